@@ -1,0 +1,18 @@
+/* The list of sub-commands: a new one is a file of its own and a line here. */
+#include "command.h"
+
+#include <stddef.h>
+#include <string.h>
+
+const command *const all_commands[] = {
+    &fit_command,  &predict_command, &evaluate_command, &inspect_command,    &graph_command,
+    &demo_command, &options_command, &man_command,      &completion_command, NULL,
+};
+
+const command *find_command(const char *name)
+{
+    for (const command *const *c = all_commands; *c; c++)
+        if (strcmp((*c)->name, name) == 0)
+            return *c;
+    return NULL;
+}

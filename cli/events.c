@@ -1,0 +1,36 @@
+#include "events.h"
+
+#include "talk.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void add_events(quorum_report *total, const quorum_report *r, size_t rows)
+{
+    total->experts_used += r->experts_used * (double)rows;
+    total->prior_fallbacks += r->prior_fallbacks;
+    total->clamped += r->clamped;
+    total->jittered += r->jittered;
+    total->pseudo_inverses += r->pseudo_inverses;
+    total->seconds += r->seconds;
+}
+
+/* "3 systems needed jitter" */
+static void append_count(char *text, size_t size, size_t count, const char *noun, const char *what)
+{
+    size_t used = strlen(text);
+    if (count && used < size)
+        snprintf(text + used, size - used, "%s%zu %s%s %s", used ? ", " : "", count, noun,
+                 plural(count), what);
+}
+
+void note_events(const arguments *given, const char *name, const quorum_report *r)
+{
+    char text[320] = "";
+    append_count(text, sizeof text, r->prior_fallbacks, "prediction", "fell back to the prior");
+    append_count(text, sizeof text, r->clamped, "variance", "had to be clamped");
+    append_count(text, sizeof text, r->jittered, "system", "needed jitter");
+    append_count(text, sizeof text, r->pseudo_inverses, "system", "needed a pseudo-inverse");
+    if (text[0])
+        note(given, "%s: %s", name, text);
+}

@@ -1,0 +1,14 @@
+/* Numerical events of predictions: added up over chunks, and said aloud. */
+#ifndef QUORUM_CLI_EVENTS_H
+#define QUORUM_CLI_EVENTS_H
+
+#include "arguments.h"
+#include "quorum.h"
+
+/* total += r.  While adding, experts_used is a sum over rows. */
+void add_events(quorum_report *total, const quorum_report *r, size_t rows);
+
+/* One note "NAME: 3 predictions fell back to the prior, ..." if there is any. */
+void note_events(const arguments *given, const char *name, const quorum_report *r);
+
+#endif

@@ -1,0 +1,224 @@
+/* quorum fit: training data in, model file out. */
+#include "arguments.h"
+#include "clock.h"
+#include "command.h"
+#include "hyperparameters.h"
+#include "output.h"
+#include "progress.h"
+#include "report.h"
+#include "talk.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What a fit leaves behind for its summary. */
+typedef struct {
+    quorum_data *data;
+    quorum_model *model;
+    quorum_info info;
+    quorum_status status;
+    double seconds_read, seconds_total;
+} fitted;
+
+static quorum_status read_and_fit(const arguments *given, progress *p, fitted *f)
+{
+    double start = seconds_now();
+    progress_show(p, "read", -1.0, given->operands[0]);
+    quorum_status status = quorum_data_read(given->operands[0], given->options, &f->data);
+    f->seconds_read = seconds_now() - start;
+    if (status < 0)
+        return status;
+    f->status = quorum_fit_data(f->data, given->options, &f->model);
+    return f->status;
+}
+
+static void smallest_and_largest(const quorum_info *info, size_t *smallest, size_t *largest)
+{
+    *smallest = *largest = info->sizes[0];
+    for (size_t i = 1; i < info->experts; i++) {
+        *smallest = info->sizes[i] < *smallest ? info->sizes[i] : *smallest;
+        *largest = info->sizes[i] > *largest ? info->sizes[i] : *largest;
+    }
+}
+
+/* ---- What is said aloud ------------------------------------------------------ */
+
+/* "a, b, c", as far as there is room. */
+static void append_name(char *list, size_t size, const char *name)
+{
+    size_t used = strlen(list);
+    if (used + 1 < size)
+        snprintf(list + used, size - used, "%s%s", used ? ", " : "", name);
+}
+
+/* Names what QUORUM_AT_BOUND is about: irrelevant inputs are not an error. */
+static void say_bounds(const arguments *given, const quorum_info *info)
+{
+    char irrelevant[1024] = "", other[1024] = "";
+    for (size_t i = 0; i < info->inputs + 2; i++) {
+        if (!info->at_bound[i])
+            continue;
+        if (i < info->inputs && is_irrelevant(info, i))
+            append_name(irrelevant, sizeof irrelevant, input_name(info, i).text);
+        else
+            append_name(other, sizeof other, hyperparameter_name(info, i).text);
+    }
+    if (irrelevant[0])
+        note(given, "irrelevant inputs (the length-scale grew to its upper bound): %s", irrelevant);
+    if (other[0])
+        note(given, "on a bound of the range: %s", other);
+}
+
+static void say_notes(const arguments *given, const fitted *f, const char *message)
+{
+    const quorum_info *info = &f->info;
+    if (f->data->dropped)
+        note(given, "%zu row%s with missing cells left out", f->data->dropped,
+             plural(f->data->dropped));
+    if (f->status == QUORUM_AT_BOUND)
+        say_bounds(given, info);
+    else if (f->status > 0)
+        note(given, "%s", message);
+    if (info->train_experts && info->train_experts < info->experts)
+        note(given,
+             "the hyperparameters were trained on %zu of the %zu experts; --train-experts changes "
+             "that",
+             info->train_experts, info->experts);
+    if (info->experts > 1 && info->edges == 0)
+        note(given, "the expert graph has no edges: experts are ranked by the variance that they "
+                    "explain; a smaller --lambda gives edges");
+}
+
+static void print_summary(const arguments *given, const fitted *f)
+{
+    const quorum_info *info = &f->info;
+    size_t smallest, largest;
+    smallest_and_largest(info, &smallest, &largest);
+    printf("%zu row%s, %zu input%s, target %s\n", info->rows, plural(info->rows), info->inputs,
+           plural(info->inputs), target_name(info));
+    printf("%zu expert%s (%s), %zu to %zu rows each\n", info->experts, plural(info->experts),
+           info->partition, smallest, largest);
+    printf("kernel %s, signal %.4g, noise %.4g (standard deviations, in units of %s)\n",
+           info->kernel, signal_deviation(info), noise_deviation(info), target_name(info));
+    printf("negative log marginal likelihood %.6g after %d evaluation%s\n", info->nlml,
+           info->evaluations, plural((size_t)info->evaluations));
+    printf("expert graph: %zu edge%s, lambda %.4g\n", info->edges, plural(info->edges),
+           info->lambda);
+    printf("%.2f s: read %.2f, partition %.2f, train %.2f, graph %.2f\n", f->seconds_total,
+           f->seconds_read, info->seconds_partition, info->seconds_train, info->seconds_graph);
+    printf("model written to %s\n", argument_value(given, "output"));
+}
+
+static json_t *bounds_as_json(const quorum_info *info)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < info->inputs + 2; i++)
+        if (info->at_bound[i])
+            json_array_append_new(list, json_string(hyperparameter_name(info, i).text));
+    return list;
+}
+
+static json_t *seconds_as_json(const fitted *f)
+{
+    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "read", json_number(f->seconds_read), "partition",
+                     json_number(f->info.seconds_partition), "train",
+                     json_number(f->info.seconds_train), "total", json_number(f->seconds_total),
+                     "graph", json_number(f->info.seconds_graph));
+}
+
+static json_t *summary_as_json(const fitted *f)
+{
+    const quorum_info *info = &f->info;
+    size_t smallest, largest;
+    smallest_and_largest(info, &smallest, &largest);
+    json_t *o = json_pack("{s:o, s:o, s:o, s:o, s:o, s:i, s:o, s:o}", "rows",
+                          json_count(info->rows), "inputs", json_count(info->inputs), "experts",
+                          json_count(info->experts), "smallest", json_count(smallest), "largest",
+                          json_count(largest), "evaluations", info->evaluations, "nlml",
+                          json_number(info->nlml), "seconds", seconds_as_json(f));
+    json_object_set_new(o, "kernel", json_string(info->kernel));
+    json_object_set_new(o, "partition", json_string(info->partition));
+    json_object_set_new(o, "lengthscale", json_numbers(info->lengthscale, info->inputs));
+    json_object_set_new(o, "signal_variance", json_number(info->signal_variance));
+    json_object_set_new(o, "noise_variance", json_number(info->noise_variance));
+    json_object_set_new(o, "at_bound", bounds_as_json(info));
+    json_object_set_new(o, "dropped", json_count(f->data->dropped));
+    json_object_set_new(o, "train_experts", json_count(info->train_experts));
+    json_object_set_new(o, "edges", json_count(info->edges));
+    json_object_set_new(o, "lambda", json_number(info->lambda));
+    json_object_set_new(o, "status", json_string(quorum_status_name(f->status)));
+    return o;
+}
+
+/* ---- The command --------------------------------------------------------------- */
+
+static int save_and_report(const arguments *given, fitted *f, double start)
+{
+    char message[1024]; /* of the fit: saving may replace it */
+    snprintf(message, sizeof message, "%s", quorum_message());
+    quorum_status status = quorum_save(f->model, argument_value(given, "output"));
+    if (status >= 0)
+        status = quorum_inspect(f->model, &f->info);
+    if (status < 0)
+        return library_failure(given, status);
+    f->seconds_total = seconds_now() - start;
+    say_notes(given, f, message);
+    if (argument_value(given, "json"))
+        return json_print(given, stdout, summary_as_json(f));
+    print_summary(given, f);
+    return EXIT_DONE;
+}
+
+static int run_fit(const arguments *given)
+{
+    const char *path = argument_value(given, "output");
+    if (!path)
+        return usage_error(given->command, "-o MODEL is missing");
+    if (output_is_direct(path))
+        return usage_error(given->command, "-o %s: a model is a file, not a pipe or a device",
+                           path);
+    if (output_check(given, path) != EXIT_DONE)
+        return EXIT_FAILED;
+    fitted f = {0};
+    progress p;
+    double start = seconds_now();
+    detail_settings(given);
+    progress_start(&p, given);
+    quorum_status status = read_and_fit(given, &p, &f);
+    progress_clear(&p);
+    int code = status < 0 ? library_failure(given, status) : save_and_report(given, &f, start);
+    quorum_data_free(f.data);
+    quorum_model_free(f.model);
+    return code;
+}
+
+static const operand operands[] = {
+    {"TRAIN", "Training data: csv, csv.gz, npy or npz, one row an observation; '-' is csv from "
+              "standard input. The last column is the target unless --target says otherwise."},
+    {NULL, NULL},
+};
+
+static const own_flag flags[] = {
+    {"output", 'o', "MODEL", NULL, NULL, "Where to write the model, a plain .npz. Required."},
+    {"json", 0, NULL, NULL, NULL, "Print the summary as one JSON object."},
+    {NULL, 0, NULL, NULL, NULL, NULL},
+};
+
+const command fit_command = {
+    .name = "fit",
+    .summary = "learn a model from training data",
+    .usage = "TRAIN -o MODEL [options]",
+    .description =
+        "Splits the training data among local Gaussian-process experts, learns one set of "
+        "hyperparameters for all of them, finds out how the experts depend on each other (the "
+        "expert graph) and writes it all to MODEL. The defaults are good for most data: give "
+        "options only for what you want otherwise.",
+    .operands = operands,
+    .flags = flags,
+    .examples = "  quorum fit train.csv -o model.npz\n"
+                "  quorum fit train.csv.gz -o model.npz --target price --ignore id --missing drop\n"
+                "  quorum fit train.npz -o model.npz --experts 70 --kernel matern32 --seed 1\n"
+                "  quorum fit small.csv -o exact.npz --experts 1          # the exact GP\n"
+                "  quorum fit train.csv -o model.npz --json | jq .seconds\n",
+    .run = run_fit,
+};

@@ -1,0 +1,233 @@
+/* quorum graph: a picture of how the experts depend on each other. */
+#include "graph.h"
+
+#include "arguments.h"
+#include "command.h"
+#include "graphviz.h"
+#include "output.h"
+#include "progress.h"
+#include "report.h"
+#include "rows.h"
+#include "talk.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    quorum_model *model;
+    row_block rows; /* of the test set */
+    size_t tested;  /* rows            */
+    expert_graph graph;
+    progress progress;
+} work;
+
+/* ---- Which experts are selected ---------------------------------------------------- */
+
+static size_t share_of(size_t experts, double alpha)
+{
+    size_t count = (size_t)ceil(alpha * (double)experts - 1e-9);
+    return count < 1 ? 1 : count > experts ? experts : count;
+}
+
+/* "graph:A" and "best:A" are the A most important, "worst:A" the least. */
+static int parse_select(const arguments *given, expert_graph *g, bool *from_bottom)
+{
+    const char *select = argument_value(given, "select");
+    if (!select)
+        select = "graph:0.8";
+    if (quorum_options_set(given->options, "select", select) < 0)
+        return usage_error(given->command, "--select: %s", library_complaint("select"));
+    const char *colon = strchr(select, ':');
+    size_t length = colon ? (size_t)(colon - select) : 0;
+    bool worst = length == 5 && strncmp(select, "worst", 5) == 0;
+    bool best = (length == 5 && strncmp(select, "graph", 5) == 0) ||
+                (length == 4 && strncmp(select, "best", 4) == 0);
+    if (!worst && !best)
+        return usage_error(given->command,
+                           "--select: '%s' is not one set of experts for all queries; the "
+                           "picture can show graph:A, best:A or worst:A",
+                           select);
+    snprintf(g->select, sizeof g->select, "%s", select);
+    g->alpha = strtod(colon + 1, NULL);
+    *from_bottom = worst;
+    return EXIT_DONE;
+}
+
+static int mark_selected(expert_graph *g, const arguments *given, bool from_bottom)
+{
+    size_t experts = g->info.experts, count = share_of(experts, g->alpha);
+    g->selected = calloc(experts, sizeof *g->selected);
+    if (!g->selected)
+        return failure(given, "out of memory");
+    for (size_t k = 0; k < count; k++)
+        g->selected[g->info.ranking[from_bottom ? experts - 1 - k : k]] = true;
+    return EXIT_DONE;
+}
+
+/* ---- Which experts are best on a test set -------------------------------------------- */
+
+/* Adds expert i's squared errors on the rows just read: the product of experts
+ * of one expert is that expert. */
+static quorum_status add_errors(work *w, const arguments *given, size_t i)
+{
+    row_block *r = &w->rows;
+    char select[32];
+    quorum_prediction out = {.mean = r->result[0]};
+    snprintf(select, sizeof select, "expert:%zu", i + 1);
+    progress_task(&w->progress, "expert %zu of %zu", i + 1, w->graph.info.experts);
+    quorum_status status = quorum_options_set(given->options, "select", select);
+    if (status >= 0)
+        status = quorum_predict(w->model, r->X, r->count, given->options, &out, NULL);
+    for (size_t k = 0; k < r->count && status >= 0; k++)
+        w->graph.mse[i] += (r->y[k] - out.mean[k]) * (r->y[k] - out.mean[k]);
+    return status;
+}
+
+static int score_experts(work *w, const arguments *given)
+{
+    size_t block = quorum_block_rows(w->model, given->options);
+    int code;
+    while ((code = rows_next(&w->rows, block, given)) == EXIT_DONE && w->rows.count > 0) {
+        quorum_status status = QUORUM_OK;
+        for (size_t i = 0; i < w->graph.info.experts && status >= 0; i++)
+            status = add_errors(w, given, i);
+        progress_clear(&w->progress);
+        if (status < 0)
+            return library_failure(given, status);
+        w->tested += w->rows.count;
+    }
+    return code;
+}
+
+/* The ceil(alpha M) experts with the smallest error; ties: the lower index. */
+static void mark_best(expert_graph *g)
+{
+    size_t experts = g->info.experts;
+    for (size_t k = 0; k < share_of(experts, g->alpha); k++) {
+        size_t next = experts;
+        for (size_t i = 0; i < experts; i++)
+            if (!g->best[i] && (next == experts || g->mse[i] < g->mse[next]))
+                next = i;
+        g->best[next] = true;
+    }
+}
+
+static int test_experts(work *w, const arguments *given, const char *path)
+{
+    expert_graph *g = &w->graph;
+    g->mse = calloc(g->info.experts, sizeof *g->mse);
+    g->best = calloc(g->info.experts, sizeof *g->best);
+    if (!g->mse || !g->best)
+        return failure(given, "out of memory");
+    quorum_options_set(given->options, "method", "poe");
+    quorum_options_set(given->options, "select", "expert:1");
+    quorum_options_set(given->options, "mean-only", "true");
+    quorum_status status = rows_open(&w->rows, path, w->model, true, 1, given);
+    int code = status < 0 ? library_failure(given, status) : score_experts(w, given);
+    if (code != EXIT_DONE)
+        return code;
+    if (w->tested == 0)
+        return failure(given, "%s: has no rows to test the experts on", path);
+    for (size_t i = 0; i < g->info.experts; i++)
+        g->mse[i] /= (double)w->tested;
+    mark_best(g);
+    return EXIT_DONE;
+}
+
+/* ---- Drawing ----------------------------------------------------------------------------- */
+
+static int draw(const expert_graph *g, const arguments *given, const char *path)
+{
+    output out;
+    int code = output_open(&out, given, path);
+    if (code != EXIT_DONE)
+        return code;
+    if (has_extension(path, ".json"))
+        code = json_print(given, out.file, expert_graph_as_json(g));
+    else if (has_extension(path, ".dot"))
+        write_dot(out.file, g);
+    else
+        code = draw_with_graphviz(given, out.file, g);
+    if (code == EXIT_DONE)
+        code = output_commit(&out, given);
+    output_discard(&out);
+    return code;
+}
+
+static int load_and_draw(work *w, const arguments *given, const char *path, bool from_bottom)
+{
+    const char *test = argument_value(given, "test");
+    quorum_status status = quorum_load(given->operands[0], &w->model);
+    if (status >= 0)
+        status = quorum_inspect(w->model, &w->graph.info);
+    if (status < 0)
+        return library_failure(given, status);
+    int code = mark_selected(&w->graph, given, from_bottom);
+    if (code == EXIT_DONE && test)
+        code = test_experts(w, given, test);
+    if (code == EXIT_DONE)
+        code = draw(&w->graph, given, path);
+    return code;
+}
+
+static int run_graph(const arguments *given)
+{
+    const char *path = argument_value(given, "output");
+    bool from_bottom = false;
+    work w = {0};
+    if (!path)
+        return usage_error(given->command, "-o FILE is missing");
+    if (!has_extension(path, ".svg") && !has_extension(path, ".dot") &&
+        !has_extension(path, ".json"))
+        return usage_error(given->command, "-o %s: the name must end in .svg, .dot or .json", path);
+    int code = parse_select(given, &w.graph, &from_bottom);
+    if (code != EXIT_DONE)
+        return code;
+    progress_start(&w.progress, given);
+    code = load_and_draw(&w, given, path, from_bottom);
+    if (code == EXIT_DONE)
+        note(given, "the expert graph is in %s", path);
+    free(w.graph.selected);
+    free(w.graph.mse);
+    free(w.graph.best);
+    rows_close(&w.rows);
+    quorum_model_free(w.model);
+    return code;
+}
+
+static const operand operands[] = {
+    {"MODEL", "A model file written by 'quorum fit'."},
+    {NULL, NULL},
+};
+
+static const own_flag flags[] = {
+    {"output", 'o', "FILE", NULL, NULL,
+     "Where to draw: .svg (Graphviz does the layout), .dot or .json, by the name's ending. "
+     "Required."},
+    {"select", 0, "RULE", NULL, "graph:0.8",
+     "Which experts are drawn as selected: graph:A or best:A, the share A that is most important, "
+     "or worst:A, the share A that is least important."},
+    {"test", 0, "TEST", NULL, NULL,
+     "Test data with the target's column: also marks the experts whose own predictions have the "
+     "smallest error on it, as many as are selected."},
+    {NULL, 0, NULL, NULL, NULL, NULL},
+};
+
+const command graph_command = {
+    .name = "graph",
+    .summary = "draw how the experts depend on each other",
+    .usage = "MODEL -o graph.svg|graph.dot|graph.json [options]",
+    .description =
+        "Draws the expert graph: an expert is a node, larger when more important; the selected "
+        "experts are filled; an edge joins two experts that depend on each other given all others, "
+        "wider for a stronger link. With --test, the experts that are best on their own get a "
+        "second ring, so one sees how well importance finds them.",
+    .option_names = "header missing threads memory",
+    .operands = operands,
+    .flags = flags,
+    .examples = "  quorum graph model.npz -o graph.svg\n"
+                "  quorum graph model.npz -o graph.svg --select graph:0.5 --test test.csv\n"
+                "  quorum graph model.npz -o graph.dot && neato -Tpdf graph.dot -o graph.pdf\n",
+    .run = run_graph,
+};

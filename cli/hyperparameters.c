@@ -1,0 +1,54 @@
+#include "hyperparameters.h"
+
+#include <math.h>
+#include <stdio.h>
+
+name_text input_name(const quorum_info *info, size_t d)
+{
+    name_text name;
+    if (info->names)
+        snprintf(name.text, sizeof name.text, "%s", info->names[d]);
+    else
+        snprintf(name.text, sizeof name.text, "x%zu", d + 1);
+    return name;
+}
+
+const char *target_name(const quorum_info *info)
+{
+    return info->names ? info->names[info->inputs] : "y";
+}
+
+name_text hyperparameter_name(const quorum_info *info, size_t i)
+{
+    name_text name;
+    if (i < info->inputs)
+        snprintf(name.text, sizeof name.text, "lengthscale:%.140s", input_name(info, i).text);
+    else
+        snprintf(name.text, sizeof name.text, "%s",
+                 i == info->inputs ? "signal_variance" : "noise_variance");
+    return name;
+}
+
+/* Inputs are standardised, so a bound above 1 is the upper one. */
+bool is_irrelevant(const quorum_info *info, size_t d)
+{
+    return info->at_bound[d] && info->lengthscale[d] > 1.0;
+}
+
+double relevance(const quorum_info *info, size_t d)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < info->inputs; i++)
+        sum += 1.0 / info->lengthscale[i];
+    return 1.0 / (info->lengthscale[d] * sum);
+}
+
+double signal_deviation(const quorum_info *info)
+{
+    return sqrt(info->signal_variance) * info->y_scale;
+}
+
+double noise_deviation(const quorum_info *info)
+{
+    return sqrt(info->noise_variance) * info->y_scale;
+}

@@ -1,0 +1,29 @@
+/* How a model's inputs and hyperparameters are named and put in the user's units. */
+#ifndef QUORUM_CLI_HYPERPARAMETERS_H
+#define QUORUM_CLI_HYPERPARAMETERS_H
+
+#include "quorum.h"
+
+#include <stdbool.h>
+
+typedef struct {
+    char text[160];
+} name_text;
+
+name_text input_name(const quorum_info *info, size_t d);
+const char *target_name(const quorum_info *info);
+
+/* Number i of at_bound: "lengthscale:NAME", "signal_variance", "noise_variance". */
+name_text hyperparameter_name(const quorum_info *info, size_t i);
+
+/* The input's length-scale is at its upper bound: the function does not vary along it. */
+bool is_irrelevant(const quorum_info *info, size_t d);
+
+/* 1/lengthscale as a share of the sum over all inputs. */
+double relevance(const quorum_info *info, size_t d);
+
+/* Standard deviations in the target's units. */
+double signal_deviation(const quorum_info *info);
+double noise_deviation(const quorum_info *info);
+
+#endif

@@ -1,0 +1,262 @@
+/* quorum inspect: what a model is made of. */
+#include "arguments.h"
+#include "command.h"
+#include "hyperparameters.h"
+#include "report.h"
+#include "table.h"
+#include "talk.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Sizes ------------------------------------------------------------------------- */
+
+typedef struct {
+    size_t smallest, largest;
+    double median;
+} size_range;
+
+static int compare_sizes(const void *a, const void *b)
+{
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return (x > y) - (x < y);
+}
+
+static size_range range_of_sizes(const quorum_info *info)
+{
+    size_range range = {0, 0, 0.0};
+    size_t *sorted = malloc(info->experts * sizeof *sorted);
+    if (!sorted)
+        return range;
+    memcpy(sorted, info->sizes, info->experts * sizeof *sorted);
+    qsort(sorted, info->experts, sizeof *sorted, compare_sizes);
+    size_t middle = info->experts / 2;
+    range.smallest = sorted[0];
+    range.largest = sorted[info->experts - 1];
+    range.median = info->experts % 2 ? (double)sorted[middle]
+                                     : 0.5 * (double)(sorted[middle - 1] + sorted[middle]);
+    free(sorted);
+    return range;
+}
+
+/* ---- Text ---------------------------------------------------------------------------- */
+
+/* A bar of at most 20 cells. */
+static void fill_bar(char bar[24], double share)
+{
+    int cells = share > 0.0 ? (int)(20.0 * share + 0.5) : 0;
+    cells = cells > 20 ? 20 : cells;
+    memset(bar, '#', (size_t)cells);
+    bar[cells] = '\0';
+}
+
+static void print_experts(const quorum_info *info)
+{
+    size_range r = range_of_sizes(info);
+    printf("rows        %zu\ninputs      %zu\ntarget      %s\n", info->rows, info->inputs,
+           target_name(info));
+    printf("experts     %zu (%s), rows each: %zu smallest, %g median, %zu largest\n", info->experts,
+           info->partition, r.smallest, r.median, r.largest);
+    printf("kernel      %s\nseed        %llu\n", info->kernel, info->seed);
+    printf("training    on %zu expert%s, %d evaluation%s, negative log marginal likelihood %.6g\n",
+           info->train_experts, plural(info->train_experts), info->evaluations,
+           plural((size_t)info->evaluations), info->nlml);
+    printf("seconds     %.2f: partition %.2f, train %.2f, graph %.2f\n", info->seconds_total,
+           info->seconds_partition, info->seconds_train, info->seconds_graph);
+}
+
+static double largest_relevance(const quorum_info *info)
+{
+    double largest = 0.0;
+    for (size_t d = 0; d < info->inputs; d++)
+        largest = relevance(info, d) > largest ? relevance(info, d) : largest;
+    return largest;
+}
+
+static void print_lengthscales(const quorum_info *info)
+{
+    static const char *const titles[] = {"input", "length-scale", "in its units", "relevance", ""};
+    double largest = largest_relevance(info);
+    table t;
+    table_start(&t, "lrrrl", titles);
+    for (size_t d = 0; d < info->inputs; d++) {
+        char bar[24];
+        fill_bar(bar, relevance(info, d) / largest);
+        table_add(&t, "%s", input_name(info, d).text);
+        table_add(&t, "%.4g%s", info->lengthscale[d], info->at_bound[d] ? " (bound)" : "");
+        table_add(&t, "%.4g", info->lengthscale[d] * info->x_scale[d]);
+        table_add(&t, "%.1f %%", 100.0 * relevance(info, d));
+        table_add(&t, "%s", is_irrelevant(info, d) ? "irrelevant" : bar);
+    }
+    printf("\nHyperparameters, of standardised data and in the data's units\n");
+    table_print(&t, stdout);
+    table_free(&t);
+}
+
+static void print_variances(const quorum_info *info)
+{
+    const char *bound[] = {"", " (bound)"};
+    printf("signal variance  %.4g%s, standard deviation %.4g in units of %s\n",
+           info->signal_variance, bound[info->at_bound[info->inputs] != 0], signal_deviation(info),
+           target_name(info));
+    printf("noise variance   %.4g%s, standard deviation %.4g in units of %s\n",
+           info->noise_variance, bound[info->at_bound[info->inputs + 1] != 0],
+           noise_deviation(info), target_name(info));
+}
+
+static void print_ranking(const quorum_info *info)
+{
+    static const char *const titles[] = {"rank", "expert", "rows", "importance", ""};
+    double largest = info->importance[info->ranking[0]];
+    table t;
+    table_start(&t, "rrrrl", titles);
+    for (size_t k = 0; k < info->experts; k++) {
+        size_t i = info->ranking[k];
+        char bar[24];
+        fill_bar(bar, largest > 0.0 ? info->importance[i] / largest : 0.0);
+        table_add(&t, "%zu", k + 1);
+        table_add(&t, "%zu", i + 1);
+        table_add(&t, "%zu", info->sizes[i]);
+        table_add(&t, "%.4g", info->importance[i]);
+        table_add(&t, "%s", bar);
+    }
+    size_t pairs = info->experts * (info->experts - 1) / 2;
+    printf("\nExpert graph: lambda %.4g, %zu of %zu pair%s joined by an edge\n", info->lambda,
+           info->edges, pairs, plural(pairs));
+    if (info->edges == 0 && info->experts > 1)
+        printf("(no edges: the ranking is by the variance that each expert explains)\n");
+    table_print(&t, stdout);
+    table_free(&t);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------ */
+
+static json_t *names_as_json(const quorum_info *info)
+{
+    json_t *list = json_array();
+    for (size_t d = 0; d < info->inputs; d++)
+        json_array_append_new(list, json_string(input_name(info, d).text));
+    return list;
+}
+
+static json_t *counts_as_json(const size_t *values, size_t count, size_t add)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, json_count(values[i] + add));
+    return list;
+}
+
+static json_t *sizes_as_json(const quorum_info *info)
+{
+    size_range r = range_of_sizes(info);
+    return json_pack("{s:o, s:o, s:o, s:o}", "smallest", json_count(r.smallest), "median",
+                     json_number(r.median), "largest", json_count(r.largest), "each",
+                     counts_as_json(info->sizes, info->experts, 0));
+}
+
+static json_t *inputs_as_json(const quorum_info *info)
+{
+    json_t *list = json_array();
+    for (size_t d = 0; d < info->inputs; d++) {
+        json_t *o = json_object();
+        json_object_set_new(o, "name", json_string(input_name(info, d).text));
+        json_object_set_new(o, "lengthscale", json_number(info->lengthscale[d]));
+        json_object_set_new(o, "lengthscale_in_units",
+                            json_number(info->lengthscale[d] * info->x_scale[d]));
+        json_object_set_new(o, "relevance", json_number(relevance(info, d)));
+        json_object_set_new(o, "at_bound", json_boolean(info->at_bound[d]));
+        json_object_set_new(o, "irrelevant", json_boolean(is_irrelevant(info, d)));
+        json_object_set_new(o, "mean", json_number(info->x_mean[d]));
+        json_object_set_new(o, "scale", json_number(info->x_scale[d]));
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
+static json_t *graph_as_json(const quorum_info *info)
+{
+    return json_pack("{s:o, s:o, s:o, s:o}", "lambda", json_number(info->lambda), "edges",
+                     json_count(info->edges), "importance",
+                     json_numbers(info->importance, info->experts), "ranking",
+                     counts_as_json(info->ranking, info->experts, 1));
+}
+
+static json_t *model_as_json(const quorum_info *info)
+{
+    json_t *o = json_object();
+    json_object_set_new(o, "rows", json_count(info->rows));
+    json_object_set_new(o, "inputs", json_count(info->inputs));
+    json_object_set_new(o, "names", names_as_json(info));
+    json_object_set_new(o, "target", json_string(target_name(info)));
+    json_object_set_new(o, "experts", json_count(info->experts));
+    json_object_set_new(o, "sizes", sizes_as_json(info));
+    json_object_set_new(o, "kernel", json_string(info->kernel));
+    json_object_set_new(o, "partition", json_string(info->partition));
+    json_object_set_new(o, "seed", json_integer((json_int_t)info->seed));
+    json_object_set_new(o, "hyperparameters", inputs_as_json(info));
+    json_object_set_new(o, "signal_variance", json_number(info->signal_variance));
+    json_object_set_new(o, "noise_variance", json_number(info->noise_variance));
+    json_object_set_new(o, "signal_deviation_in_units", json_number(signal_deviation(info)));
+    json_object_set_new(o, "noise_deviation_in_units", json_number(noise_deviation(info)));
+    json_object_set_new(o, "y_mean", json_number(info->y_mean));
+    json_object_set_new(o, "y_scale", json_number(info->y_scale));
+    json_object_set_new(o, "nlml", json_number(info->nlml));
+    json_object_set_new(o, "evaluations", json_integer(info->evaluations));
+    json_object_set_new(o, "train_experts", json_count(info->train_experts));
+    json_object_set_new(o, "graph", graph_as_json(info));
+    return o;
+}
+
+/* ---- The command --------------------------------------------------------------------- */
+
+static int tell(const arguments *given, const quorum_info *info)
+{
+    if (argument_value(given, "json"))
+        return json_print(given, stdout, model_as_json(info));
+    print_experts(info);
+    print_lengthscales(info);
+    print_variances(info);
+    print_ranking(info);
+    return EXIT_DONE;
+}
+
+static int run_inspect(const arguments *given)
+{
+    quorum_model *model = NULL;
+    quorum_info info;
+    quorum_status status = quorum_load(given->operands[0], &model);
+    if (status >= 0)
+        status = quorum_inspect(model, &info);
+    int code = status < 0 ? library_failure(given, status) : tell(given, &info);
+    quorum_model_free(model);
+    return code;
+}
+
+static const operand operands[] = {
+    {"MODEL", "A model file written by 'quorum fit'."},
+    {NULL, NULL},
+};
+
+static const own_flag flags[] = {
+    {"json", 0, NULL, NULL, NULL, "Print one JSON object."},
+    {NULL, 0, NULL, NULL, NULL, NULL},
+};
+
+const command inspect_command = {
+    .name = "inspect",
+    .summary = "show a model's experts, hyperparameters and expert graph",
+    .usage = "MODEL [--json]",
+    .description =
+        "Prints the sizes of the experts, the learned hyperparameters (of standardised data and "
+        "in the data's own units), how relevant each input is (1/length-scale; inputs whose "
+        "length-scale grew to the bound are irrelevant), and the experts ranked by importance in "
+        "the expert graph.",
+    .option_names = "",
+    .operands = operands,
+    .flags = flags,
+    .examples = "  quorum inspect model.npz\n"
+                "  quorum inspect model.npz --json | jq .graph.ranking\n",
+    .run = run_inspect,
+};

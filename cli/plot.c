@@ -1,0 +1,224 @@
+#include "plot.h"
+
+#include <math.h>
+
+static double pixel_x(const panel *p, double x)
+{
+    return p->left + p->width * (x - p->x_min) / (p->x_max - p->x_min);
+}
+
+static double pixel_y(const panel *p, double y)
+{
+    return p->top + p->height * (p->y_max - y) / (p->y_max - p->y_min);
+}
+
+/* Far outside values stay drawable: clipping hides them anyway. */
+static double near(double pixel)
+{
+    return isnan(pixel) ? -9999.0 : fmax(-9999.0, fmin(9999.0, pixel));
+}
+
+static void write_text(FILE *file, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '&')
+            fputs("&amp;", file);
+        else if (*text == '<')
+            fputs("&lt;", file);
+        else
+            fputc(*text, file);
+    }
+}
+
+static void write_label(FILE *file, double x, double y, const char *attributes, const char *text)
+{
+    fprintf(file, "<text x=\"%.1f\" y=\"%.1f\" %s>", x, y, attributes);
+    write_text(file, text);
+    fputs("</text>\n", file);
+}
+
+double nice_step(double range, int parts)
+{
+    double rough = range / parts;
+    double power = pow(10.0, floor(log10(rough)));
+    double share = rough / power;
+    return power * (share < 1.5 ? 1.0 : share < 3.5 ? 2.0 : share < 7.5 ? 5.0 : 10.0);
+}
+
+/* ---- Frame ---------------------------------------------------------------------------- */
+
+void plot_begin(FILE *file, double width, double height, const char *title, const char *about)
+{
+    fprintf(file,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%g\" height=\"%g\" "
+            "viewBox=\"0 0 %g %g\" font-family=\"Helvetica, Arial, sans-serif\" font-size=\"12\" "
+            "fill=\"#222222\">\n<desc>",
+            width, height, width, height);
+    write_text(file, about);
+    fprintf(file, "</desc>\n<rect width=\"%g\" height=\"%g\" fill=\"#ffffff\"/>\n", width, height);
+    write_label(file, width / 2.0, 24.0, "font-size=\"16\" text-anchor=\"middle\"", title);
+}
+
+void plot_end(FILE *file)
+{
+    fputs("</svg>\n", file);
+}
+
+/* ---- Axes ------------------------------------------------------------------------------ */
+
+static void draw_tick_x(FILE *file, const panel *p, double x, int decimals)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.*f", decimals, fabs(x) < 1e-12 ? 0.0 : x);
+    fprintf(file, "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#e4e4e4\"/>\n",
+            pixel_x(p, x), pixel_x(p, x), p->top, p->top + p->height);
+    write_label(file, pixel_x(p, x), p->top + p->height + 16.0, "text-anchor=\"middle\"", text);
+}
+
+static void draw_tick_y(FILE *file, const panel *p, double y, int decimals)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.*f", decimals, fabs(y) < 1e-12 ? 0.0 : y);
+    fprintf(file, "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#e4e4e4\"/>\n",
+            p->left, p->left + p->width, pixel_y(p, y), pixel_y(p, y));
+    if (p->y_label)
+        write_label(file, p->left - 6.0, pixel_y(p, y) + 4.0, "text-anchor=\"end\"", text);
+}
+
+static int decimals_of(double step)
+{
+    return step < 1.0 ? (int)ceil(-log10(step) - 1e-9) : 0;
+}
+
+static void draw_ticks(FILE *file, const panel *p)
+{
+    double step = nice_step(p->x_max - p->x_min, (int)(p->width / 55.0));
+    for (double k = ceil(p->x_min / step - 1e-9); k * step <= p->x_max + 1e-9 * step; k++)
+        draw_tick_x(file, p, k * step, decimals_of(step));
+    step = nice_step(p->y_max - p->y_min, (int)(p->height / 45.0));
+    for (double k = ceil(p->y_min / step - 1e-9); k * step <= p->y_max + 1e-9 * step; k++)
+        draw_tick_y(file, p, k * step, decimals_of(step));
+}
+
+static void draw_labels(FILE *file, const panel *p)
+{
+    double middle = p->left + p->width / 2.0;
+    if (p->title)
+        write_label(file, middle, p->top - 9.0, "font-size=\"13\" text-anchor=\"middle\"",
+                    p->title);
+    if (p->x_label)
+        write_label(file, middle, p->top + p->height + 34.0, "text-anchor=\"middle\"", p->x_label);
+    if (p->y_label) {
+        char turned[128];
+        double x = p->left - 38.0, y = p->top + p->height / 2.0;
+        snprintf(turned, sizeof turned,
+                 "text-anchor=\"middle\" transform=\"rotate(-90 %.1f %.1f)\"", x, y);
+        write_label(file, x, y, turned, p->y_label);
+    }
+}
+
+void plot_panel(FILE *file, const panel *p)
+{
+    draw_ticks(file, p);
+    draw_labels(file, p);
+    fprintf(file,
+            "<clipPath id=\"clip%.0f-%.0f\"><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
+            "height=\"%.1f\"/></clipPath>\n<g clip-path=\"url(#clip%.0f-%.0f)\">\n",
+            p->left, p->top, p->left, p->top, p->width, p->height, p->left, p->top);
+}
+
+void plot_panel_end(FILE *file, const panel *p)
+{
+    fprintf(file,
+            "</g>\n<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"none\" "
+            "stroke=\"#666666\"/>\n",
+            p->left, p->top, p->width, p->height);
+}
+
+/* ---- Marks --------------------------------------------------------------------------------- */
+
+static void write_stroke(FILE *file, ink i)
+{
+    fprintf(file, "fill=\"none\" stroke=\"%s\" stroke-width=\"%g\" stroke-opacity=\"%g\"", i.colour,
+            i.width, i.opacity);
+    if (i.dash)
+        fprintf(file, " stroke-dasharray=\"%s\"", i.dash);
+}
+
+static void write_place(FILE *file, const panel *p, char step, double x, double y)
+{
+    fprintf(file, "%c%.1f %.1f", step, near(pixel_x(p, x)), near(pixel_y(p, y)));
+}
+
+void plot_points(FILE *file, const panel *p, size_t n, const double *x, const double *y, ink i)
+{
+    fputs("<path ", file);
+    write_stroke(file, i);
+    fputs(" stroke-linecap=\"round\" d=\"", file);
+    for (size_t k = 0; k < n; k++) {
+        write_place(file, p, 'M', x[k], y[k]);
+        fputs("h0", file);
+    }
+    fputs("\"/>\n", file);
+}
+
+void plot_line(FILE *file, const panel *p, size_t n, const double *x, const double *y, ink i)
+{
+    fputs("<path ", file);
+    write_stroke(file, i);
+    fputs(" stroke-linejoin=\"round\" d=\"", file);
+    for (size_t k = 0; k < n; k++)
+        write_place(file, p, k ? 'L' : 'M', x[k], y[k]);
+    fputs("\"/>\n", file);
+}
+
+void plot_band(FILE *file, const panel *p, size_t n, const double *x, const double *lower,
+               const double *upper, ink i)
+{
+    fprintf(file, "<path stroke=\"none\" fill=\"%s\" fill-opacity=\"%g\" d=\"", i.colour,
+            i.opacity);
+    for (size_t k = 0; k < n; k++)
+        write_place(file, p, k ? 'L' : 'M', x[k], upper[k]);
+    for (size_t k = n; k-- > 0;)
+        write_place(file, p, 'L', x[k], lower[k]);
+    fputs("Z\"/>\n", file);
+}
+
+void plot_text(FILE *file, const panel *p, double x, double y, const char *text)
+{
+    write_label(file, pixel_x(p, x), pixel_y(p, y),
+                "font-size=\"10\" fill=\"#555555\" text-anchor=\"middle\"", text);
+}
+
+/* ---- Legend ---------------------------------------------------------------------------------- */
+
+static void draw_key(FILE *file, const legend_key *key, double left, double middle)
+{
+    if (key->kind == KEY_BAND) {
+        fprintf(file,
+                "<rect x=\"%.1f\" y=\"%.1f\" width=\"26\" height=\"11\" fill=\"%s\" "
+                "fill-opacity=\"%g\"/>\n",
+                left, middle - 5.5, key->ink.colour, key->ink.opacity);
+    } else if (key->kind == KEY_LINE) {
+        fprintf(file, "<path d=\"M%.1f %.1fh26\" ", left, middle);
+        write_stroke(file, key->ink);
+        fputs("/>\n", file);
+    } else {
+        fprintf(file, "<path d=\"M%.1f %.1fh0M%.1f %.1fh0M%.1f %.1fh0\" stroke-linecap=\"round\" ",
+                left + 5, middle - 2, left + 13, middle + 2, left + 21, middle - 1);
+        write_stroke(file, key->ink);
+        fputs("/>\n", file);
+    }
+    write_label(file, left + 32.0, middle + 4.0, "", key->text);
+}
+
+void plot_legend(FILE *file, const legend_key *keys, size_t count, double left, double middle)
+{
+    for (size_t k = 0; k < count; k++) {
+        size_t letters = 0;
+        for (const char *c = keys[k].text; *c; c++)
+            letters++;
+        draw_key(file, &keys[k], left, middle);
+        left += 32.0 + 6.2 * (double)letters + 22.0; /* the mark, the text, a gap */
+    }
+}

@@ -1,0 +1,144 @@
+/* quorum predict: a model and queries in, a table of predictions out.
+ *
+ * The queries stream through in blocks, so a file larger than memory works. */
+#include "arguments.h"
+#include "clock.h"
+#include "command.h"
+#include "events.h"
+#include "interrupt.h"
+#include "output.h"
+#include "progress.h"
+#include "rows.h"
+#include "talk.h"
+
+#include <stdio.h>
+
+typedef struct {
+    quorum_model *model;
+    row_block rows;
+    output out;
+    progress progress;
+    size_t predicted;    /* rows                           */
+    quorum_report total; /* experts_used: a sum over rows  */
+} work;
+
+static int open_inputs(work *w, const arguments *given)
+{
+    size_t results = option_is_on(given, "mean-only") ? 1 : 4;
+    quorum_status status = quorum_load(given->operands[0], &w->model);
+    if (status >= 0)
+        status = rows_open(&w->rows, given->operands[1], w->model, false, results, given);
+    return status < 0 ? library_failure(given, status) : EXIT_DONE;
+}
+
+static void write_block(FILE *file, const quorum_prediction *v, size_t rows)
+{
+    for (size_t i = 0; i < rows; i++) {
+        if (v->std)
+            fprintf(file, "%.17g,%.17g,%.17g,%.17g\n", v->mean[i], v->std[i], v->lower[i],
+                    v->upper[i]);
+        else
+            fprintf(file, "%.17g\n", v->mean[i]);
+    }
+}
+
+/* Predicts and writes the rows that were just read. */
+static int predict_rows(work *w, const arguments *given)
+{
+    row_block *r = &w->rows;
+    quorum_report report = {0};
+    quorum_prediction values = {r->result[0], r->result[1], r->result[2], r->result[3]};
+    progress_task(&w->progress, "rows from %zu", w->predicted + 1);
+    quorum_status status =
+        quorum_predict(w->model, r->X, r->count, given->options, &values, &report);
+    progress_clear(&w->progress);
+    if (status < 0)
+        return library_failure(given, status);
+    write_block(w->out.file, &values, r->count);
+    add_events(&w->total, &report, r->count);
+    w->predicted += r->count;
+    return interrupted() ? interruption(given) : EXIT_DONE;
+}
+
+static int predict_all(work *w, const arguments *given)
+{
+    size_t limit = rows_limit(quorum_block_rows(w->model, given->options), given);
+    int code;
+    fputs(w->rows.results > 1 ? "mean,std,lower,upper\n" : "mean\n", w->out.file);
+    while ((code = rows_next(&w->rows, limit, given)) == EXIT_DONE && w->rows.count > 0) {
+        code = predict_rows(w, given);
+        if (code != EXIT_DONE)
+            return code;
+        if (ferror(w->out.file))
+            break; /* said by output_commit */
+    }
+    return code == EXIT_DONE ? output_commit(&w->out, given) : code;
+}
+
+static void say_summary(const arguments *given, const work *w, double seconds)
+{
+    size_t dropped = quorum_stream_dropped(w->rows.stream);
+    if (dropped)
+        note(given, "%zu row%s with missing cells left out: the result has fewer rows than %s",
+             dropped, plural(dropped), given->operands[1]);
+    note_events(given, quorum_options_get(given->options, "method"), &w->total);
+    if (given->quiet)
+        return;
+    fprintf(stderr, "quorum predict: %zu row%s in %.2f s", w->predicted, plural(w->predicted),
+            seconds);
+    if (w->predicted)
+        fprintf(stderr, ", %.1f experts a row", w->total.experts_used / (double)w->predicted);
+    fputc('\n', stderr);
+}
+
+static int run_predict(const arguments *given)
+{
+    work w = {0};
+    double start = seconds_now();
+    detail_settings(given);
+    progress_start(&w.progress, given);
+    int code = open_inputs(&w, given);
+    if (code == EXIT_DONE)
+        code = output_open(&w.out, given, argument_value(given, "output"));
+    if (code == EXIT_DONE)
+        code = predict_all(&w, given);
+    if (code == EXIT_DONE)
+        say_summary(given, &w, seconds_now() - start);
+    output_discard(&w.out);
+    rows_close(&w.rows);
+    quorum_model_free(w.model);
+    return code;
+}
+
+static const operand operands[] = {
+    {"MODEL", "A model file written by 'quorum fit'."},
+    {"QUERIES", "Inputs to predict at: csv, csv.gz, npy or npz, or '-' for csv from standard "
+                "input. Columns are matched by name where both have names, else by position."},
+    {NULL, NULL},
+};
+
+static const own_flag flags[] = {
+    {"output", 'o', "OUT.csv", NULL, NULL,
+     "Where to write the predictions; standard output when absent. The file appears whole or not "
+     "at all."},
+    {NULL, 0, NULL, NULL, NULL, NULL},
+};
+
+const command predict_command = {
+    .name = "predict",
+    .summary = "predict with a model, with uncertainty",
+    .usage = "MODEL QUERIES [-o OUT.csv] [options]",
+    .description =
+        "Predicts at every row of QUERIES and writes csv with the columns mean, std, lower and "
+        "upper (only mean with --mean-only), one row a query, in the target's own units. The "
+        "interval is for a new observation: noise is included unless --latent is given. Files "
+        "larger than memory are streamed.",
+    .operands = operands,
+    .flags = flags,
+    .examples = "  quorum predict model.npz new.csv -o out.csv\n"
+                "  quorum predict model.npz new.csv --method rbcm --interval 0.99\n"
+                "  quorum predict model.npz new.csv --method 'npae*' -o out.csv\n"
+                "  zcat huge.csv.gz | quorum predict model.npz - --mean-only | gzip > out.csv.gz\n",
+    .lists_methods = true,
+    .run = run_predict,
+};

@@ -1,0 +1,31 @@
+/* How far the work is, on stderr: one line that is drawn again and again on a
+ * terminal, otherwise a plain line every few seconds.  Also where an interrupt
+ * turns into a request to stop. */
+#ifndef QUORUM_CLI_PROGRESS_H
+#define QUORUM_CLI_PROGRESS_H
+
+#include "arguments.h"
+
+typedef struct {
+    const arguments *given;
+    bool shown, terminal;
+    bool drawn;         /* a bar is on the terminal now                     */
+    char task[96];      /* what the command is at, said before the stage    */
+    char stage[64];     /* the library's stage                              */
+    double stage_start; /* when it began                                    */
+    double last_output; /* when something was last written                  */
+} progress;
+
+/* Catches interrupts and makes the library report here through the options. */
+void progress_start(progress *p, const arguments *given);
+
+/* What follows is about this: a method, a part of a file.  "" for nothing. */
+void progress_task(progress *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Reports a stage of the command's own; non-zero: stop. */
+int progress_show(progress *p, const char *stage, double fraction, const char *detail);
+
+/* Takes the bar away: call before anything else is printed. */
+void progress_clear(progress *p);
+
+#endif

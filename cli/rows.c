@@ -1,0 +1,91 @@
+#include "rows.h"
+
+#include "talk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+quorum_status rows_open(row_block *b, const char *path, const quorum_model *model, bool with_target,
+                        size_t results, const arguments *given)
+{
+    quorum_info info;
+    memset(b, 0, sizeof *b);
+    b->with_target = with_target;
+    b->results = results;
+    quorum_status status = quorum_inspect(model, &info);
+    if (status < 0)
+        return status;
+    b->inputs = info.inputs;
+    return quorum_stream_open(path, model, with_target, given->options, &b->stream);
+}
+
+void rows_close(row_block *b)
+{
+    quorum_stream_close(b->stream);
+    free(b->X);
+    free(b->y);
+    for (size_t k = 0; k < MAX_RESULTS; k++)
+        free(b->result[k]);
+    memset(b, 0, sizeof *b);
+}
+
+size_t rows_limit(size_t limit, const arguments *given)
+{
+    const char *graph_on = quorum_options_get(given->options, "graph-on");
+    return graph_on && strcmp(graph_on, "test") == 0 ? ALL_ROWS : limit;
+}
+
+static bool grow(double **array, size_t count)
+{
+    double *grown = realloc(*array, count * sizeof(double));
+    if (grown)
+        *array = grown;
+    return grown != NULL;
+}
+
+static int reserve(row_block *b, size_t rows, const arguments *given)
+{
+    if (rows <= b->capacity)
+        return EXIT_DONE;
+    bool fits = grow(&b->X, rows * b->inputs) && (!b->with_target || grow(&b->y, rows));
+    for (size_t k = 0; fits && k < b->results; k++)
+        fits = grow(&b->result[k], rows);
+    if (!fits)
+        return failure(given, "out of memory for %zu rows; --memory makes blocks smaller", rows);
+    b->capacity = rows;
+    return EXIT_DONE;
+}
+
+/* Appends up to `limit` rows to those that are there; *added is 0 at the end. */
+static int append(row_block *b, size_t limit, const arguments *given, size_t *added)
+{
+    double *X = b->X + b->count * b->inputs, *y = b->with_target ? b->y + b->count : NULL;
+    quorum_status status = quorum_stream_next(b->stream, limit, X, y, added);
+    if (status < 0)
+        return library_failure(given, status);
+    b->count += *added;
+    return EXIT_DONE;
+}
+
+static int read_all(row_block *b, const arguments *given)
+{
+    size_t added = 1;
+    int code = EXIT_DONE;
+    while (code == EXIT_DONE && added > 0) {
+        if (b->count == b->capacity)
+            code = reserve(b, b->capacity ? 2 * b->capacity : 4096, given);
+        if (code == EXIT_DONE)
+            code = append(b, b->capacity - b->count, given, &added);
+    }
+    return code;
+}
+
+int rows_next(row_block *b, size_t limit, const arguments *given)
+{
+    size_t added = 0;
+    b->count = 0;
+    if (limit == ALL_ROWS)
+        return read_all(b, given);
+    int code = reserve(b, limit, given);
+    return code == EXIT_DONE ? append(b, limit, given, &added) : code;
+}

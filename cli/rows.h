@@ -1,0 +1,32 @@
+/* Rows of a query or test file, a block at a time, and room for their results. */
+#ifndef QUORUM_CLI_ROWS_H
+#define QUORUM_CLI_ROWS_H
+
+#include "arguments.h"
+#include "quorum.h"
+
+enum { ALL_ROWS = 0, MAX_RESULTS = 4 };
+
+typedef struct {
+    quorum_stream *stream;
+    size_t inputs, results; /* results: how many arrays below are wanted    */
+    bool with_target;
+    size_t count, capacity;      /* rows now in X and y; rows there is room for  */
+    double *X;                   /* capacity x inputs                            */
+    double *y;                   /* capacity; NULL without target                */
+    double *result[MAX_RESULTS]; /* capacity each; NULL where not wanted         */
+} row_block;
+
+/* Opens the file; close in any case. */
+quorum_status rows_open(row_block *b, const char *path, const quorum_model *model, bool with_target,
+                        size_t results, const arguments *given);
+void rows_close(row_block *b);
+
+/* Reads up to `limit` rows, or ALL_ROWS; count is 0 at the end of the file.
+ * Returns an exit code, after saying what went wrong if it is not EXIT_DONE. */
+int rows_next(row_block *b, size_t limit, const arguments *given);
+
+/* `limit`, or ALL_ROWS with graph-on=test: the graph is that of all the queries. */
+size_t rows_limit(size_t limit, const arguments *given);
+
+#endif

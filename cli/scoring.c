@@ -1,0 +1,212 @@
+#include "scoring.h"
+
+#include "events.h"
+#include "report.h"
+#include "talk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_LIST = 64, ITEM_SIZE = 64 };
+
+typedef struct {
+    char item[MAX_LIST][ITEM_SIZE];
+    size_t count;
+} list;
+
+/* ---- Which contenders ---------------------------------------------------------- */
+
+static void list_add(list *l, const char *text, size_t length)
+{
+    while (length > 0 && text[0] == ' ') {
+        text++;
+        length--;
+    }
+    if (length > 0 && l->count < MAX_LIST)
+        snprintf(l->item[l->count++], ITEM_SIZE, "%.*s", (int)length, text);
+}
+
+static void split_commas(const char *text, list *l)
+{
+    while (*text) {
+        size_t length = strcspn(text, ",");
+        list_add(l, text, length);
+        text += length + (text[length] == ',');
+    }
+}
+
+static void all_methods(list *l)
+{
+    for (int i = 0; i < quorum_method_count(); i++)
+        list_add(l, quorum_method_name(i), strlen(quorum_method_name(i)));
+}
+
+/* Fills the list for an option and checks each item as the library would. */
+static int make_list(const arguments *given, const char *name, const char *text, list *l)
+{
+    l->count = 0;
+    if (!text)
+        text = quorum_options_get(given->options, name);
+    if (strcmp(name, "method") == 0 && text && strcmp(text, "all") == 0)
+        all_methods(l);
+    else if (text)
+        split_commas(text, l);
+    if (l->count == 0)
+        return usage_error(given->command, "--%s: the list is empty", name);
+    for (size_t i = 0; i < l->count; i++)
+        if (quorum_options_set(given->options, name, l->item[i]) < 0)
+            return usage_error(given->command, "--%s: %s", name, library_complaint(name));
+    return EXIT_DONE;
+}
+
+/* NAME* is NAME with select graph:0.8 unless another selection is given. */
+static const char *effective_select(const char *method, const char *select)
+{
+    bool starred = method[strlen(method) - 1] == '*';
+    return starred && strcmp(select, "all") == 0 ? "graph:0.8" : select;
+}
+
+static contender make_contender(const char *method, const char *select, const char *space)
+{
+    contender c;
+    memset(&c, 0, sizeof c);
+    snprintf(c.method, sizeof c.method, "%s", method);
+    snprintf(c.select, sizeof c.select, "%s", effective_select(method, select));
+    snprintf(c.space, sizeof c.space, "%s", space);
+    return c;
+}
+
+static int combine(contenders *all, const arguments *given, const list *m, const list *s,
+                   const list *p)
+{
+    all->items = calloc(1 + m->count * s->count * p->count, sizeof *all->items);
+    if (!all->items)
+        return failure(given, "out of memory");
+    for (size_t k = 0; k < p->count; k++)
+        for (size_t j = 0; j < s->count; j++)
+            for (size_t i = 0; i < m->count; i++)
+                all->items[all->count++] = make_contender(m->item[i], s->item[j], p->item[k]);
+    return EXIT_DONE;
+}
+
+int contenders_make(contenders *all, const arguments *given, const char *methods,
+                    const char *selects, const char *spaces)
+{
+    list m, s, p;
+    memset(all, 0, sizeof *all);
+    int code = make_list(given, "method", methods, &m);
+    if (code == EXIT_DONE)
+        code = make_list(given, "select", selects, &s);
+    if (code == EXIT_DONE)
+        code = make_list(given, "space", spaces, &p);
+    return code == EXIT_DONE ? combine(all, given, &m, &s, &p) : code;
+}
+
+void contenders_free(contenders *all)
+{
+    free(all->items);
+    memset(all, 0, sizeof *all);
+}
+
+/* ---- Predicting and scoring ------------------------------------------------------ */
+
+quorum_status contender_apply(const contender *c, quorum_options *options)
+{
+    quorum_status status = quorum_options_set(options, "method", c->method);
+    if (status >= 0)
+        status = quorum_options_set(options, "select", c->select);
+    if (status >= 0)
+        status = quorum_options_set(options, "space", c->space);
+    return status;
+}
+
+size_t contenders_block_rows(const contenders *all, const quorum_model *model,
+                             quorum_options *options)
+{
+    size_t smallest = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        contender_apply(&all->items[i], options);
+        size_t rows = quorum_block_rows(model, options);
+        smallest = i == 0 || rows < smallest ? rows : smallest;
+    }
+    return smallest ? smallest : 1;
+}
+
+quorum_status contenders_score(contenders *all, const quorum_model *model, quorum_options *options,
+                               progress *p, size_t rows, const double *X, const double *y,
+                               double *mean, double *std)
+{
+    quorum_info info;
+    quorum_status status = quorum_inspect(model, &info);
+    for (size_t i = 0; i < all->count && status >= 0; i++) {
+        contender *c = &all->items[i];
+        quorum_report report = {0};
+        quorum_prediction out = {.mean = mean, .std = std};
+        progress_task(p, "%s (%zu of %zu), rows from %zu", c->method, i + 1, all->count,
+                      c->scores.n + 1);
+        status = contender_apply(c, options);
+        if (status >= 0)
+            status = quorum_predict(model, X, rows, options, &out, &report);
+        if (status < 0)
+            break;
+        quorum_scores_add(&c->scores, rows, y, mean, std, info.y_mean, info.y_scale);
+        add_events(&c->report, &report, rows);
+    }
+    return status;
+}
+
+void contenders_finish(contenders *all)
+{
+    for (size_t i = 0; i < all->count; i++) {
+        contender *c = &all->items[i];
+        quorum_scores_finish(&c->scores, &c->metrics);
+        if (c->scores.n)
+            c->report.experts_used /= (double)c->scores.n;
+    }
+}
+
+/* ---- Telling ----------------------------------------------------------------------- */
+
+static json_t *coverage_as_json(const double coverage[4])
+{
+    return json_pack("{s:o, s:o, s:o, s:o}", "50", json_number(coverage[0]), "90",
+                     json_number(coverage[1]), "95", json_number(coverage[2]), "99",
+                     json_number(coverage[3]));
+}
+
+static json_t *contender_as_json(const contender *c)
+{
+    const quorum_metrics *m = &c->metrics;
+    const quorum_report *r = &c->report;
+    json_t *o =
+        json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "method",
+                  c->method, "select", c->select, "space", c->space, "smse", json_number(m->smse),
+                  "msll", json_number(m->msll), "mae", json_number(m->mae), "rmse",
+                  json_number(m->rmse), "nlpd", json_number(m->nlpd), "crps", json_number(m->crps),
+                  "coverage", coverage_as_json(m->coverage), "seconds", json_number(r->seconds),
+                  "experts_used", json_number(r->experts_used));
+    json_object_set_new(o, "prior_fallbacks", json_count(r->prior_fallbacks));
+    json_object_set_new(o, "clamped", json_count(r->clamped));
+    json_object_set_new(o, "jittered", json_count(r->jittered));
+    json_object_set_new(o, "pseudo_inverses", json_count(r->pseudo_inverses));
+    json_object_set_new(o, "rows", json_count(c->scores.n));
+    return o;
+}
+
+json_t *contenders_as_json(const contenders *all)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < all->count; i++)
+        json_array_append_new(array, contender_as_json(&all->items[i]));
+    return array;
+}
+
+void contenders_say_events(const contenders *all, const arguments *given)
+{
+    for (size_t i = 0; i < all->count; i++) {
+        const contender *c = &all->items[i];
+        char name[192];
+        snprintf(name, sizeof name, "%s, select %s, %s space", c->method, c->select, c->space);
+        note_events(given, name, &c->report);
+    }
+}

@@ -1,0 +1,53 @@
+/* Scores for several ways of predicting, side by side on the same rows. */
+#ifndef QUORUM_CLI_SCORING_H
+#define QUORUM_CLI_SCORING_H
+
+#include "arguments.h"
+#include "progress.h"
+#include "quorum.h"
+
+#include <jansson.h>
+
+typedef struct {
+    char method[64], select[64], space[32];
+    quorum_scores scores;
+    quorum_report report; /* sums over chunks; experts_used weighted by rows until finished */
+    quorum_metrics metrics;
+} contender;
+
+typedef struct {
+    contender *items;
+    size_t count;
+} contenders;
+
+/* Every combination of the comma lists methods ("all": each one that the
+ * library has), selects and spaces.  NULL lists mean the options' present
+ * values.  Returns EXIT_DONE or, after saying which item is wrong, another
+ * exit code. */
+int contenders_make(contenders *all, const arguments *given, const char *methods,
+                    const char *selects, const char *spaces);
+void contenders_free(contenders *all);
+
+/* Makes the options predict as this contender does. */
+quorum_status contender_apply(const contender *c, quorum_options *options);
+
+/* The smallest quorum_block_rows of all contenders. */
+size_t contenders_block_rows(const contenders *all, const quorum_model *model,
+                             quorum_options *options);
+
+/* Predicts the rows with every contender and adds up the scores.  mean and std
+ * are room for `rows` values. */
+quorum_status contenders_score(contenders *all, const quorum_model *model, quorum_options *options,
+                               progress *p, size_t rows, const double *X, const double *y,
+                               double *mean, double *std);
+
+/* Turns sums into metrics. */
+void contenders_finish(contenders *all);
+
+/* The list of objects that `evaluate --json` prints. */
+json_t *contenders_as_json(const contenders *all);
+
+/* Notes on fall-backs, clamps and the like, where there were any. */
+void contenders_say_events(const contenders *all, const arguments *given);
+
+#endif

@@ -1,0 +1,85 @@
+#include "table.h"
+
+#include "wrap.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *next_cell(table *t)
+{
+    if (t->cells == t->capacity) {
+        size_t capacity = t->capacity ? 2 * t->capacity : 128;
+        void *grown = realloc(t->cell, capacity * sizeof *t->cell);
+        if (!grown)
+            return NULL;
+        t->cell = grown;
+        t->capacity = capacity;
+    }
+    return t->cell[t->cells++];
+}
+
+void table_start(table *t, const char *align, const char *const *titles)
+{
+    memset(t, 0, sizeof *t);
+    t->align = align;
+    t->columns = strlen(align);
+    for (size_t i = 0; i < t->columns; i++)
+        table_add(t, "%s", titles[i]);
+}
+
+void table_add(table *t, const char *format, ...)
+{
+    char *cell = next_cell(t);
+    if (!cell)
+        return;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(cell, CELL_SIZE, format, args);
+    va_end(args);
+}
+
+static size_t column_width(const table *t, size_t column)
+{
+    size_t width = 0;
+    for (size_t i = column; i < t->cells; i += t->columns) {
+        size_t w = display_width(t->cell[i]);
+        width = w > width ? w : width;
+    }
+    return width;
+}
+
+/* Blanks are written only before something: no line ends with them. */
+static void print_row(const table *t, FILE *file, const size_t *width, size_t first)
+{
+    size_t blanks = 0;
+    for (size_t c = 0; c < t->columns && first + c < t->cells; c++) {
+        const char *cell = t->cell[first + c];
+        size_t pad = width[c] - display_width(cell);
+        bool left = t->align[c] == 'l';
+        if (*cell) {
+            fprintf(file, "%*s%s", (int)(blanks + (left ? 0 : pad)), "", cell);
+            blanks = left ? pad : 0;
+        } else {
+            blanks += pad;
+        }
+        blanks += 2;
+    }
+    fputc('\n', file);
+}
+
+void table_print(const table *t, FILE *file)
+{
+    size_t width[MAX_COLUMNS];
+    for (size_t c = 0; c < t->columns && c < MAX_COLUMNS; c++)
+        width[c] = column_width(t, c);
+    for (size_t first = 0; first < t->cells; first += t->columns)
+        print_row(t, file, width, first);
+}
+
+void table_free(table *t)
+{
+    free(t->cell);
+    memset(t, 0, sizeof *t);
+}

@@ -1,0 +1,272 @@
+/* quorum: Gaussian-process regression for data too big for one GP.
+ *
+ * A data set is split among local GP experts; each prediction is made by the
+ * quorum of experts that matters for it.  This is the whole public API:
+ *
+ *     quorum_options *o = quorum_options_new();
+ *     quorum_options_set(o, "experts", "20");
+ *     quorum_model *m = NULL;
+ *     if (quorum_fit(X, y, rows, inputs, NULL, o, &m) < 0)
+ *         fprintf(stderr, "%s\n", quorum_message());
+ *     quorum_prediction out = {.mean = mean, .std = std};
+ *     quorum_predict(m, Xq, queries, o, &out, NULL);
+ *     quorum_model_free(m);
+ *     quorum_options_free(o);
+ *
+ * Conventions.  Matrices are row-major arrays of double, one row an
+ * observation.  Whoever passes a pointer keeps owning it; what a function
+ * creates is freed by the matching _free or _close, which accept NULL.  The
+ * library never prints, exits or aborts.  Results do not depend on the number
+ * of threads, and a row's prediction does not depend on the other rows of its
+ * call (except with graph-on=test). */
+#ifndef QUORUM_H
+#define QUORUM_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define QUORUM_API __attribute__((visibility("default")))
+#else
+#define QUORUM_API
+#endif
+
+#define QUORUM_VERSION_MAJOR 0
+#define QUORUM_VERSION_MINOR 1
+#define QUORUM_VERSION_PATCH 0
+
+/* ---- Status ------------------------------------------------------------ */
+
+/* 0 is success, negative a failure with no result, positive a numerical event
+ * with a usable result.  After anything but QUORUM_OK, quorum_message() says
+ * what happened, where, and what to do. */
+typedef enum {
+    QUORUM_OK = 0,
+    QUORUM_E_ARGUMENT = -1,  /* the call itself is wrong: an option, a NULL, a size      */
+    QUORUM_E_MEMORY = -2,    /* out of memory, or the work does not fit --memory         */
+    QUORUM_E_FILE = -3,      /* a file cannot be opened, read or written                 */
+    QUORUM_E_FORMAT = -4,    /* a file is not what it should be, or is damaged           */
+    QUORUM_E_DATA = -5,      /* the data cannot be used: missing cells, constant target  */
+    QUORUM_E_NUMERIC = -6,   /* the computation broke down                               */
+    QUORUM_E_CANCELLED = -7, /* the progress callback asked to stop                      */
+    QUORUM_E_INTERNAL = -8,  /* a defect in quorum: please report it                     */
+    QUORUM_AT_BOUND = 1,     /* fit: some hyperparameters ended on a bound               */
+    QUORUM_NO_SIGNAL = 2     /* fit: no better explanation than noise was found          */
+} quorum_status;
+
+/* The sentence that belongs to this thread's last status that was not
+ * QUORUM_OK.  Never NULL; valid until the thread's next quorum call. */
+QUORUM_API const char *quorum_message(void);
+
+/* A short name for a status, such as "file" or "numeric". */
+QUORUM_API const char *quorum_status_name(quorum_status status);
+
+/* "0.1.0". */
+QUORUM_API const char *quorum_version(void);
+
+/* The BLAS kernel set in use, such as "SkylakeX" or "Zen". */
+QUORUM_API const char *quorum_blas_kernel(void);
+
+/* ---- Options ----------------------------------------------------------- */
+
+/* Options are named values.  Every name, with its type, default, range and
+ * help, is listed by quorum_option_at(), from which the command line's flags,
+ * docs/options.md and the bindings are made. */
+typedef struct quorum_options quorum_options;
+
+typedef struct {
+    const char *name;          /* "expert-size"                                          */
+    const char *type;          /* "count", "real", "bytes", "choice", "text" or "flag"    */
+    const char *default_value; /* as one would write it                                  */
+    const char *choices;       /* "kmeans|kdtree|random", or NULL                        */
+    double min, max;           /* range of count, real and bytes                         */
+    const char *placeholder;   /* "M": how the value is named in help                    */
+    const char *used_by;       /* commands: any of "fit predict evaluate", separated by spaces */
+    const char *help;          /* what it does and when to change it                     */
+} quorum_option_info;
+
+QUORUM_API int quorum_option_count(void);
+QUORUM_API const quorum_option_info *quorum_option_at(int i); /* NULL when out of range */
+
+QUORUM_API quorum_options *quorum_options_new(void); /* all defaults; NULL: out of memory */
+QUORUM_API void quorum_options_free(quorum_options *options);
+
+/* Sets `name` from text ("20", "0.1", "4G", "kmeans", "true"); '_' and '-' are
+ * the same in names.  The value is checked here and copied. */
+QUORUM_API quorum_status quorum_options_set(quorum_options *options, const char *name,
+                                            const char *value);
+
+/* The present value as text, or NULL for an unknown name.  Valid until the
+ * option is set again or the options are freed. */
+QUORUM_API const char *quorum_options_get(const quorum_options *options, const char *name);
+
+/* Called now and then from the calling thread during long work; a non-zero
+ * return value cancels it (QUORUM_E_CANCELLED).  `fraction` is in [0, 1], or
+ * negative when unknown; `detail` may be "". */
+typedef int (*quorum_progress_fn)(void *user, const char *stage, double fraction,
+                                  const char *detail);
+QUORUM_API void quorum_options_set_progress(quorum_options *options, quorum_progress_fn callback,
+                                            void *user);
+
+/* ---- Data from files --------------------------------------------------- */
+
+/* Training data: csv, csv.gz (any delimiter, header or none), npy or npz.
+ * Options used: target, ignore, missing, header. */
+typedef struct {
+    size_t rows, inputs;
+    double *X;          /* rows x inputs, row-major                                      */
+    double *y;          /* rows                                                          */
+    char **names;       /* inputs + 1 column names, the target's last; NULL: no header   */
+    size_t target;      /* the target's place among the columns kept, 0 .. inputs        */
+    size_t dropped;     /* rows left out by missing=drop                                 */
+} quorum_data;
+
+QUORUM_API quorum_status quorum_data_read(const char *path, const quorum_options *options,
+                                          quorum_data **data);
+QUORUM_API void quorum_data_free(quorum_data *data);
+
+/* Queries for a model, in chunks, so that a file larger than memory works.
+ * Columns are matched to the model's by name where both have names, otherwise
+ * by position; with_target also wants the target column (for evaluation). */
+typedef struct quorum_stream quorum_stream;
+typedef struct quorum_model quorum_model;
+
+QUORUM_API quorum_status quorum_stream_open(const char *path, const quorum_model *model,
+                                            int with_target, const quorum_options *options,
+                                            quorum_stream **stream);
+
+/* Reads up to max_rows rows: X (max_rows x inputs), y (max_rows, or NULL
+ * without target).  *rows is 0 at the end of the file. */
+QUORUM_API quorum_status quorum_stream_next(quorum_stream *stream, size_t max_rows, double *X,
+                                            double *y, size_t *rows);
+QUORUM_API size_t quorum_stream_dropped(const quorum_stream *stream);
+QUORUM_API void quorum_stream_close(quorum_stream *stream);
+
+/* ---- Fit ---------------------------------------------------------------- */
+
+/* Fits a model to X (rows x inputs) and y.  `names` holds inputs + 1 column
+ * names, the target's last, or is NULL.  *model is set only on success (status
+ * >= 0) and is the caller's to free. */
+QUORUM_API quorum_status quorum_fit(const double *X, const double *y, size_t rows, size_t inputs,
+                                    const char *const *names, const quorum_options *options,
+                                    quorum_model **model);
+
+/* The same from data read from a file; query files without a header are then
+ * matched by the training file's layout. */
+QUORUM_API quorum_status quorum_fit_data(const quorum_data *data, const quorum_options *options,
+                                         quorum_model **model);
+QUORUM_API void quorum_model_free(quorum_model *model);
+
+/* A model file is a plain .npz; see docs/model-file.md.  Saving is atomic;
+ * loading checks every member. */
+QUORUM_API quorum_status quorum_save(const quorum_model *model, const char *path);
+QUORUM_API quorum_status quorum_load(const char *path, quorum_model **model);
+
+/* ---- Inspect ------------------------------------------------------------ */
+
+/* What a model is made of.  Pointers belong to the model and live as long as
+ * it does.  Hyperparameters are those of the standardised data. */
+typedef struct {
+    size_t rows, inputs, experts;
+    const size_t *sizes;          /* experts: training rows of each                      */
+    const char *const *names;     /* inputs + 1, the target's last                       */
+    const char *kernel, *partition;
+    const double *lengthscale;    /* inputs                                              */
+    double signal_variance, noise_variance;
+    const int *at_bound;          /* inputs + 2: lengthscales, signal, noise; 1 = on a bound */
+    const double *x_mean, *x_scale; /* inputs                                            */
+    double y_mean, y_scale;
+    double nlml;                  /* sum over the training experts of the negative log
+                                     marginal likelihood, standardised units             */
+    int evaluations;              /* of the objective and its gradient                   */
+    size_t train_experts;         /* experts that the hyperparameters were trained on    */
+    double seconds_partition, seconds_train, seconds_graph, seconds_total;
+    unsigned long long seed;
+    /* The expert graph (docs/methods.md, "The expert graph"). */
+    double lambda;                /* penalty used, absolute                              */
+    size_t edges;                 /* non-zero pairs of the precision matrix              */
+    const double *precision;      /* experts x experts                                   */
+    const double *importance;     /* experts                                             */
+    const size_t *ranking;        /* experts: most important first                       */
+} quorum_info;
+
+QUORUM_API quorum_status quorum_inspect(const quorum_model *model, quorum_info *info);
+
+/* ---- Predict ------------------------------------------------------------ */
+
+/* Arrays of the caller, one value a query; any may be NULL.  In the target's
+ * units; std and the interval include the noise unless latent=true.  On
+ * failure all are filled with NaN. */
+typedef struct {
+    double *mean, *std, *lower, *upper;
+} quorum_prediction;
+
+/* Counts of numerical events; all but experts_used are sums over queries. */
+typedef struct {
+    double experts_used;     /* mean number of experts per query                         */
+    size_t prior_fallbacks;  /* precision not positive: the prior was returned           */
+    size_t clamped;          /* variances brought back into their range                  */
+    size_t jittered;         /* NPAE systems that needed jitter                          */
+    size_t pseudo_inverses;  /* NPAE systems solved by pseudo-inverse                    */
+    double seconds;
+} quorum_report;
+
+/* Predicts at X (rows x inputs).  Options used: method, select, space,
+ * interval, latent, mean-only, threads, memory, graph-on.  Safe to call from
+ * many threads on one model.  `report` may be NULL. */
+QUORUM_API quorum_status quorum_predict(const quorum_model *model, const double *X, size_t rows,
+                                        const quorum_options *options,
+                                        const quorum_prediction *out, quorum_report *report);
+
+/* NPAE's joint predictive covariance between the given queries, rows x rows,
+ * of the latent function unless latent=false is set, which adds the noise to
+ * the diagonal.  Options used: select, threads, memory. */
+QUORUM_API quorum_status quorum_predict_joint(const quorum_model *model, const double *X,
+                                              size_t rows, const quorum_options *options,
+                                              double *mean, double *covariance);
+
+/* How many queries to pass at once for good speed within the memory option. */
+QUORUM_API size_t quorum_block_rows(const quorum_model *model, const quorum_options *options);
+
+/* The methods that the method option knows: name and a line of explanation. */
+QUORUM_API int quorum_method_count(void);
+QUORUM_API const char *quorum_method_name(int i);
+QUORUM_API const char *quorum_method_help(int i);
+
+/* ---- Metrics ------------------------------------------------------------ */
+
+/* Scores are gathered chunk by chunk: zero the struct, add, finish. */
+typedef struct {
+    size_t n;
+    double sum_y, sum_yy, shift;                      /* of the test targets, about shift */
+    double sum_sq, sum_abs, sum_nlpd, sum_trivial, sum_crps;
+    size_t inside[4];                                 /* of the 50, 90, 95, 99 % intervals */
+} quorum_scores;
+
+typedef struct {
+    double smse, msll, mae, rmse, nlpd, crps;
+    double coverage[4]; /* share of targets inside the central 50, 90, 95, 99 % intervals */
+} quorum_metrics;
+
+/* train_mean and train_std describe the trivial Gaussian that MSLL compares with. */
+QUORUM_API void quorum_scores_add(quorum_scores *scores, size_t n, const double *y,
+                                  const double *mean, const double *std, double train_mean,
+                                  double train_std);
+QUORUM_API void quorum_scores_finish(const quorum_scores *scores, quorum_metrics *metrics);
+
+/* ---- The paper's built-in example --------------------------------------- */
+
+/* f(x) = 5x^2 sin(12x) + (x^3 - 0.5) sin(3x - 0.5) + 4 cos(2x), without noise. */
+QUORUM_API double quorum_demo_function(double x);
+
+/* n points: x uniform in [low, high], y = f(x) + noise of the given deviation. */
+QUORUM_API void quorum_demo_data(size_t n, double low, double high, double noise,
+                                 unsigned long long seed, double *x, double *y);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* QUORUM_H */

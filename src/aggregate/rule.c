@@ -1,0 +1,39 @@
+#include "aggregate/rule.h"
+
+#include <string.h>
+
+static const rule *const table[] = {
+    &rule_npae, &rule_grbcm,        &rule_rbcm, &rule_bcm,
+    &rule_gpoe, &rule_gpoe_entropy, &rule_poe,  &rule_single,
+};
+
+int rule_count(void)
+{
+    return (int)(sizeof table / sizeof *table);
+}
+
+const rule *rule_at(int i)
+{
+    return i >= 0 && i < rule_count() ? table[i] : NULL;
+}
+
+const rule *rule_by_name(const char *name, size_t length)
+{
+    for (int i = 0; i < rule_count(); i++)
+        if (strlen(table[i]->name) == length && strncmp(table[i]->name, name, length) == 0)
+            return table[i];
+    return NULL;
+}
+
+void settle(consensus *out, size_t q, double precision, double weighted_mean, double prior_mean,
+            double prior_var)
+{
+    if (precision > 0.0) {
+        out->mean[q] = weighted_mean / precision;
+        out->var[q] = 1.0 / precision;
+    } else {
+        out->mean[q] = prior_mean;
+        out->var[q] = prior_var;
+        out->fallbacks++;
+    }
+}

@@ -1,0 +1,46 @@
+/* Aggregation rules: many opinions on a query become one prediction.  To add a
+ * rule: a file like poe.c and a line in rule.c's table. */
+#ifndef QRM_AGGREGATE_RULE_H
+#define QRM_AGGREGATE_RULE_H
+
+#include <stddef.h>
+
+/* What p experts say at b queries, in the space of aggregation: latent f, or
+ * observed y = f + noise. */
+typedef struct {
+    size_t p, b;
+    const double *mean; /* p x b: [i * b + q]    */
+    const double *var;  /* p x b                 */
+    double prior;       /* prior variance        */
+} opinions;
+
+typedef struct {
+    double *mean, *var; /* b                                                     */
+    size_t fallbacks;   /* queries at which the precision was not positive       */
+} consensus;
+
+typedef enum {
+    TAKES_OPINIONS, /* experts as they are                                          */
+    TAKES_BASE,     /* expert 0 is the base, the others hold the base's rows as well */
+    TAKES_COVARIANCE /* the experts' joint distribution (npae.h); combine is NULL     */
+} rule_kind;
+
+typedef struct {
+    const char *name, *help;
+    rule_kind kind;
+    void (*combine)(const opinions *o, consensus *out);
+} rule;
+
+extern const rule rule_single, rule_poe, rule_gpoe, rule_gpoe_entropy, rule_bcm, rule_rbcm,
+    rule_grbcm, rule_npae;
+
+int rule_count(void);
+const rule *rule_at(int i);
+const rule *rule_by_name(const char *name, size_t length); /* NULL when unknown */
+
+/* Sets query q from P = sum of precisions and sum of precision x mean; where P is
+ * not positive, to the given prior, and counts it. */
+void settle(consensus *out, size_t q, double precision, double weighted_mean, double prior_mean,
+            double prior_var);
+
+#endif

@@ -1,0 +1,28 @@
+/* Which experts take part in a prediction. */
+#ifndef QRM_AGGREGATE_SELECT_H
+#define QRM_AGGREGATE_SELECT_H
+
+#include "base/status.h"
+
+#include <stddef.h>
+
+typedef enum {
+    SELECT_ALL,   /* "all"                                                           */
+    SELECT_MOST,  /* "graph:A" or "best:A": the ceil(A M) most important experts      */
+    SELECT_LEAST, /* "worst:A": the ceil(A M) least important ones                    */
+    SELECT_ONE    /* "expert:I": expert I alone, counted from 1                       */
+} selection_kind;
+
+typedef struct {
+    selection_kind kind;
+    double share;
+    size_t expert;
+} selection;
+
+quorum_status selection_parse(const char *text, selection *out);
+
+/* The experts chosen, in ascending order, into experts (room for M). */
+quorum_status selection_members(const selection *s, size_t M, const size_t *ranking,
+                                size_t *experts, size_t *count);
+
+#endif

@@ -1,0 +1,18 @@
+/* The best single expert at each query: the one with the smallest variance
+ * (ties: lower number). */
+#include "aggregate/rule.h"
+
+static void single(const opinions *o, consensus *out)
+{
+    for (size_t q = 0; q < o->b; q++) {
+        size_t best = 0;
+        for (size_t i = 1; i < o->p; i++)
+            if (o->var[i * o->b + q] < o->var[best * o->b + q])
+                best = i;
+        out->mean[q] = o->mean[best * o->b + q];
+        out->var[q] = o->var[best * o->b + q];
+    }
+}
+
+const rule rule_single = {"single", "the surest single expert at each query (a baseline)",
+                          TAKES_OPINIONS, single};

@@ -1,0 +1,76 @@
+#include "base/memory.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ALIGNMENT = 64 };
+
+static atomic_long asked;
+static atomic_long fail_from; /* 0: never */
+
+void mem_fail_at(long n)
+{
+    atomic_store(&asked, 0);
+    atomic_store(&fail_from, n);
+}
+
+long mem_allocations(void)
+{
+    return atomic_load(&asked);
+}
+
+void *mem_alloc(size_t count, size_t size)
+{
+    long turn = atomic_fetch_add(&asked, 1) + 1;
+    long limit = atomic_load(&fail_from);
+    if (limit > 0 && turn >= limit)
+        return NULL;
+    if (size != 0 && count > (SIZE_MAX - ALIGNMENT) / size)
+        return NULL;
+    size_t bytes = count * size;
+    bytes = bytes == 0 ? ALIGNMENT : (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    return aligned_alloc(ALIGNMENT, bytes);
+}
+
+void *mem_alloc_zero(size_t count, size_t size)
+{
+    void *p = mem_alloc(count, size);
+    if (p)
+        memset(p, 0, count * size);
+    return p;
+}
+
+void *mem_grow(void *old, size_t old_count, size_t new_count, size_t size)
+{
+    void *p = mem_alloc(new_count, size);
+    if (!p)
+        return NULL;
+    if (old)
+        memcpy(p, old, (old_count < new_count ? old_count : new_count) * size);
+    mem_free(old);
+    return p;
+}
+
+char *mem_copy_text(const char *text)
+{
+    size_t n = strlen(text) + 1;
+    char *copy = mem_alloc(n, 1);
+    if (copy)
+        memcpy(copy, text, n);
+    return copy;
+}
+
+void mem_free(void *pointer)
+{
+    free(pointer);
+}
+
+double mem_physical(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES);
+    long page = sysconf(_SC_PAGESIZE);
+    return pages > 0 && page > 0 ? (double)pages * (double)page : 0.0;
+}

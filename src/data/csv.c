@@ -1,0 +1,303 @@
+/* Rows of a csv text through a window that slides over its source. */
+#include "base/memory.h"
+#include "data/cell.h"
+#include "data/dialect.h"
+#include "data/source.h"
+#include "data/table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { FIRST_WINDOW = 1 << 18, MAX_RECORD = 1 << 26 };
+
+typedef struct {
+    source *source;
+    char *window; /* capacity bytes, of which [begin, end) are still to be read */
+    size_t capacity, begin, end;
+    int at_end;  /* nothing comes after the window            */
+    size_t line; /* of window[begin], from 1                  */
+    dialect dialect;
+    int trailing; /* every line ends with a delimiter          */
+    size_t columns;
+    size_t first_line; /* the one that says how many columns        */
+    record record;     /* the one at `begin`, after load_record     */
+    size_t next;       /* where the record after it begins          */
+    locale_t c_locale;
+} csv;
+
+/* ---- the window ---- */
+
+static quorum_status fail_memory(const reader *r)
+{
+    return fail(QUORUM_E_MEMORY, "%s: out of memory while reading", r->label);
+}
+
+static size_t count_lines(const csv *c, const char *p, const char *end)
+{
+    size_t n = 0;
+    for (; p < end; p++)
+        n += *p == c->dialect.newline;
+    return n;
+}
+
+static quorum_status check_for_zero_bytes(const reader *r, const csv *c, size_t from)
+{
+    const char *zero = memchr(c->window + from, '\0', c->end - from);
+    if (!zero)
+        return QUORUM_OK;
+    size_t line = c->line + count_lines(c, c->window + c->begin, zero);
+    return fail(QUORUM_E_FORMAT,
+                "%s: line %zu: contains a zero byte, so this is not text; csv, csv.gz, npy and npz "
+                "files can be read",
+                r->label, line);
+}
+
+static quorum_status grow_window(const reader *r, csv *c)
+{
+    if (c->capacity >= MAX_RECORD)
+        return fail(QUORUM_E_FORMAT, "%s: line %zu: longer than %d MB; is a quote left open?",
+                    r->label, c->line, MAX_RECORD >> 20);
+    char *larger = mem_grow(c->window, c->end, 2 * c->capacity, 1);
+    if (!larger)
+        return fail_memory(r);
+    c->window = larger;
+    c->capacity *= 2;
+    return QUORUM_OK;
+}
+
+/* Moves what is left to the front and fills the rest. */
+static quorum_status refill(const reader *r, csv *c)
+{
+    size_t got, left = c->end - c->begin;
+    memmove(c->window, c->window + c->begin, left);
+    c->begin = 0;
+    c->end = left;
+    if (c->end == c->capacity)
+        TRY(grow_window(r, c));
+    TRY(source_read(c->source, c->window + c->end, c->capacity - c->end, &got));
+    c->end += got;
+    c->at_end = c->end < c->capacity;
+    return check_for_zero_bytes(r, c, left);
+}
+
+/* ---- records ---- */
+
+static void consume_record(csv *c)
+{
+    c->begin = c->next;
+    c->line += c->record.lines;
+}
+
+/* Brings the next record that is not blank into c->record; *found is 0 at the end. */
+static quorum_status load_record(const reader *r, csv *c, int *found)
+{
+    for (*found = 0; !*found;) {
+        if (c->begin == c->end && c->at_end)
+            return QUORUM_OK;
+        const char *next = record_scan(&c->dialect, c->window + c->begin, c->window + c->end,
+                                       c->at_end, &c->record);
+        if (!next && c->at_end)
+            return fail(QUORUM_E_FORMAT, "%s: line %zu: a quote is opened and never closed",
+                        r->label, c->line);
+        if (!next) {
+            TRY(refill(r, c));
+            continue;
+        }
+        c->next = (size_t)(next - c->window);
+        *found = !record_is_blank(&c->record);
+        if (!*found)
+            consume_record(c);
+    }
+    return QUORUM_OK;
+}
+
+/* Columns of the record, without the empty cell after a trailing delimiter. */
+static size_t record_columns(const csv *c)
+{
+    const record *rec = &c->record;
+    int extra = c->trailing && rec->count > 1 && !rec->last.quoted && cell_is_blank(&rec->last);
+    return rec->count - (size_t)extra;
+}
+
+static const char *name_delimiter(const csv *c)
+{
+    switch (c->dialect.delimiter) {
+    case '\t': return "tab";
+    case ' ': return "blank";
+    case ';': return "semicolon";
+    default: return "comma";
+    }
+}
+
+static quorum_status fail_columns(const reader *r, const csv *c, size_t found)
+{
+    char reference[48] = "the header";
+    if (!r->names.given)
+        snprintf(reference, sizeof reference, "line %zu", c->first_line);
+    return fail(QUORUM_E_DATA,
+                "%s: line %zu: %zu column%s where %s has %zu (delimiter: %s); fix the line, or "
+                "skip such rows with --missing drop",
+                r->label, c->line, found, found == 1 ? "" : "s", reference, c->columns,
+                name_delimiter(c));
+}
+
+static quorum_status fail_at_cell(const reader *r, const csv *c, size_t column, cell_kind kind)
+{
+    char what[160];
+    cell_describe(&c->record.cells[column], kind, what, sizeof what);
+    return fail_cell(r, "line", c->line, column, what);
+}
+
+/* The loaded record as a row; *keep is 0 for one that is dropped. */
+static quorum_status read_row(const reader *r, const csv *c, double *row, int *keep)
+{
+    size_t columns = record_columns(c);
+    *keep = columns == c->columns;
+    if (!*keep)
+        return r->missing == MISSING_DROP ? QUORUM_OK : fail_columns(r, c, columns);
+    for (size_t i = 0; i < r->n_selected; i++) {
+        size_t column = r->selected[i];
+        cell_kind kind = cell_read(&c->record.cells[column], c->c_locale, &row[i]);
+        if (kind == CELL_NUMBER)
+            continue;
+        *keep = 0;
+        return r->missing == MISSING_DROP ? QUORUM_OK : fail_at_cell(r, c, column, kind);
+    }
+    return QUORUM_OK;
+}
+
+static quorum_status csv_next(reader *r, size_t max_rows, double *out, size_t *rows)
+{
+    csv *c = r->state;
+    while (*rows < max_rows) {
+        int found, keep;
+        TRY(load_record(r, c, &found));
+        if (!found)
+            break;
+        quorum_status status = read_row(r, c, out + *rows * r->n_selected, &keep);
+        consume_record(c);
+        TRY(status);
+        *rows += (size_t)keep;
+        r->dropped += !keep;
+    }
+    return QUORUM_OK;
+}
+
+/* ---- opening ---- */
+
+static quorum_status check_encoding(const reader *r, csv *c)
+{
+    const char *text = c->window;
+    if (source_kind_of_bytes(text, c->end) != KIND_TEXT)
+        return fail(QUORUM_E_FORMAT,
+                    "%s: npy and npz data are read from a plain file only, not compressed and not "
+                    "through a pipe",
+                    r->label);
+    if (c->end >= 2 && (memcmp(text, "\xFF\xFE", 2) == 0 || memcmp(text, "\xFE\xFF", 2) == 0))
+        return fail(QUORUM_E_FORMAT, "%s: is UTF-16 text; save it as UTF-8", r->label);
+    if (c->end >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
+        c->begin = 3;
+    return QUORUM_OK;
+}
+
+/* The window's first filling; zero bytes are judged after the encoding. */
+static quorum_status fill_first_window(const reader *r, csv *c)
+{
+    TRY(source_read(c->source, c->window, c->capacity, &c->end));
+    c->at_end = c->end < c->capacity;
+    TRY(check_encoding(r, c));
+    return check_for_zero_bytes(r, c, c->begin);
+}
+
+static quorum_status detect_dialect(const reader *r, csv *c)
+{
+    for (;;) { /* until the window holds a whole line */
+        const char *text = c->window + c->begin;
+        size_t n = c->end - c->begin;
+        c->dialect = dialect_detect(text, c->window + c->end, c->at_end);
+        const char *newline = memchr(text, c->dialect.newline, n);
+        if (c->at_end || (newline && newline + 1 < c->window + c->end))
+            break;
+        TRY(refill(r, c));
+    }
+    c->trailing =
+        dialect_has_trailing(&c->dialect, c->window + c->begin, c->window + c->end, c->at_end);
+    return QUORUM_OK;
+}
+
+/* Finds how many columns there are, and loads the first record with all its cells. */
+static quorum_status load_first_record(const reader *r, csv *c)
+{
+    int found;
+    TRY(load_record(r, c, &found));
+    if (!found)
+        return fail(QUORUM_E_DATA, "%s: is empty", r->label);
+    c->columns = record_columns(c);
+    c->first_line = c->line;
+    TRY(table_check_width(r, c->columns));
+    c->record.capacity = c->columns;
+    if (!NEW_ARRAY(c->record.cells, c->columns))
+        return fail_memory(r);
+    return load_record(r, c, &found);
+}
+
+static int first_record_is_header(const csv *c, header_mode header)
+{
+    double value;
+    for (size_t i = 0; header == HEADER_AUTO && i < c->columns; i++)
+        if (cell_read(&c->record.cells[i], c->c_locale, &value) == CELL_TEXT)
+            return 1;
+    return header == HEADER_YES;
+}
+
+static quorum_status take_names(reader *r, csv *c)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < c->columns; i++)
+        bytes += (size_t)(c->record.cells[i].end - c->record.cells[i].begin);
+    TRY(names_reserve(&r->names, c->columns, bytes));
+    r->names.given = 1;
+    for (size_t i = 0; i < c->columns; i++) {
+        cell *name = &c->record.cells[i];
+        cell_trim(name);
+        names_append(&r->names, name->begin, name->end, name->quoted);
+    }
+    consume_record(c);
+    return QUORUM_OK;
+}
+
+static void csv_close(void *state)
+{
+    csv *c = state;
+    if (!c)
+        return;
+    source_close(c->source);
+    mem_free(c->window);
+    mem_free(c->record.cells);
+    if (c->c_locale)
+        freelocale(c->c_locale);
+    mem_free(c);
+}
+
+quorum_status csv_open(reader *r, header_mode header)
+{
+    static const file_format format = {csv_next, csv_close};
+    csv *c = NULL;
+    if (!NEW_ZEROED(c, 1))
+        return fail_memory(r);
+    r->state = c; /* from here on reader_close frees it */
+    r->format = &format;
+    c->line = 1;
+    c->dialect.newline = '\n';
+    c->capacity = FIRST_WINDOW;
+    c->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (!c->c_locale || !NEW_ARRAY(c->window, c->capacity))
+        return fail_memory(r);
+    TRY(source_open(r->path, &c->source));
+    TRY(fill_first_window(r, c));
+    TRY(detect_dialect(r, c));
+    TRY(load_first_record(r, c));
+    if (first_record_is_header(c, header))
+        return take_names(r, c);
+    return names_number(&r->names, c->columns, 0);
+}

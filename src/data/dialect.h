@@ -1,0 +1,16 @@
+/* How a csv text is written, found from its first lines. */
+#ifndef QRM_DATA_DIALECT_H
+#define QRM_DATA_DIALECT_H
+
+#include "data/record.h"
+
+/* The newline is the first one in [p, limit).  The delimiter is the one that
+ * most of the first lines agree on; of equals, tab before semicolon before
+ * comma before blanks.  A single column gets the comma. */
+dialect dialect_detect(const char *p, const char *limit, int at_end);
+
+/* Whether every one of the first lines ends with the delimiter, so that the
+ * empty cell after it is no column. */
+int dialect_has_trailing(const dialect *d, const char *p, const char *limit, int at_end);
+
+#endif

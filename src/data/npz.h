@@ -1,0 +1,50 @@
+/* NumPy's .npz as a container of named arrays and texts (libzip underneath). */
+#ifndef QRM_DATA_NPZ_H
+#define QRM_DATA_NPZ_H
+
+#include "base/status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- Writing: gather members, then write all of them atomically ---- */
+
+typedef struct npz_writer npz_writer;
+
+npz_writer *npz_writer_new(void); /* NULL: out of memory */
+
+/* Data are referenced, not copied: they must live until npz_writer_save.
+ * ndim is 0, 1 or 2; a 2-d array is row-major (C order). */
+quorum_status npz_add_doubles(npz_writer *w, const char *name, int ndim, const size_t *shape,
+                              const double *data);
+quorum_status npz_add_int64(npz_writer *w, const char *name, int ndim, const size_t *shape,
+                            const int64_t *data);
+quorum_status npz_add_text(npz_writer *w, const char *name /* with its extension */,
+                           const char *text);
+
+/* Writes to a temporary name in the same directory, syncs, renames over `path`
+ * and syncs the directory.  On failure `path` is as it was and no temporary
+ * file is left.  Members are stored, not compressed. */
+quorum_status npz_writer_save(npz_writer *w, const char *path);
+void npz_writer_free(npz_writer *w);
+
+/* ---- Reading: every member's CRC, header and size are checked ---- */
+
+typedef struct npz_reader npz_reader;
+
+quorum_status npz_open(const char *path, npz_reader **out);
+int npz_has(const npz_reader *r, const char *name);
+
+/* Reads member `name`.npy as double ('<f8', or any other integer or float type
+ * converted) or int64; C or Fortran order, little or big endian; *data is C
+ * order and freed by the caller with mem_free.  ndim must match exactly;
+ * shape[ndim] is filled.  Hostile headers (huge shapes, sizes that do not
+ * match the member) are QUORUM_E_FORMAT, before anything large is allocated. */
+quorum_status npz_get_doubles(npz_reader *r, const char *name, int ndim, size_t *shape,
+                              double **data);
+quorum_status npz_get_int64(npz_reader *r, const char *name, int ndim, size_t *shape,
+                            int64_t **data);
+quorum_status npz_get_text(npz_reader *r, const char *name, char **text);
+void npz_close(npz_reader *r);
+
+#endif

@@ -1,0 +1,103 @@
+/* Rows of an npz: the columns of X followed by y, or those of its only array. */
+#include "base/memory.h"
+#include "data/npz_list.h"
+#include "data/table.h"
+
+#include <string.h>
+
+typedef struct {
+    double *X; /* rows x inputs    */
+    double *y; /* rows, or NULL    */
+    size_t rows, inputs;
+    size_t row; /* the next to read */
+} npz_table;
+
+static void copy_row(const reader *r, const npz_table *t, size_t row, double *out)
+{
+    for (size_t j = 0; j < r->n_selected; j++) {
+        size_t column = r->selected[j];
+        out[j] = column < t->inputs ? t->X[row * t->inputs + column] : t->y[row];
+    }
+}
+
+static quorum_status npz_next(reader *r, size_t max_rows, double *out, size_t *rows)
+{
+    npz_table *t = r->state;
+    for (; *rows < max_rows && t->row < t->rows; t->row++) {
+        int keep;
+        double *row = out + *rows * r->n_selected;
+        copy_row(r, t, t->row, row);
+        TRY(table_check_row(r, row, t->row + 1, &keep));
+        *rows += (size_t)keep;
+    }
+    return QUORUM_OK;
+}
+
+static void npz_table_close(void *state)
+{
+    npz_table *t = state;
+    mem_free(t->X);
+    mem_free(t->y);
+    mem_free(t);
+}
+
+/* An array of one or two dimensions as rows x columns. */
+static quorum_status get_matrix(npz_reader *npz, const reader *r, const char *name, size_t *rows,
+                                size_t *columns, double **data)
+{
+    int ndim;
+    size_t shape[2] = {0, 1};
+    TRY(npz_get_ndim(npz, name, &ndim));
+    if (ndim == 0)
+        return fail(QUORUM_E_DATA, "%s: array %s is a single number, not rows", r->label, name);
+    TRY(npz_get_doubles(npz, name, ndim, shape, data));
+    *rows = shape[0];
+    *columns = shape[1];
+    return QUORUM_OK;
+}
+
+static quorum_status load_inputs_and_target(npz_reader *npz, const reader *r, npz_table *t)
+{
+    size_t rows = 0, columns = 0;
+    TRY(get_matrix(npz, r, "X", &t->rows, &t->inputs, &t->X));
+    TRY(get_matrix(npz, r, "y", &rows, &columns, &t->y));
+    if (columns != 1)
+        return fail(QUORUM_E_DATA, "%s: array y has %zu columns, not one", r->label, columns);
+    if (rows != t->rows)
+        return fail(QUORUM_E_DATA, "%s: array X has %zu rows and y has %zu", r->label, t->rows,
+                    rows);
+    return QUORUM_OK;
+}
+
+static quorum_status load_only_array(npz_reader *npz, const reader *r, npz_table *t)
+{
+    char name[256] = "";
+    size_t count = npz_count_arrays(npz, name, sizeof name);
+    if (count != 1)
+        return fail(QUORUM_E_DATA,
+                    "%s: holds %zu arrays; arrays X and y, or one array alone, can be read as data",
+                    r->label, count);
+    return get_matrix(npz, r, name, &t->rows, &t->inputs, &t->X);
+}
+
+quorum_status npz_table_open(reader *r)
+{
+    static const file_format format = {npz_next, npz_table_close};
+    quorum_status status = QUORUM_OK;
+    npz_reader *npz = NULL;
+    npz_table *t = NULL;
+    if (!NEW_ZEROED(t, 1))
+        return fail(QUORUM_E_MEMORY, "%s: out of memory while opening", r->label);
+    r->state = t; /* from here on reader_close frees it */
+    r->format = &format;
+    TRY_OR_DONE(npz_open(r->path, &npz));
+    if (npz_has(npz, "X") && npz_has(npz, "y"))
+        TRY_OR_DONE(load_inputs_and_target(npz, r, t));
+    else
+        TRY_OR_DONE(load_only_array(npz, r, t));
+    TRY_OR_DONE(table_check_width(r, t->inputs));
+    status = names_number(&r->names, t->inputs + (t->y != NULL), t->y != NULL);
+done:
+    npz_close(npz);
+    return status;
+}

@@ -1,0 +1,168 @@
+#include "data/reader.h"
+#include "base/memory.h"
+#include "data/source.h"
+#include "data/table.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LISTED_NAMES = 400 };
+
+static quorum_status open_format(reader *r, header_mode header)
+{
+    file_kind kind;
+    TRY(source_kind(r->path, &kind));
+    switch (kind) {
+    case KIND_ZIP: return npz_table_open(r);
+    case KIND_NPY: return npy_table_open(r);
+    case KIND_TEXT: break;
+    }
+    return csv_open(r, header);
+}
+
+static quorum_status select_all(reader *r)
+{
+    size_t count = r->names.count;
+    if (!NEW_ARRAY(r->selected, count))
+        return fail(QUORUM_E_MEMORY, "%s: out of memory for %zu columns", r->label, count);
+    r->n_selected = count;
+    for (size_t i = 0; i < count; i++)
+        r->selected[i] = i;
+    return QUORUM_OK;
+}
+
+quorum_status reader_open(const char *path, const reader_options *options, reader **out)
+{
+    quorum_status status = QUORUM_OK;
+    reader_options chosen = options ? *options : (reader_options){HEADER_AUTO, MISSING_ERROR};
+    reader *r = NULL;
+    *out = NULL;
+    if (NEW_ZEROED(r, 1))
+        r->path = mem_copy_text(path);
+    if (!r || !r->path) {
+        status = fail(QUORUM_E_MEMORY, "%s: out of memory while opening", source_label(path));
+        goto done;
+    }
+    r->label = source_label(r->path);
+    r->missing = chosen.missing;
+    TRY_OR_DONE(open_format(r, chosen.header));
+    TRY_OR_DONE(select_all(r));
+    *out = r;
+    r = NULL;
+done:
+    reader_close(r);
+    return status;
+}
+
+void reader_close(reader *r)
+{
+    if (!r)
+        return;
+    if (r->format)
+        r->format->close(r->state);
+    names_free(&r->names);
+    mem_free(r->selected);
+    mem_free(r->path);
+    mem_free(r);
+}
+
+size_t reader_columns(const reader *r)
+{
+    return r->names.count;
+}
+
+int reader_has_names(const reader *r)
+{
+    return r->names.given;
+}
+
+const char *reader_name(const reader *r, size_t column)
+{
+    return names_at(&r->names, column);
+}
+
+const char *reader_path(const reader *r)
+{
+    return r->label;
+}
+
+size_t reader_dropped(const reader *r)
+{
+    return r->dropped;
+}
+
+/* 1-based, negative from the end; 0 when `text` is no such number. */
+static int parse_column_number(const reader *r, const char *text, size_t *column)
+{
+    char *end;
+    long long count = (long long)r->names.count;
+    errno = 0;
+    long long number = strtoll(text, &end, 10);
+    if (end == text || *end != '\0' || errno != 0)
+        return 0;
+    if (number == 0 || number > count || number < -count)
+        return 0;
+    *column = (size_t)(number > 0 ? number - 1 : count + number);
+    return 1;
+}
+
+/* "a", "b", "c", ... as far as they fit */
+static void list_names(const reader *r, char *out, size_t size)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < r->names.count; i++) {
+        const char *name = names_at(&r->names, i);
+        const char *comma = i ? ", " : "";
+        if (used + strlen(name) + 10 > size) {
+            snprintf(out + used, size - used, "%s...", comma);
+            return;
+        }
+        used += (size_t)snprintf(out + used, size - used, "%s\"%s\"", comma, name);
+    }
+}
+
+quorum_status reader_find(const reader *r, const char *name_or_number, size_t *column)
+{
+    char names[LISTED_NAMES] = "";
+    size_t same = names_count_of(&r->names, name_or_number, column);
+    if (same == 1)
+        return QUORUM_OK;
+    if (same > 1)
+        return fail(QUORUM_E_ARGUMENT,
+                    "%s: %zu columns are named \"%.100s\" (the first is number %zu); "
+                    "give the column's number instead",
+                    r->label, same, name_or_number, *column + 1);
+    if (parse_column_number(r, name_or_number, column))
+        return QUORUM_OK;
+    list_names(r, names, sizeof names);
+    return fail(QUORUM_E_ARGUMENT,
+                "%s: has no column \"%.100s\"; its %zu columns are %s (numbers from 1 work too, "
+                "and -1 is the last)",
+                r->label, name_or_number, r->names.count, names);
+}
+
+quorum_status reader_select(reader *r, const size_t *columns, size_t count)
+{
+    size_t *copy;
+    if (count == 0)
+        return fail(QUORUM_E_ARGUMENT, "%s: no column is selected", r->label);
+    for (size_t i = 0; i < count; i++)
+        if (columns[i] >= r->names.count)
+            return fail(QUORUM_E_ARGUMENT, "%s: column %zu does not exist, there are %zu", r->label,
+                        columns[i] + 1, r->names.count);
+    if (!NEW_ARRAY(copy, count))
+        return fail(QUORUM_E_MEMORY, "%s: out of memory for %zu columns", r->label, count);
+    memcpy(copy, columns, count * sizeof *copy);
+    mem_free(r->selected);
+    r->selected = copy;
+    r->n_selected = count;
+    return QUORUM_OK;
+}
+
+quorum_status reader_next(reader *r, size_t max_rows, double *out, size_t *rows)
+{
+    *rows = 0;
+    return r->format->next(r, max_rows, out, rows);
+}

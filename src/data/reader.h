@@ -1,0 +1,50 @@
+/* Rows of numbers from csv, csv.gz, npy and npz files, read in chunks.
+ *
+ * Open, look at the columns, select those that are wanted, then read rows
+ * until none come.  Only selected columns have to be numeric. */
+#ifndef QRM_DATA_READER_H
+#define QRM_DATA_READER_H
+
+#include "base/status.h"
+
+#include <stddef.h>
+
+typedef enum { HEADER_AUTO, HEADER_YES, HEADER_NO } header_mode;
+typedef enum { MISSING_ERROR, MISSING_DROP } missing_mode;
+
+typedef struct {
+    header_mode header;   /* HEADER_AUTO: a first row with a non-numeric cell is a header */
+    missing_mode missing; /* MISSING_DROP: rows with a missing, non-numeric or non-finite
+                             selected cell are skipped and counted                        */
+} reader_options;
+
+typedef struct reader reader;
+
+/* The format is known by content first (zip, npy and gzip magic), so the file's
+ * name does not matter.  "-" is standard input (csv only).  An npz is read as
+ * the columns of its array X followed by its array y when it has those, or as
+ * its only array. */
+quorum_status reader_open(const char *path, const reader_options *options, reader **out);
+
+size_t reader_columns(const reader *r);
+int reader_has_names(const reader *r);
+const char *reader_name(const reader *r, size_t column); /* header's, or "x1", "x2", ...; in an
+                                                            npz with X and y the last is "y"  */
+const char *reader_path(const reader *r);
+
+/* A column by name, or by 1-based number, negative counting from the end
+ * ("-1" is the last).  A name wins over a number.  The error lists the names. */
+quorum_status reader_find(const reader *r, const char *name_or_number, size_t *column);
+
+/* The columns that reader_next yields, in this order; all of them until then. */
+quorum_status reader_select(reader *r, const size_t *columns, size_t count);
+
+/* Up to max_rows rows into out (row-major, one value a selected column).
+ * *rows is 0 at the end.  A bad cell is QUORUM_E_DATA with file, line, column
+ * and what to do. */
+quorum_status reader_next(reader *r, size_t max_rows, double *out, size_t *rows);
+
+size_t reader_dropped(const reader *r); /* rows skipped so far by MISSING_DROP */
+void reader_close(reader *r);           /* accepts NULL */
+
+#endif

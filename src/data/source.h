@@ -1,0 +1,28 @@
+/* Bytes of a plain or gzip file or of standard input ("-"). */
+#ifndef QRM_DATA_SOURCE_H
+#define QRM_DATA_SOURCE_H
+
+#include "base/status.h"
+
+#include <stddef.h>
+
+typedef enum { KIND_TEXT, KIND_NPY, KIND_ZIP } file_kind;
+
+/* What the first bytes of `path` say: zip, npy, or anything else, which is
+ * taken for text.  Pipes are text without being looked at.  Fails for what
+ * cannot be read, such as a directory. */
+quorum_status source_kind(const char *path, file_kind *kind);
+file_kind source_kind_of_bytes(const void *bytes, size_t n);
+
+/* How messages name a path: "standard input" for "-". */
+const char *source_label(const char *path);
+
+typedef struct source source;
+
+quorum_status source_open(const char *path, source **out);
+
+/* Reads n bytes; fewer only at the end.  Damaged gzip data are QUORUM_E_FORMAT. */
+quorum_status source_read(source *s, char *buffer, size_t n, size_t *got);
+void source_close(source *s); /* accepts NULL */
+
+#endif

@@ -1,0 +1,45 @@
+/* The inside of a reader: what all file formats share, and the contract of one.
+ *
+ * To add a format: write X_open, which fills `names`, `format` and `state` of
+ * a reader, and call it from reader_open. */
+#ifndef QRM_DATA_TABLE_H
+#define QRM_DATA_TABLE_H
+
+#include "data/names.h"
+#include "data/reader.h"
+
+typedef struct {
+    /* Up to max_rows rows of the selected columns; *rows is 0 on entry. */
+    quorum_status (*next)(reader *r, size_t max_rows, double *out, size_t *rows);
+    void (*close)(void *state);
+} file_format;
+
+struct reader {
+    char *path;        /* as it was given         */
+    const char *label; /* as messages name it     */
+    missing_mode missing;
+    column_names names; /* one for every column    */
+    size_t *selected;   /* n_selected columns      */
+    size_t n_selected;
+    size_t dropped;
+    const file_format *format;
+    void *state; /* the format's own        */
+};
+
+quorum_status csv_open(reader *r, header_mode header);
+quorum_status npy_table_open(reader *r);
+quorum_status npz_table_open(reader *r);
+
+/* The sentence about a cell that cannot be used; `unit` is "line" or "row",
+ * `what` says what the cell is: `cell is "abc", not a number`. */
+quorum_status fail_cell(const reader *r, const char *unit, size_t number, size_t column,
+                        const char *what);
+
+/* Fails when there is no column, or more than anyone can mean. */
+quorum_status table_check_width(const reader *r, size_t columns);
+
+/* Looks at a row of selected values: *keep is 0 for a row to be dropped, which
+ * is counted.  `number` is the row's, from 1. */
+quorum_status table_check_row(reader *r, const double *row, size_t number, int *keep);
+
+#endif

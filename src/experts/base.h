@@ -1,0 +1,23 @@
+/* GRBCM's experts: a base, and every part joined with the base's rows. */
+#ifndef QRM_EXPERTS_BASE_H
+#define QRM_EXPERTS_BASE_H
+
+#include "experts/parts.h"
+
+#include <stdint.h>
+
+/* Expert 0 is the base; expert k > 0 holds the base's rows followed by its own. */
+typedef struct {
+    parts parts;
+    double *X, *y;
+    size_t *offset;
+} augmented_parts;
+
+/* From the listed parts.  base_expert < M: that expert's own part is the base
+ * (it must be listed); SIZE_MAX: the base is n/M rows (of the whole model) drawn at
+ * random with `seed` from the listed parts, which lose them. */
+quorum_status augment_parts(const parts *p, const size_t *experts, size_t count,
+                            size_t base_expert, uint64_t seed, augmented_parts *out);
+void augmented_parts_free(augmented_parts *a);
+
+#endif

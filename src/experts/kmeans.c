@@ -1,0 +1,234 @@
+/* K-means: k-means++ start on a sample, then Lloyd's iterations.
+ *
+ * Assignment is one product of centres and rows per chunk, |c|^2 - 2 c.x; new
+ * centres are sums in row order per part: the same for any number of threads. */
+#include "experts/partition.h"
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/random.h"
+#include "linalg/blas.h"
+
+#include <float.h>
+#include <string.h>
+
+enum {
+    CHUNK = 512,           /* rows assigned at a time                               */
+    SAMPLE_PER_PART = 50,  /* rows a part in the sample that the start is drawn from */
+    MAX_ITERATIONS = 60
+};
+static const double SETTLED = 1e-3; /* share of rows that may still move when we stop */
+
+typedef struct {
+    const partition_problem *p;
+    double *centre;   /* D x parts                                  */
+    double *norm;     /* parts: |c|^2                               */
+    double *distance; /* n: squared distance to the own centre      */
+    size_t *label;    /* n                                          */
+    size_t *start;    /* parts + 1: rows of a part in `sorted`      */
+    size_t *sorted;   /* n                                          */
+    size_t *moved;    /* chunks: rows that changed their part       */
+    double *product;  /* threads x (parts x CHUNK)                  */
+} kmeans_state;
+
+static void kmeans_free(kmeans_state *s)
+{
+    mem_free(s->centre);
+    mem_free(s->norm);
+    mem_free(s->distance);
+    mem_free(s->start);
+    mem_free(s->sorted);
+    mem_free(s->moved);
+    mem_free(s->product);
+}
+
+static size_t chunks(const partition_problem *p)
+{
+    return (p->n + CHUNK - 1) / CHUNK;
+}
+
+static quorum_status kmeans_new(const partition_problem *p, size_t *label, kmeans_state *s)
+{
+    *s = (kmeans_state){.p = p, .label = label};
+    size_t workers = (size_t)parallel_workers(p->threads, chunks(p));
+    if (NEW_ARRAY(s->centre, p->D * p->parts) && NEW_ARRAY(s->norm, p->parts) &&
+        NEW_ARRAY(s->distance, p->n) && NEW_ARRAY(s->start, p->parts + 2) &&
+        NEW_ARRAY(s->sorted, p->n) && NEW_ARRAY(s->moved, chunks(p)) &&
+        NEW_ARRAY(s->product, workers * p->parts * CHUNK))
+        return QUORUM_OK;
+    kmeans_free(s);
+    return fail(QUORUM_E_MEMORY, "out of memory for k-means with %zu parts", p->parts);
+}
+
+static double squared_distance(const double *a, const double *b, size_t D)
+{
+    double total = 0.0;
+    for (size_t d = 0; d < D; d++)
+        total += (a[d] - b[d]) * (a[d] - b[d]);
+    return total;
+}
+
+/* Draws from weights with the given total; the last positive one if rounding runs over. */
+static size_t draw(rng *r, size_t n, const double *weight, double total)
+{
+    double left = rng_uniform(r) * total;
+    size_t last = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (weight[i] <= 0.0)
+            continue;
+        last = i;
+        left -= weight[i];
+        if (left < 0.0)
+            break;
+    }
+    return last;
+}
+
+/* k-means++ on the first `count` rows of `sample`: each next centre is drawn in
+ * proportion to its squared distance from the nearest centre so far. */
+static void plus_plus(kmeans_state *s, rng *r, const size_t *sample, size_t count, double *weight)
+{
+    const partition_problem *p = s->p;
+    size_t D = p->D, chosen = rng_below(r, count);
+    for (size_t i = 0; i < count; i++)
+        weight[i] = DBL_MAX;
+    for (size_t k = 0; k < p->parts; k++) {
+        const double *c = p->X + sample[chosen] * D;
+        memcpy(s->centre + k * D, c, D * sizeof *c);
+        double total = 0.0;
+        for (size_t i = 0; i < count; i++) {
+            double distance = squared_distance(p->X + sample[i] * D, c, D);
+            if (distance < weight[i])
+                weight[i] = distance;
+            total += weight[i];
+        }
+        chosen = total > 0.0 ? draw(r, count, weight, total) : rng_below(r, count);
+    }
+}
+
+static quorum_status start_centres(kmeans_state *s)
+{
+    const partition_problem *p = s->p;
+    size_t count = p->n, *sample = s->sorted; /* free until the first update */
+    rng r = rng_seed(p->seed, 2);
+    for (size_t i = 0; i < p->n; i++)
+        sample[i] = i;
+    if (p->parts < p->n / SAMPLE_PER_PART) {
+        rng_shuffle(&r, sample, p->n);
+        count = p->parts * SAMPLE_PER_PART;
+    }
+    plus_plus(s, &r, sample, count, s->distance);
+    return QUORUM_OK;
+}
+
+/* label[i] = argmin_k |c_k|^2 - 2 c_k.x_i over one chunk of rows. */
+static quorum_status assign_chunk(void *context, size_t item, int worker)
+{
+    kmeans_state *s = context;
+    const partition_problem *p = s->p;
+    size_t first = item * CHUNK, rows = p->n - first < CHUNK ? p->n - first : CHUNK;
+    double *G = s->product + (size_t)worker * p->parts * CHUNK;
+    blas_gemm('T', 'N', p->parts, rows, p->D, -2.0, s->centre, p->D, p->X + first * p->D, p->D, 0.0,
+              G, p->parts);
+    size_t moved = 0;
+    for (size_t i = 0; i < rows; i++) {
+        const double *g = G + i * p->parts;
+        size_t best = 0;
+        for (size_t k = 1; k < p->parts; k++)
+            if (g[k] + s->norm[k] < g[best] + s->norm[best])
+                best = k;
+        moved += best != s->label[first + i];
+        s->label[first + i] = best;
+        s->distance[first + i] =
+            squared_distance(p->X + (first + i) * p->D, s->centre + best * p->D, p->D);
+    }
+    s->moved[item] = moved;
+    return QUORUM_OK;
+}
+
+static quorum_status assign(kmeans_state *s, size_t *moved)
+{
+    const partition_problem *p = s->p;
+    for (size_t k = 0; k < p->parts; k++)
+        s->norm[k] = vec_dot(p->D, s->centre + k * p->D, s->centre + k * p->D);
+    TRY(parallel_for(p->threads, chunks(p), assign_chunk, s));
+    *moved = 0;
+    for (size_t c = 0; c < chunks(p); c++)
+        *moved += s->moved[c];
+    return QUORUM_OK;
+}
+
+static void sort_rows(kmeans_state *s)
+{
+    const partition_problem *p = s->p;
+    memset(s->start, 0, (p->parts + 2) * sizeof *s->start);
+    for (size_t i = 0; i < p->n; i++)
+        s->start[s->label[i] + 2]++;
+    for (size_t k = 2; k < p->parts + 2; k++)
+        s->start[k] += s->start[k - 1];
+    for (size_t i = 0; i < p->n; i++)
+        s->sorted[s->start[s->label[i] + 1]++] = i;
+}
+
+/* A part that has lost all rows starts anew at the row worst served. */
+static void reseed(kmeans_state *s, size_t k)
+{
+    const partition_problem *p = s->p;
+    size_t worst = 0;
+    for (size_t i = 1; i < p->n; i++)
+        if (s->distance[i] > s->distance[worst])
+            worst = i;
+    memcpy(s->centre + k * p->D, p->X + worst * p->D, p->D * sizeof *s->centre);
+    s->distance[worst] = 0.0;
+}
+
+static void update_centres(kmeans_state *s)
+{
+    const partition_problem *p = s->p;
+    sort_rows(s);
+    for (size_t k = 0; k < p->parts; k++) {
+        size_t first = s->start[k], last = s->start[k + 1];
+        double *c = s->centre + k * p->D;
+        if (first == last) {
+            reseed(s, k);
+            continue;
+        }
+        memset(c, 0, p->D * sizeof *c);
+        for (size_t i = first; i < last; i++)
+            for (size_t d = 0; d < p->D; d++)
+                c[d] += p->X[s->sorted[i] * p->D + d];
+        for (size_t d = 0; d < p->D; d++)
+            c[d] /= (double)(last - first);
+    }
+}
+
+static quorum_status lloyd(kmeans_state *s)
+{
+    const partition_problem *p = s->p;
+    size_t moved = 0;
+    for (int iteration = 0; iteration < MAX_ITERATIONS; iteration++) {
+        TRY(assign(s, &moved));
+        TRY(progress_report(p->progress, "partition", (double)(iteration + 1) / MAX_ITERATIONS,
+                            "k-means, %zu rows moved", moved));
+        if (iteration > 0 && (double)moved <= SETTLED * (double)p->n)
+            break;
+        update_centres(s);
+    }
+    return QUORUM_OK;
+}
+
+static quorum_status split(const partition_problem *p, size_t *label)
+{
+    memset(label, 0, p->n * sizeof *label);
+    if (p->parts == 1)
+        return QUORUM_OK;
+    kmeans_state s;
+    TRY(kmeans_new(p, label, &s));
+    quorum_status status = start_centres(&s);
+    if (status == QUORUM_OK)
+        status = lloyd(&s);
+    kmeans_free(&s);
+    return status;
+}
+
+const partition partition_kmeans = {"kmeans", "k-means: compact parts of unequal size", split};

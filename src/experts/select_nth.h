@@ -1,0 +1,14 @@
+/* Reorders rows so that the nth smallest by one input stands at position nth,
+ * smaller ones before it and larger ones behind it (ties by row number). */
+#ifndef QRM_EXPERTS_SELECT_NTH_H
+#define QRM_EXPERTS_SELECT_NTH_H
+
+#include <stddef.h>
+
+/* rows[count]; the key of a row is X[row * D + d]. */
+void select_nth(size_t *rows, size_t count, size_t nth, const double *X, size_t D, size_t d);
+
+/* The input with the largest variance over the given rows. */
+size_t widest_input(const size_t *rows, size_t count, const double *X, size_t D);
+
+#endif

@@ -1,0 +1,317 @@
+#include "experts/train.h"
+
+#include "base/memory.h"
+#include "base/parallel.h"
+
+#include <math.h>
+#include <nlopt.h>
+#include <string.h>
+
+/* ---- Sum of the experts' likelihoods ---- */
+
+typedef struct {
+    const parts *p;
+    const hyper *theta;
+    size_t count, big;       /* experts; the first `big` of them by all threads together */
+    size_t *experts;         /* count: largest first                                     */
+    size_t *slot;            /* count: where the result of the item belongs              */
+    int workers, threads;
+    likelihood_space *space; /* workers                                                  */
+    double *value;           /* count                                                    */
+    double *gradient;        /* count x (D + 2)                                          */
+    int with_gradient;
+} likelihood_job;
+
+static void job_free(likelihood_job *j)
+{
+    for (int w = 0; j->space && w < j->workers; w++)
+        likelihood_space_free(&j->space[w]);
+    mem_free(j->space);
+    mem_free(j->experts);
+    mem_free(j->slot);
+    mem_free(j->value);
+    mem_free(j->gradient);
+}
+
+/* The experts in order of work, each with the place of its result, which is
+ * its place in the caller's list: sums are taken in that order. */
+static void order_work(likelihood_job *j, const size_t *experts)
+{
+    memcpy(j->experts, experts, j->count * sizeof *experts);
+    sort_by_size(j->p, j->experts, j->count);
+    for (size_t i = 0; i < j->count; i++)
+        for (size_t k = 0; k < j->count; k++)
+            if (experts[k] == j->experts[i])
+                j->slot[i] = k;
+    while (j->big < j->count && part_size(j->p, j->experts[j->big]) > BIG_EXPERT)
+        j->big++;
+}
+
+static quorum_status check_memory(const likelihood_job *j, double memory)
+{
+    double first = likelihood_space_bytes(part_size(j->p, j->experts[0]), j->p->D);
+    double other = j->big < j->count && j->workers > 1
+                       ? likelihood_space_bytes(part_size(j->p, j->experts[j->big]), j->p->D)
+                       : 0.0;
+    double needed = first + other * (j->workers - 1);
+    if (needed <= memory)
+        return QUORUM_OK;
+    return fail(QUORUM_E_MEMORY,
+                "training an expert of %zu rows on %d threads needs %.2f GB, more than memory "
+                "(%.2f GB) allows: use more experts (smaller expert-size), fewer threads, or raise "
+                "memory",
+                part_size(j->p, j->experts[0]), j->workers, needed / 1e9, memory / 1e9);
+}
+
+static quorum_status job_new(const parts *p, const size_t *experts, size_t count,
+                             const training_options *o, likelihood_job *out)
+{
+    likelihood_job j = {.p = p, .count = count, .threads = o->threads};
+    quorum_status status = QUORUM_OK;
+    NEW_ARRAY(j.experts, count);
+    NEW_ARRAY(j.slot, count);
+    NEW_ARRAY(j.value, count);
+    NEW_ARRAY(j.gradient, count * (p->D + 2));
+    if (!j.experts || !j.slot || !j.value || !j.gradient) {
+        status = fail(QUORUM_E_MEMORY, "out of memory for training on %zu experts", count);
+        goto done;
+    }
+    order_work(&j, experts);
+    j.workers = parallel_workers(o->threads, count - j.big);
+    TRY_OR_DONE(check_memory(&j, o->memory));
+    if (!NEW_ZEROED(j.space, (size_t)j.workers)) {
+        status = fail(QUORUM_E_MEMORY, "out of memory for training on %zu experts", count);
+        goto done;
+    }
+    for (int w = 0; w < j.workers; w++) {
+        size_t room = part_size(p, j.experts[w == 0 || j.big == count ? 0 : j.big]);
+        TRY_OR_DONE(likelihood_space_new(room, p->D, &j.space[w]));
+    }
+done:
+    if (status < 0)
+        job_free(&j);
+    else
+        *out = j;
+    return status;
+}
+
+static quorum_status one_expert(likelihood_job *j, size_t item, int worker, int threads)
+{
+    expert_data data = part_data(j->p, j->experts[item]);
+    size_t slot = j->slot[item];
+    return negative_log_likelihood(j->theta, &data, &j->space[worker], threads, &j->value[slot],
+                                   j->with_gradient ? j->gradient + slot * (j->p->D + 2) : NULL);
+}
+
+static quorum_status small_expert(void *context, size_t item, int worker)
+{
+    likelihood_job *j = context;
+    return one_expert(j, j->big + item, worker, 1);
+}
+
+/* value = sum_e NLML_e, gradient likewise, in the order of the caller's list. */
+static quorum_status evaluate(likelihood_job *j, const hyper *theta, double *value,
+                              double *gradient)
+{
+    j->theta = theta;
+    j->with_gradient = gradient != NULL;
+    for (size_t i = 0; i < j->big; i++)
+        TRY(one_expert(j, i, 0, j->threads));
+    TRY(parallel_for(j->workers, j->count - j->big, small_expert, j));
+    size_t P = j->p->D + 2;
+    *value = 0.0;
+    for (size_t k = 0; k < j->count; k++)
+        *value += j->value[k];
+    for (size_t i = 0; gradient && i < P; i++) {
+        gradient[i] = 0.0;
+        for (size_t k = 0; k < j->count; k++)
+            gradient[i] += j->gradient[k * P + i];
+    }
+    return QUORUM_OK;
+}
+
+quorum_status total_likelihood(const parts *p, const size_t *experts, size_t count,
+                               const training_options *options, const hyper *theta, double *value,
+                               double *gradient)
+{
+    likelihood_job j;
+    TRY(job_new(p, experts, count, options, &j));
+    quorum_status status = evaluate(&j, theta, value, gradient);
+    job_free(&j);
+    return status;
+}
+
+/* ---- Parameters: log theta within bounds ---- */
+
+double theta_lower_bound(size_t D, size_t i)
+{
+    return log(i < D ? 1e-3 : i == D ? 1e-4 : 1e-6);
+}
+
+double theta_upper_bound(size_t D, size_t i)
+{
+    return log(i < D ? 300.0 : i == D ? 1e4 : 10.0);
+}
+
+static void from_logs(const double *x, hyper *theta)
+{
+    for (size_t d = 0; d < theta->D; d++)
+        theta->lengthscale[d] = exp(x[d]);
+    theta->signal = exp(x[theta->D]);
+    theta->noise = exp(x[theta->D + 1]);
+}
+
+void theta_at_bound(const hyper *theta, int *at_bound)
+{
+    size_t D = theta->D;
+    for (size_t i = 0; i < D + 2; i++) {
+        double x = log(i < D ? theta->lengthscale[i] : i == D ? theta->signal : theta->noise);
+        at_bound[i] =
+            x < theta_lower_bound(D, i) + 1e-3 || x > theta_upper_bound(D, i) - 1e-3;
+    }
+}
+
+/* ---- The search ---- */
+
+typedef struct {
+    likelihood_job job;
+    hyper theta;          /* scratch                                          */
+    double rows;          /* of all training experts: the objective's scale   */
+    double best;          /* lowest objective of this start                   */
+    double *best_x;       /* D + 2                                            */
+    int evaluations, max_evaluations;
+    const progress *progress;
+    nlopt_opt optimiser;
+    quorum_status status; /* of a failure that ends the search                */
+} search;
+
+/* NLML per row.  A theta at which some covariance is not positive definite is
+ * merely a bad one; any other failure ends the search. */
+static double objective(unsigned n, const double *x, double *gradient, void *context)
+{
+    search *s = context;
+    double value = HUGE_VAL;
+    from_logs(x, &s->theta);
+    quorum_status status = evaluate(&s->job, &s->theta, &value, gradient);
+    s->evaluations++;
+    if (status == QUORUM_E_NUMERIC || (status == QUORUM_OK && !isfinite(value))) {
+        for (unsigned i = 0; gradient && i < n; i++)
+            gradient[i] = 0.0;
+        return 1e10;
+    }
+    if (status == QUORUM_OK) {
+        value /= s->rows;
+        for (unsigned i = 0; gradient && i < n; i++)
+            gradient[i] /= s->rows;
+        if (value < s->best) {
+            s->best = value;
+            memcpy(s->best_x, x, n * sizeof *x);
+        }
+        status = progress_report(s->progress, "train",
+                                 fmin(1.0, (double)s->evaluations / s->max_evaluations),
+                                 "evaluation %d, NLML per row %.5f", s->evaluations, s->best);
+    }
+    if (status < 0) {
+        s->status = status;
+        nlopt_force_stop(s->optimiser);
+    }
+    return value;
+}
+
+/* Where the search begins: l = scale sqrt(D), s_f^2 = 1. */
+typedef struct {
+    double scale, noise;
+} starting_point;
+
+static const starting_point first_start = {1.0, 0.1};
+static const starting_point other_starts[] = {{0.5, 0.1}, {2.0, 0.02}, {0.25, 0.3}, {4.0, 0.1}};
+enum { OTHER_STARTS = sizeof other_starts / sizeof *other_starts };
+
+static nlopt_opt new_optimiser(nlopt_algorithm algorithm, search *s, const training_options *o)
+{
+    size_t D = s->theta.D, P = D + 2;
+    nlopt_opt optimiser = nlopt_create(algorithm, (unsigned)P);
+    for (size_t i = 0; optimiser && i < P; i++) {
+        nlopt_set_lower_bound(optimiser, (int)i, theta_lower_bound(D, i));
+        nlopt_set_upper_bound(optimiser, (int)i, theta_upper_bound(D, i));
+    }
+    if (optimiser) {
+        nlopt_set_min_objective(optimiser, objective, s);
+        nlopt_set_maxeval(optimiser, o->max_evaluations);
+        nlopt_set_ftol_rel(optimiser, o->tolerance);
+        nlopt_set_ftol_abs(optimiser, o->tolerance);
+    }
+    return optimiser;
+}
+
+/* Minimises from x.  When an algorithm gives up (a line search that fails), the
+ * next one goes on from the best point so far. */
+static quorum_status search_from(search *s, const training_options *o, starting_point start,
+                                 double *x)
+{
+    static const nlopt_algorithm algorithms[] = {NLOPT_LD_LBFGS, NLOPT_LD_SLSQP, NLOPT_LD_CCSAQ};
+    size_t D = s->theta.D;
+    for (size_t d = 0; d < D; d++)
+        x[d] = log(start.scale * sqrt((double)D));
+    x[D] = 0.0;
+    x[D + 1] = log(start.noise);
+    for (size_t a = 0; a < sizeof algorithms / sizeof *algorithms; a++) {
+        double before = s->best, value;
+        s->optimiser = new_optimiser(algorithms[a], s, o);
+        if (!s->optimiser)
+            return fail(QUORUM_E_MEMORY, "out of memory for the optimiser");
+        nlopt_result verdict = nlopt_optimize(s->optimiser, x, &value);
+        nlopt_destroy(s->optimiser);
+        s->optimiser = NULL;
+        if (s->status < 0 || verdict > 0 || verdict == NLOPT_ROUNDOFF_LIMITED)
+            break;
+        if (s->best < before)
+            memcpy(x, s->best_x, (D + 2) * sizeof *x);
+    }
+    return s->status;
+}
+
+/* Noise alone, of the target's own variance 1, has NLML 1/2 log 2pi + 1/2 a row. */
+static int explains_nothing(double best)
+{
+    return best > 0.5 * log(2.0 * M_PI) + 0.5 - 0.01;
+}
+
+quorum_status train(const parts *p, const size_t *experts, size_t count,
+                    const training_options *o, hyper *theta, training_result *result)
+{
+    size_t P = p->D + 2;
+    search s = {.theta = *theta,
+                .best = HUGE_VAL,
+                .max_evaluations = o->max_evaluations,
+                .progress = o->progress};
+    double *x = NULL;
+    quorum_status status = job_new(p, experts, count, o, &s.job);
+    if (status < 0)
+        return status;
+    s.theta.lengthscale = NULL;
+    if (!NEW_ARRAY(s.theta.lengthscale, p->D) || !NEW_ARRAY(s.best_x, P) || !NEW_ARRAY(x, P)) {
+        status = fail(QUORUM_E_MEMORY, "out of memory for training on %zu inputs", p->D);
+        goto done;
+    }
+    for (size_t k = 0; k < count; k++)
+        s.rows += (double)part_size(p, experts[k]);
+    TRY_OR_DONE(search_from(&s, o, first_start, x));
+    for (int r = 0; r < OTHER_STARTS && (r < o->restarts || explains_nothing(s.best)); r++)
+        TRY_OR_DONE(search_from(&s, o, other_starts[r], x));
+    if (!isfinite(s.best)) {
+        status = fail(QUORUM_E_NUMERIC, "training failed: no hyperparameters gave a positive "
+                                        "definite covariance; are many rows identical?");
+        goto done;
+    }
+    from_logs(s.best_x, theta);
+    *result = (training_result){.nlml = s.best * s.rows,
+                                .evaluations = s.evaluations,
+                                .no_signal = explains_nothing(s.best)};
+done:
+    job_free(&s.job);
+    mem_free(s.theta.lengthscale);
+    mem_free(s.best_x);
+    mem_free(x);
+    return status;
+}

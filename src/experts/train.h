@@ -1,0 +1,40 @@
+/* Shared hyperparameters by maximising the sum of the experts' log marginal
+ * likelihoods. */
+#ifndef QRM_EXPERTS_TRAIN_H
+#define QRM_EXPERTS_TRAIN_H
+
+#include "base/progress.h"
+#include "experts/parts.h"
+
+typedef struct {
+    int max_evaluations; /* of value and gradient, per start                        */
+    double tolerance;    /* relative change of the objective at which to stop       */
+    int restarts;        /* further starts that are tried in any case               */
+    int threads;
+    double memory; /* bytes that the workspaces may take                          */
+    const progress *progress;
+} training_options;
+
+typedef struct {
+    double nlml;     /* sum over the training experts                               */
+    int evaluations; /* over all starts                                             */
+    int no_signal;   /* 1: nothing better than noise was found                      */
+} training_result;
+
+/* Bounds of log theta: 0 .. D-1 length-scales, D signal, D+1 noise. */
+double theta_lower_bound(size_t D, size_t i);
+double theta_upper_bound(size_t D, size_t i);
+
+/* 1 for each parameter that sits on a bound. */
+void theta_at_bound(const hyper *theta, int *at_bound /* D + 2 */);
+
+/* Trains theta (lengthscale has room for D numbers) on the listed experts. */
+quorum_status train(const parts *p, const size_t *experts, size_t count,
+                    const training_options *options, hyper *theta, training_result *result);
+
+/* Sum of the experts' NLML at theta, and its gradient when not NULL. */
+quorum_status total_likelihood(const parts *p, const size_t *experts, size_t count,
+                               const training_options *options, const hyper *theta, double *value,
+                               double *gradient);
+
+#endif

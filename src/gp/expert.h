@@ -1,0 +1,70 @@
+/* One GP expert: hyperparameters, marginal likelihood, factor and posterior. */
+#ifndef QRM_GP_EXPERT_H
+#define QRM_GP_EXPERT_H
+
+#include "base/status.h"
+#include "gp/kernel.h"
+#include "gp/points.h"
+
+#include <stddef.h>
+
+/* theta = {l_1 .. l_D, s_f^2, s^2}, shared by all experts of a model. */
+typedef struct {
+    const kernel *kernel;
+    size_t D;
+    double *lengthscale; /* D */
+    double signal;       /* s_f^2, the prior variance */
+    double noise;        /* s^2 */
+} hyper;
+
+/* The training rows of one expert: X (D x m, a row's inputs together), y (m). */
+typedef struct {
+    size_t m, D;
+    const double *X, *y;
+} expert_data;
+
+/* ---- likelihood.c ---- */
+
+typedef struct {
+    size_t room, D; /* largest expert it can hold */
+    points Z;
+    double *center; /* D                                             */
+    double *C;      /* room^2: K + s^2 I, then its factor            */
+    double *inverse; /* room^2: C^-1, then W                         */
+    double *slopes; /* room^2                                        */
+    double *alpha;  /* room: C^-1 y                                  */
+    double *side;   /* room x (D+1): [Z' | 1]                        */
+    double *product; /* room x (D+1): W [Z' | 1]                     */
+} likelihood_space;
+
+quorum_status likelihood_space_new(size_t room, size_t D, likelihood_space *out);
+void likelihood_space_free(likelihood_space *ws);
+double likelihood_space_bytes(size_t room, size_t D);
+
+/* Negative log marginal likelihood of one expert (paper eq. 1) and its gradient
+ * with respect to (log l_1 .. log l_D, log s_f^2, log s^2).  QUORUM_E_NUMERIC
+ * when K + s^2 I is not numerically positive definite. */
+quorum_status negative_log_likelihood(const hyper *theta, const expert_data *data,
+                                      likelihood_space *ws, int threads, double *value,
+                                      double *gradient /* D + 2, or NULL */);
+
+/* ---- posterior.c ---- */
+
+/* L L' = C = k(X, X) + s^2 I (m x m, lower) and alpha = C^-1 y; X given scaled. */
+quorum_status factorise(const hyper *theta, const points *X, const double *y, int threads,
+                        double *L, double *alpha);
+
+/* What is wanted of an expert at b queries; NULL parts are not computed. */
+typedef struct {
+    double *mean;      /* b: k*' alpha                                          */
+    double *explained; /* b: k*' C^-1 k*, by how much the prior variance falls  */
+    double *gamma;     /* m x b: C^-1 k*                                        */
+} expert_output;
+
+/* Posterior of one expert at the queries Q; its latent variance is s_f^2 -
+ * explained.  `room` holds at least m x b numbers
+ * and may be gamma itself. */
+void posterior(const hyper *theta, const points *X, const double *L, const double *alpha,
+               const points *Q, double *room, const expert_output *out);
+
+#endif

@@ -1,0 +1,27 @@
+/* Kernels: k(x, x') = s_f^2 g(s), with s = sum_d (x_d - x'_d)^2 / l_d^2.
+ *
+ * A kernel is one function of s and its slope; ARD, distances and gradients are
+ * common to all.  To add one: a file like se.c and a line in kernel.c's table. */
+#ifndef QRM_GP_KERNEL_H
+#define QRM_GP_KERNEL_H
+
+#include <stddef.h>
+
+typedef struct {
+    const char *name, *help;
+
+    /* values: s on entry, variance * g(s) on return (n numbers). */
+    void (*value)(size_t n, double variance, double *values);
+
+    /* The same, and slopes = -2 variance g'(s), the weight of
+     * dk/dlog l_d = slope (x_d - x'_d)^2 / l_d^2; 0 where s = 0. */
+    void (*value_and_slope)(size_t n, double variance, double *values, double *slopes);
+} kernel;
+
+extern const kernel kernel_se, kernel_matern12, kernel_matern32, kernel_matern52;
+
+int kernel_count(void);
+const kernel *kernel_at(int i);               /* NULL when out of range */
+const kernel *kernel_by_name(const char *name); /* NULL when unknown    */
+
+#endif

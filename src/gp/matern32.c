@@ -1,0 +1,30 @@
+/* Matern-3/2: with a = sqrt(3 s), g = (1 + a) exp(-a), -2 g'(s) = 3 exp(-a). */
+#include "gp/kernel.h"
+#include "linalg/clones.h"
+#include "linalg/vexp.h"
+
+#include <math.h>
+
+CLONED
+static void value(size_t n, double variance, double *restrict k)
+{
+    for (size_t i = 0; i < n; i++) {
+        double a = sqrt(3.0 * k[i]);
+        k[i] = variance * (1.0 + a) * exp_nonpositive(-a);
+    }
+}
+
+CLONED
+static void value_and_slope(size_t n, double variance, double *restrict k, double *restrict slope)
+{
+    for (size_t i = 0; i < n; i++) {
+        double s = k[i];
+        double a = sqrt(3.0 * s);
+        double e = variance * exp_nonpositive(-a);
+        k[i] = (1.0 + a) * e;
+        slope[i] = s > 0.0 ? 3.0 * e : 0.0;
+    }
+}
+
+const kernel kernel_matern32 = {"matern32", "Matern-3/2: once differentiable", value,
+                                value_and_slope};

@@ -1,0 +1,50 @@
+#include "gp/points.h"
+
+#include "base/memory.h"
+
+quorum_status points_new(size_t n, size_t D, points *out)
+{
+    points p = {.n = n, .D = D, .stride = n};
+    NEW_ARRAY(p.Z, n * D);
+    NEW_ARRAY(p.T, n * D);
+    NEW_ARRAY(p.norm, n);
+    *out = p;
+    if (p.Z && p.T && p.norm)
+        return QUORUM_OK;
+    points_free(out);
+    return fail(QUORUM_E_MEMORY, "out of memory for %zu points of %zu inputs", n, D);
+}
+
+void points_free(points *p)
+{
+    mem_free(p->Z);
+    mem_free(p->T);
+    mem_free(p->norm);
+    *p = (points){0};
+}
+
+void points_scale(points *p, size_t n, const double *X, const double *center,
+                  const double *lengthscale)
+{
+    p->n = n;
+    for (size_t i = 0; i < n; i++) {
+        double norm = 0.0;
+        for (size_t d = 0; d < p->D; d++) {
+            double z = (X[i * p->D + d] - (center ? center[d] : 0.0)) / lengthscale[d];
+            p->Z[i * p->D + d] = z;
+            p->T[d * p->stride + i] = z;
+            norm += z * z;
+        }
+        p->norm[i] = norm;
+    }
+}
+
+points points_view(const points *p, size_t first, size_t n)
+{
+    points v = *p;
+    v.n = n;
+    v.Z += first * p->D;
+    v.T += first;
+    v.norm += first;
+    return v;
+}

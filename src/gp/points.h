@@ -1,0 +1,30 @@
+/* Input points divided by the length-scales: the form in which kernel matrices
+ * are computed.  z_d = x_d / l_d, so that s(x, x') = |z - z'|^2. */
+#ifndef QRM_GP_POINTS_H
+#define QRM_GP_POINTS_H
+
+#include "base/status.h"
+
+#include <stddef.h>
+
+typedef struct {
+    size_t n, D;
+    size_t stride;  /* distance between the coordinates of a point in T (>= n)   */
+    double *Z;      /* D x n: a point's coordinates are together                  */
+    double *T;      /* n x D: a coordinate's points are together (leading dim stride) */
+    double *norm;   /* n: |z|^2                                                    */
+} points;
+
+/* Room for n points; free with points_free. */
+quorum_status points_new(size_t n, size_t D, points *out);
+void points_free(points *p);
+
+/* p = (X - center) / lengthscale for the first n points of X (D x n); p must
+ * have room for them.  center may be NULL (zero). */
+void points_scale(points *p, size_t n, const double *X, const double *center,
+                  const double *lengthscale);
+
+/* The points first .. first+n-1 of p, sharing its memory. */
+points points_view(const points *p, size_t first, size_t n);
+
+#endif

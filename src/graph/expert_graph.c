@@ -1,0 +1,179 @@
+#include "graph/expert_graph.h"
+
+#include "base/memory.h"
+#include "graph/glasso.h"
+#include "linalg/blas.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+quorum_status expert_graph_new(size_t M, expert_graph *out)
+{
+    expert_graph g = {0};
+    NEW_ZEROED(g.precision, M * M);
+    NEW_ZEROED(g.importance, M);
+    NEW_ARRAY(g.ranking, M);
+    *out = g;
+    if (!g.precision || !g.importance || !g.ranking) {
+        expert_graph_free(out);
+        return fail(QUORUM_E_MEMORY, "out of memory for the graph of %zu experts", M);
+    }
+    for (size_t i = 0; i < M; i++) {
+        g.precision[i * M + i] = 1.0;
+        g.ranking[i] = i;
+    }
+    return QUORUM_OK;
+}
+
+void expert_graph_free(expert_graph *g)
+{
+    mem_free(g->precision);
+    mem_free(g->importance);
+    mem_free(g->ranking);
+    *g = (expert_graph){0};
+}
+
+void covariance_of_means(size_t p, size_t count, size_t stride, const double *mean, double *S)
+{
+    /* Centred in the lower triangle's own order: sums by expert pairs. */
+    for (size_t i = 0; i < p; i++) {
+        double mi = 0.0;
+        for (size_t q = 0; q < count; q++)
+            mi += mean[i * stride + q];
+        S[i * p + i] = mi / (double)count; /* the means wait on the diagonal */
+    }
+    for (size_t i = 0; i < p; i++)
+        for (size_t j = 0; j < i; j++) {
+            double sum = 0.0, mi = S[i * p + i], mj = S[j * p + j];
+            for (size_t q = 0; q < count; q++)
+                sum += (mean[i * stride + q] - mi) * (mean[j * stride + q] - mj);
+            S[i * p + j] = S[j * p + i] = count > 1 ? sum / (double)(count - 1) : 0.0;
+        }
+    for (size_t i = 0; i < p; i++) {
+        double sum = 0.0, mi = S[i * p + i];
+        for (size_t q = 0; q < count; q++)
+            sum += (mean[i * stride + q] - mi) * (mean[i * stride + q] - mi);
+        S[i * p + i] = count > 1 ? sum / (double)(count - 1) : 0.0;
+    }
+}
+
+static double largest_off_diagonal(size_t p, const double *S)
+{
+    double most = 0.0;
+    for (size_t i = 0; i < p; i++)
+        for (size_t j = 0; j < i; j++)
+            most = fmax(most, fabs(S[i * p + j]));
+    return most;
+}
+
+static quorum_status choose_lambda(size_t p, size_t count, const double *S, const graph_options *o,
+                                   double *lambda)
+{
+    enum { STEPS = 12 };
+    *lambda = o->value;
+    if (o->lambda == LAMBDA_RELATIVE)
+        *lambda = o->value * largest_off_diagonal(p, S);
+    if (o->lambda == LAMBDA_EBIC && largest_off_diagonal(p, S) > 0.0)
+        return glasso_ebic(p, S, count, o->free_diagonal, STEPS, 0.01, lambda, NULL, NULL);
+    return QUORUM_OK;
+}
+
+static quorum_status solve(size_t p, const double *S, const graph_options *o, expert_graph *g)
+{
+    if (o->graph == GRAPH_LASSO)
+        return neighbourhood_lasso(p, S, g->lambda, g->precision, &g->edges);
+    glasso_options settings = glasso_defaults(g->lambda);
+    settings.free_diagonal = o->free_diagonal;
+    glasso_result result = {0};
+    quorum_status status = glasso(p, S, &settings, g->precision, &result);
+    g->edges = result.edges;
+    return status;
+}
+
+typedef struct {
+    double score;
+    size_t expert;
+} scored;
+
+static int by_score(const void *a, const void *b)
+{
+    const scored *x = a, *y = b;
+    if (x->score != y->score)
+        return x->score > y->score ? -1 : 1;
+    return x->expert < y->expert ? -1 : x->expert > y->expert;
+}
+
+void expert_graph_rank(size_t M, expert_graph *g, const double *instead)
+{
+    g->edges = 0;
+    for (size_t i = 0; i < M; i++) {
+        g->importance[i] = 0.0;
+        for (size_t j = 0; j < M; j++)
+            if (j != i && g->precision[i * M + j] != 0.0) {
+                g->importance[i] += fabs(g->precision[i * M + j]);
+                g->edges += j < i;
+            }
+    }
+    const double *score = g->edges == 0 && instead ? instead : g->importance;
+    scored *list;
+    if (!NEW_ARRAY(list, M)) { /* the order by number stays: still a valid ranking */
+        return;
+    }
+    for (size_t i = 0; i < M; i++)
+        list[i] = (scored){.score = score[i], .expert = i};
+    qsort(list, M, sizeof *list, by_score);
+    for (size_t i = 0; i < M; i++)
+        g->ranking[i] = list[i].expert;
+    mem_free(list);
+}
+
+/* instead[i] = mean explained variance of expert i over the reference inputs. */
+static void mean_explained(size_t M, size_t count, size_t stride, double *explained)
+{
+    for (size_t i = 0; i < M; i++) {
+        double sum = 0.0;
+        for (size_t q = 0; q < count; q++)
+            sum += explained[i * stride + q];
+        explained[i] = sum / (double)count; /* i <= i * stride: nothing still needed is lost */
+    }
+}
+
+quorum_status expert_graph_learn(const committee *c, const points *Q, size_t count,
+                                 const graph_options *o, expert_graph *out)
+{
+    size_t M = c->parts.M, *all = NULL;
+    double *mean = NULL, *explained = NULL, *S = NULL;
+    expert_graph g = {0};
+    quorum_status status = expert_graph_new(M, &g);
+    if (status < 0)
+        return status;
+    if (!NEW_ARRAY(all, M) || !NEW_ARRAY(mean, M * Q->n) || !NEW_ARRAY(explained, M * Q->n) ||
+        !NEW_ARRAY(S, M * M)) {
+        status = fail(QUORUM_E_MEMORY, "out of memory for the graph of %zu experts", M);
+        goto done;
+    }
+    for (size_t e = 0; e < M; e++)
+        all[e] = e;
+    TRY_OR_DONE(progress_report(o->progress, "graph", 0.0, "%zu experts at %zu inputs", M, count));
+    posteriors wanted = {.mean = mean, .explained = explained};
+    TRY_OR_DONE(committee_posteriors(c, all, M, Q, o->budget, o->threads, &wanted));
+    mean_explained(M, count, Q->n, explained);
+    if (o->graph != GRAPH_NONE && M > 1) {
+        covariance_of_means(M, count, Q->n, mean, S);
+        TRY_OR_DONE(choose_lambda(M, count, S, o, &g.lambda));
+        TRY_OR_DONE(progress_report(o->progress, "graph", 0.5, "lambda %.4g", g.lambda));
+        TRY_OR_DONE(solve(M, S, o, &g));
+    }
+    expert_graph_rank(M, &g, explained);
+    TRY_OR_DONE(progress_report(o->progress, "graph", 1.0, "%zu edges", g.edges));
+done:
+    mem_free(all);
+    mem_free(mean);
+    mem_free(explained);
+    mem_free(S);
+    if (status < 0)
+        expert_graph_free(&g);
+    *out = g;
+    return status;
+}

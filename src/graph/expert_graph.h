@@ -1,0 +1,46 @@
+/* The graph of the experts: who depends on whom, who matters (paper, sections
+ * 3.1 and 3.2). */
+#ifndef QRM_GRAPH_EXPERT_GRAPH_H
+#define QRM_GRAPH_EXPERT_GRAPH_H
+
+#include "base/progress.h"
+#include "experts/committee.h"
+
+typedef enum { GRAPH_GLASSO, GRAPH_LASSO, GRAPH_NONE } graph_kind;
+typedef enum { LAMBDA_RELATIVE, LAMBDA_ABSOLUTE, LAMBDA_EBIC } lambda_kind;
+
+typedef struct {
+    graph_kind graph;
+    lambda_kind lambda;
+    double value;      /* of lambda: absolute, or a share of max_{i != j} |S_ij| */
+    int free_diagonal; /* 1: leave the diagonal unpenalised                      */
+    double budget;     /* bytes                                                  */
+    int threads;
+    const progress *progress;
+} graph_options;
+
+typedef struct {
+    double lambda; /* absolute                                                */
+    size_t edges;
+    double *precision;  /* M x M: Omega                                            */
+    double *importance; /* M: I_i = sum_{j != i} |Omega_ij|                        */
+    size_t *ranking;    /* M: most important first                                 */
+} expert_graph;
+
+/* From the experts' means at the reference inputs Q (scaled; the number of
+ * points is a multiple of QUERY_MULTIPLE, of which the first `count` are used).
+ * An empty graph ranks the experts by their mean explained variance. */
+quorum_status expert_graph_learn(const committee *c, const points *Q, size_t count,
+                                 const graph_options *options, expert_graph *out);
+
+/* Importance and ranking from `precision`, ties to the lower number.  `instead`
+ * (M) ranks the experts when there is no edge. */
+void expert_graph_rank(size_t M, expert_graph *g, const double *instead);
+
+quorum_status expert_graph_new(size_t M, expert_graph *out); /* precision = I */
+void expert_graph_free(expert_graph *g);
+
+/* S (p x p) = sample covariance of the rows of mean (p x stride, count used). */
+void covariance_of_means(size_t p, size_t count, size_t stride, const double *mean, double *S);
+
+#endif

@@ -1,0 +1,61 @@
+/* Scores of predictions (docs/methods.md, "Metrics"). */
+#include "linalg/normal.h"
+#include "quorum.h"
+
+#include <math.h>
+
+static const double LEVELS[4] = {0.50, 0.90, 0.95, 0.99};
+
+static double negative_log_density(double y, double mean, double std)
+{
+    double z = (y - mean) / std;
+    return 0.5 * z * z + log(std) + 0.5 * log(2.0 * M_PI);
+}
+
+/* Continuous ranked probability score of a Gaussian:
+ * std (z (2 Phi(z) - 1) + 2 phi(z) - 1/sqrt(pi)). */
+static double ranked_probability_score(double y, double mean, double std)
+{
+    double z = (y - mean) / std;
+    return std * (z * (2.0 * normal_probability(z) - 1.0) + 2.0 * normal_density(z) -
+                  1.0 / sqrt(M_PI));
+}
+
+void quorum_scores_add(quorum_scores *s, size_t n, const double *y, const double *mean,
+                       const double *std, double train_mean, double train_std)
+{
+    double half_width[4];
+    for (int k = 0; k < 4; k++)
+        half_width[k] = normal_quantile(0.5 + 0.5 * LEVELS[k]);
+    if (s->n == 0)
+        s->shift = train_mean;
+    for (size_t i = 0; i < n; i++) {
+        double error = y[i] - mean[i], centred = y[i] - s->shift;
+        s->sum_y += centred;
+        s->sum_yy += centred * centred;
+        s->sum_sq += error * error;
+        s->sum_abs += fabs(error);
+        s->sum_nlpd += negative_log_density(y[i], mean[i], std[i]);
+        s->sum_trivial += negative_log_density(y[i], train_mean, train_std);
+        s->sum_crps += ranked_probability_score(y[i], mean[i], std[i]);
+        for (int k = 0; k < 4; k++)
+            s->inside[k] += fabs(error) <= half_width[k] * std[i];
+    }
+    s->n += n;
+}
+
+void quorum_scores_finish(const quorum_scores *s, quorum_metrics *out)
+{
+    double n = (double)s->n;
+    double variance = s->sum_yy / n - (s->sum_y / n) * (s->sum_y / n);
+    *out = (quorum_metrics){
+        .smse = s->sum_sq / n / variance,
+        .msll = (s->sum_nlpd - s->sum_trivial) / n,
+        .mae = s->sum_abs / n,
+        .rmse = sqrt(s->sum_sq / n),
+        .nlpd = s->sum_nlpd / n,
+        .crps = s->sum_crps / n,
+    };
+    for (int k = 0; k < 4; k++)
+        out->coverage[k] = (double)s->inside[k] / n;
+}

@@ -1,0 +1,384 @@
+/* Model files: a plain .npz of arrays and meta.json (docs/model-file.md). */
+#include "model/model.h"
+
+#include "base/memory.h"
+#include "data/npz.h"
+
+#include <jansson.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FORMAT_VERSION = 1 };
+
+/* ---- Saving ---- */
+
+static json_t *texts(char *const *items, size_t count)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; list && i < count; i++)
+        json_array_append_new(list, json_string(items[i]));
+    return list;
+}
+
+static json_t *sizes(const size_t *items, size_t count)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; list && i < count; i++)
+        json_array_append_new(list, json_integer((json_int_t)items[i]));
+    return list;
+}
+
+static char *make_meta(const quorum_model *m)
+{
+    json_t *options = json_loads(m->options, 0, NULL);
+    json_t *o = json_pack(
+        "{s:i, s:s, s:s, s:s, s:s, s:o, s:b, s:I, s:o, s:{s:f, s:i, s:I}, "
+        "s:{s:f, s:I, s:o}, s:{s:f, s:f, s:f, s:f}}",
+        "format_version", FORMAT_VERSION, "library", "quorum", "library_version", quorum_version(),
+        "kernel", m->theta.kernel->name, "partition", m->partition->name, "columns",
+        texts(m->names, m->D + 1), "named_columns", m->has_names, "target_place",
+        (json_int_t)m->target, "options", options ? options : json_object(), "training", "nlml",
+        m->nlml, "evaluations", m->evaluations, "experts", (json_int_t)m->train_experts, "graph",
+        "lambda", m->graph.lambda, "edges", (json_int_t)m->graph.edges, "ranking",
+        sizes(m->graph.ranking, m->M), "seconds", "partition", m->seconds_partition, "train",
+        m->seconds_train, "graph", m->seconds_graph, "total", m->seconds_total);
+    if (o)
+        json_object_set_new(o, "seed", json_integer((json_int_t)m->seed));
+    char *text = o ? json_dumps(o, JSON_INDENT(1)) : NULL;
+    json_decref(o);
+    return text;
+}
+
+/* log theta: what the file holds. */
+static quorum_status log_theta(const quorum_model *m, double **out)
+{
+    double *x;
+    if (!NEW_ARRAY(x, m->D + 2))
+        return fail(QUORUM_E_MEMORY, "out of memory for saving the model");
+    for (size_t d = 0; d < m->D; d++)
+        x[d] = log(m->theta.lengthscale[d]);
+    x[m->D] = log(m->theta.signal);
+    x[m->D + 1] = log(m->theta.noise);
+    *out = x;
+    return QUORUM_OK;
+}
+
+static quorum_status to_int64(const size_t *from, size_t count, int64_t **out)
+{
+    if (!NEW_ARRAY(*out, count))
+        return fail(QUORUM_E_MEMORY, "out of memory for saving the model");
+    for (size_t i = 0; i < count; i++)
+        (*out)[i] = (int64_t)from[i];
+    return QUORUM_OK;
+}
+
+quorum_status quorum_save(const quorum_model *m, const char *path)
+{
+    if (!m || !path)
+        return fail(QUORUM_E_ARGUMENT, "quorum_save: model and path must not be NULL");
+    double *theta = NULL;
+    int64_t *row = NULL, *offset = NULL;
+    char *meta = make_meta(m);
+    npz_writer *w = npz_writer_new();
+    quorum_status status = QUORUM_OK;
+    size_t nD[] = {m->n, m->D}, M1 = m->M + 1, MM[] = {m->M, m->M}, rD[] = {m->references, m->D};
+    if (!w || !meta) {
+        status = fail(QUORUM_E_MEMORY, "out of memory for saving the model");
+        goto done;
+    }
+    TRY_OR_DONE(log_theta(m, &theta));
+    TRY_OR_DONE(to_int64(m->row, m->n, &row));
+    TRY_OR_DONE(to_int64(m->offset, M1, &offset));
+    TRY_OR_DONE(npz_add_text(w, "meta.json", meta));
+    TRY_OR_DONE(npz_add_doubles(w, "X", 2, nD, m->X));
+    TRY_OR_DONE(npz_add_doubles(w, "y", 1, &m->n, m->y));
+    TRY_OR_DONE(npz_add_int64(w, "row", 1, &m->n, row));
+    TRY_OR_DONE(npz_add_int64(w, "offset", 1, &M1, offset));
+    TRY_OR_DONE(npz_add_doubles(w, "log_lengthscale", 1, &m->D, theta));
+    TRY_OR_DONE(npz_add_doubles(w, "log_signal_variance", 0, NULL, theta + m->D));
+    TRY_OR_DONE(npz_add_doubles(w, "log_noise_variance", 0, NULL, theta + m->D + 1));
+    TRY_OR_DONE(npz_add_doubles(w, "x_mean", 1, &m->D, m->x_mean));
+    TRY_OR_DONE(npz_add_doubles(w, "x_scale", 1, &m->D, m->x_scale));
+    TRY_OR_DONE(npz_add_doubles(w, "y_mean", 0, NULL, &m->y_mean));
+    TRY_OR_DONE(npz_add_doubles(w, "y_scale", 0, NULL, &m->y_scale));
+    TRY_OR_DONE(npz_add_doubles(w, "reference", 2, rD, m->reference));
+    TRY_OR_DONE(npz_add_doubles(w, "precision", 2, MM, m->graph.precision));
+    TRY_OR_DONE(npz_add_doubles(w, "importance", 1, &m->M, m->graph.importance));
+    TRY_OR_DONE(npz_writer_save(w, path));
+done:
+    npz_writer_free(w);
+    free(meta);
+    mem_free(theta);
+    mem_free(row);
+    mem_free(offset);
+    return status;
+}
+
+/* ---- Loading: nothing in the file is believed before it is checked ---- */
+
+typedef struct {
+    npz_reader *npz;
+    json_t *meta;
+    quorum_model *m;
+} load_state;
+
+static quorum_status damaged(const char *what)
+{
+    return fail(QUORUM_E_FORMAT, "the model file is damaged or was altered: %s", what);
+}
+
+static quorum_status read_scalar(npz_reader *npz, const char *name, double *out)
+{
+    double *data;
+    TRY(npz_get_doubles(npz, name, 0, NULL, &data));
+    *out = *data;
+    mem_free(data);
+    return isfinite(*out) ? QUORUM_OK : damaged(name);
+}
+
+/* An array of doubles, all finite, of exactly the given shape; a shape of 0 is
+ * filled in from the file. */
+static quorum_status read_array(npz_reader *npz, const char *name, int ndim, size_t *shape,
+                                double **out)
+{
+    size_t found[2] = {1, 1}, count = 1;
+    TRY(npz_get_doubles(npz, name, ndim, found, out));
+    for (int k = 0; k < ndim; k++) {
+        if (shape[k] != 0 && shape[k] != found[k])
+            return fail(QUORUM_E_FORMAT,
+                        "the model file is damaged or was altered: %s has size %zu where %zu is "
+                        "expected",
+                        name, found[k], shape[k]);
+        shape[k] = found[k];
+        count *= found[k];
+    }
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite((*out)[i]))
+            return damaged(name);
+    return QUORUM_OK;
+}
+
+/* Integers of size `count`, each in 0 .. limit. */
+static quorum_status read_sizes(npz_reader *npz, const char *name, size_t *count, size_t limit,
+                                size_t **out)
+{
+    int64_t *data;
+    size_t found;
+    TRY(npz_get_int64(npz, name, 1, &found, &data));
+    quorum_status status = QUORUM_OK;
+    if ((*count != 0 && *count != found) || found == 0) {
+        status = damaged(name);
+    } else if (!NEW_ARRAY(*out, found)) {
+        status = fail(QUORUM_E_MEMORY, "out of memory for %s", name);
+    }
+    for (size_t i = 0; status == QUORUM_OK && i < found; i++) {
+        if (data[i] < 0 || (uint64_t)data[i] > limit)
+            status = damaged(name);
+        else
+            (*out)[i] = (size_t)data[i];
+    }
+    mem_free(data);
+    *count = found;
+    return status;
+}
+
+static quorum_status load_rows(load_state *l)
+{
+    quorum_model *m = l->m;
+    size_t shape[2] = {0, 0}, n = 0, M1 = 0;
+    TRY(read_array(l->npz, "X", 2, shape, &m->X));
+    if (shape[0] == 0 || shape[1] == 0 || shape[0] > INT_MAX)
+        return damaged("X has no rows or columns");
+    m->n = n = shape[0];
+    size_t D = shape[1];
+    TRY(read_array(l->npz, "y", 1, &n, &m->y));
+    TRY(read_sizes(l->npz, "row", &n, SIZE_MAX / 2, &m->row));
+    TRY(read_sizes(l->npz, "offset", &M1, m->n, &m->offset));
+    if (M1 < 2 || m->offset[0] != 0 || m->offset[M1 - 1] != m->n)
+        return damaged("offset does not span the rows");
+    for (size_t e = 0; e + 1 < M1; e++)
+        if (m->offset[e] >= m->offset[e + 1])
+            return damaged("offset is not ascending");
+    m->M = M1 - 1;
+    TRY(read_array(l->npz, "x_mean", 1, &D, &m->x_mean));
+    TRY(read_array(l->npz, "x_scale", 1, &D, &m->x_scale));
+    for (size_t d = 0; d < D; d++)
+        if (!(m->x_scale[d] > 0.0))
+            return damaged("x_scale is not positive");
+    TRY(read_scalar(l->npz, "y_mean", &m->y_mean));
+    TRY(read_scalar(l->npz, "y_scale", &m->y_scale));
+    m->D = D; /* last: names are freed by it */
+    return m->y_scale > 0.0 ? QUORUM_OK : damaged("y_scale is not positive");
+}
+
+static quorum_status load_theta(load_state *l)
+{
+    quorum_model *m = l->m;
+    double signal, noise;
+    m->theta.D = m->D;
+    TRY(read_array(l->npz, "log_lengthscale", 1, &m->D, &m->theta.lengthscale));
+    TRY(read_scalar(l->npz, "log_signal_variance", &signal));
+    TRY(read_scalar(l->npz, "log_noise_variance", &noise));
+    for (size_t d = 0; d < m->D; d++) {
+        if (fabs(m->theta.lengthscale[d]) > 100.0)
+            return damaged("log_lengthscale is out of range");
+        m->theta.lengthscale[d] = exp(m->theta.lengthscale[d]);
+    }
+    if (fabs(signal) > 100.0 || fabs(noise) > 100.0)
+        return damaged("a log variance is out of range");
+    m->theta.signal = exp(signal);
+    m->theta.noise = exp(noise);
+    return QUORUM_OK;
+}
+
+static quorum_status load_graph(load_state *l)
+{
+    quorum_model *m = l->m;
+    size_t MM[] = {m->M, m->M}, rD[] = {0, m->D};
+    TRY(read_array(l->npz, "reference", 2, rD, &m->reference));
+    m->references = rD[0];
+    TRY(read_array(l->npz, "precision", 2, MM, &m->graph.precision));
+    TRY(read_array(l->npz, "importance", 1, &m->M, &m->graph.importance));
+    json_t *graph = json_object_get(l->meta, "graph"), *ranking = json_object_get(graph, "ranking");
+    m->graph.lambda = json_number_value(json_object_get(graph, "lambda"));
+    m->graph.edges = (size_t)json_integer_value(json_object_get(graph, "edges"));
+    char *seen = NULL;
+    if (json_array_size(ranking) != m->M)
+        return damaged("the ranking has not one entry an expert");
+    if (!NEW_ARRAY(m->graph.ranking, m->M) || !NEW_ZEROED(seen, m->M))
+        return fail(QUORUM_E_MEMORY, "out of memory for %zu experts", m->M);
+    quorum_status status = QUORUM_OK;
+    for (size_t i = 0; status == QUORUM_OK && i < m->M; i++) {
+        json_int_t e = json_integer_value(json_array_get(ranking, i));
+        if (e < 0 || (uint64_t)e >= m->M || seen[e])
+            status = damaged("the ranking is not a permutation of the experts");
+        else
+            seen[m->graph.ranking[i] = (size_t)e] = 1;
+    }
+    mem_free(seen);
+    return status;
+}
+
+static quorum_status load_names(load_state *l)
+{
+    quorum_model *m = l->m;
+    json_t *columns = json_object_get(l->meta, "columns");
+    if (json_array_size(columns) != m->D + 1)
+        return damaged("columns do not fit the inputs");
+    if (!NEW_ZEROED(m->names, m->D + 1))
+        return fail(QUORUM_E_MEMORY, "out of memory for column names");
+    for (size_t i = 0; i <= m->D; i++) {
+        const char *name = json_string_value(json_array_get(columns, i));
+        if (!name)
+            return damaged("a column has no name");
+        if (!(m->names[i] = mem_copy_text(name)))
+            return fail(QUORUM_E_MEMORY, "out of memory for column names");
+    }
+    m->has_names = json_is_true(json_object_get(l->meta, "named_columns"));
+    m->target = (size_t)json_integer_value(json_object_get(l->meta, "target_place"));
+    return m->target <= m->D ? QUORUM_OK : damaged("target_place is out of range");
+}
+
+/* The options of the fit: what later commands need of them, and the text itself. */
+static quorum_status load_options(load_state *l)
+{
+    quorum_model *m = l->m;
+    json_t *list = json_object_get(l->meta, "options"), *value;
+    quorum_options *options = quorum_options_new();
+    const char *name;
+    quorum_status status = QUORUM_OK;
+    char *text = NULL;
+    if (!options)
+        return fail(QUORUM_E_MEMORY, "out of memory for the options");
+    json_object_foreach(list, name, value) {
+        if (!json_is_string(value))
+            status = damaged("an option is not a text");
+        if (status == QUORUM_OK && quorum_options_get(NULL, name))
+            status = quorum_options_set(options, name, json_string_value(value));
+        if (status < 0)
+            goto done;
+    }
+    TRY_OR_DONE(options_graph(options_values(options), &m->graph_how));
+    text = json_dumps(list, JSON_COMPACT);
+    m->options = mem_copy_text(text ? text : "{}");
+    if (!m->options)
+        status = fail(QUORUM_E_MEMORY, "out of memory for the options");
+done:
+    free(text);
+    quorum_options_free(options);
+    return status;
+}
+
+static quorum_status load_meta(load_state *l)
+{
+    char *text;
+    TRY(npz_get_text(l->npz, "meta.json", &text));
+    l->meta = json_loads(text, 0, NULL);
+    mem_free(text);
+    if (!json_is_object(l->meta))
+        return damaged("meta.json is not JSON");
+    json_int_t version = json_integer_value(json_object_get(l->meta, "format_version"));
+    if (version != FORMAT_VERSION)
+        return fail(QUORUM_E_FORMAT,
+                    "the model file has format version %lld and this quorum reads version %d: %s",
+                    (long long)version, FORMAT_VERSION,
+                    version > FORMAT_VERSION ? "use a newer quorum" : "fit the model again");
+    const char *covariance = json_string_value(json_object_get(l->meta, "kernel"));
+    const char *split = json_string_value(json_object_get(l->meta, "partition"));
+    l->m->theta.kernel = covariance ? kernel_by_name(covariance) : NULL;
+    l->m->partition = split ? partition_by_name(split) : NULL;
+    if (!l->m->theta.kernel || !l->m->partition)
+        return damaged("its kernel or partition is not known");
+    return QUORUM_OK;
+}
+
+static void load_history(load_state *l)
+{
+    quorum_model *m = l->m;
+    json_t *training = json_object_get(l->meta, "training");
+    json_t *seconds = json_object_get(l->meta, "seconds");
+    m->seed = (uint64_t)json_integer_value(json_object_get(l->meta, "seed"));
+    m->nlml = json_number_value(json_object_get(training, "nlml"));
+    m->evaluations = (int)json_integer_value(json_object_get(training, "evaluations"));
+    m->train_experts = (size_t)json_integer_value(json_object_get(training, "experts"));
+    m->seconds_partition = json_number_value(json_object_get(seconds, "partition"));
+    m->seconds_train = json_number_value(json_object_get(seconds, "train"));
+    m->seconds_graph = json_number_value(json_object_get(seconds, "graph"));
+    m->seconds_total = json_number_value(json_object_get(seconds, "total"));
+}
+
+static quorum_status load(load_state *l, const char *path)
+{
+    TRY(npz_open(path, &l->npz));
+    if (!npz_has(l->npz, "meta.json"))
+        return fail(QUORUM_E_FORMAT, "it has no meta.json: it is not a quorum model");
+    TRY(load_meta(l));
+    TRY(load_rows(l));
+    TRY(load_theta(l));
+    TRY(load_names(l));
+    TRY(load_graph(l));
+    TRY(load_options(l));
+    load_history(l);
+    return model_complete(l->m);
+}
+
+quorum_status quorum_load(const char *path, quorum_model **model)
+{
+    if (!path || !model)
+        return fail(QUORUM_E_ARGUMENT, "quorum_load: path and model must not be NULL");
+    load_state l = {.m = model_new()};
+    *model = NULL;
+    if (!l.m)
+        return fail(QUORUM_E_MEMORY, "out of memory for a model");
+    quorum_status status = load(&l, path);
+    npz_close(l.npz);
+    json_decref(l.meta);
+    if (status < 0) {
+        quorum_model_free(l.m);
+        return strstr(quorum_message(), path) ? status : fail_in(status, "%s", path);
+    }
+    *model = l.m;
+    return status;
+}

@@ -1,0 +1,340 @@
+/* Fit: standardise, partition, train shared hyperparameters, learn the graph. */
+#include "model/model.h"
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/random.h"
+#include "data/scaling.h"
+#include "experts/train.h"
+
+#include <jansson.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MANY_EXPERTS = 100,      /* train-experts=auto trains on so many at most          */
+    STREAM_TRAIN = 4,        /* random streams: see rng_seed                          */
+    STREAM_REFERENCE = 5
+};
+
+/* ---- Data ---- */
+
+static quorum_status check_data(const double *X, const double *y, size_t n, size_t D)
+{
+    if (!X || !y || n == 0 || D == 0)
+        return fail(QUORUM_E_ARGUMENT, "fit needs at least one row and one input");
+    if (n > INT_MAX || D > 100000)
+        return fail(QUORUM_E_ARGUMENT, "%zu rows of %zu inputs are more than this build can take", n,
+                    D);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t d = 0; d < D; d++)
+            if (!isfinite(X[i * D + d]))
+                return fail(QUORUM_E_DATA, "row %zu, input %zu is %g: inputs must be finite", i + 1,
+                            d + 1, X[i * D + d]);
+        if (!isfinite(y[i]))
+            return fail(QUORUM_E_DATA, "row %zu: the target is %g: it must be finite", i + 1, y[i]);
+    }
+    for (size_t i = 1; i < n; i++)
+        if (y[i] != y[0])
+            return QUORUM_OK;
+    return fail(QUORUM_E_DATA, "the target is %.17g in all %zu rows: there is nothing to learn", y[0],
+                n);
+}
+
+static quorum_status standardise(quorum_model *m, const double *X, const double *y, double **Z)
+{
+    if (!NEW_ARRAY(m->x_mean, m->D) || !NEW_ARRAY(m->x_scale, m->D) || !NEW_ARRAY(*Z, m->n * m->D))
+        return fail(QUORUM_E_MEMORY, "out of memory for %zu rows of %zu inputs", m->n, m->D);
+    scaling_learn(m->n, m->D, X, m->x_mean, m->x_scale);
+    scaling_apply(m->n, m->D, X, m->x_mean, m->x_scale, *Z);
+    scaling_learn(m->n, 1, y, &m->y_mean, &m->y_scale);
+    return QUORUM_OK;
+}
+
+static quorum_status copy_names(quorum_model *m, const char *const *names)
+{
+    m->has_names = names != NULL;
+    if (!NEW_ZEROED(m->names, m->D + 1))
+        return fail(QUORUM_E_MEMORY, "out of memory for column names");
+    for (size_t i = 0; i <= m->D; i++) {
+        char made_up[32];
+        snprintf(made_up, sizeof made_up, i < m->D ? "x%zu" : "y", i + 1);
+        m->names[i] = mem_copy_text(names ? names[i] : made_up);
+        if (!m->names[i])
+            return fail(QUORUM_E_MEMORY, "out of memory for column names");
+    }
+    return QUORUM_OK;
+}
+
+/* ---- Partition ---- */
+
+static quorum_status count_experts(const quorum_model *m, const settings *s, size_t *M)
+{
+    double wanted = s->experts > 0.0 ? s->experts : round((double)m->n / s->expert_size);
+    *M = wanted < 1.0 ? 1 : (size_t)wanted;
+    if (*M > m->n)
+        return fail(QUORUM_E_DATA, "%zu experts for %zu rows: every expert needs a row; ask for fewer",
+                    *M, m->n);
+    return QUORUM_OK;
+}
+
+/* Copies the standardised rows into the model, sorted by expert. */
+static quorum_status take_rows(quorum_model *m, const division *d, const double *Z, const double *y)
+{
+    m->M = d->M;
+    if (!NEW_ARRAY(m->X, m->n * m->D) || !NEW_ARRAY(m->y, m->n) || !NEW_ARRAY(m->row, m->n) ||
+        !NEW_ARRAY(m->offset, m->M + 1))
+        return fail(QUORUM_E_MEMORY, "out of memory for %zu rows", m->n);
+    memcpy(m->offset, d->offset, (m->M + 1) * sizeof *m->offset);
+    for (size_t i = 0; i < m->n; i++) {
+        size_t from = d->order[i];
+        memcpy(m->X + i * m->D, Z + from * m->D, m->D * sizeof *Z);
+        m->y[i] = (y[from] - m->y_mean) / m->y_scale;
+        m->row[i] = from;
+    }
+    return QUORUM_OK;
+}
+
+static quorum_status split_rows(quorum_model *m, const settings *s, const progress *p,
+                                const double *Z, const double *y)
+{
+    size_t M;
+    TRY(count_experts(m, s, &M));
+    size_t mean = (m->n + M - 1) / M;
+    size_t cap = s->max_size > 0.0 ? (size_t)s->max_size : 2 * mean;
+    size_t floor = s->min_size > 0.0 ? (size_t)s->min_size : (mean + 9) / 10;
+    if (floor > cap)
+        return fail(QUORUM_E_ARGUMENT, "min-size (%zu) is larger than max-size (%zu)", floor, cap);
+    m->partition = partition_at(s->partition);
+    partition_problem problem = {.n = m->n,
+                                 .D = m->D,
+                                 .parts = M,
+                                 .X = Z,
+                                 .seed = m->seed,
+                                 .threads = options_threads(s),
+                                 .progress = p};
+    division d;
+    TRY(progress_report(p, "partition", 0.0, "%zu rows, %zu experts", m->n, M));
+    TRY(divide(m->partition, &problem, floor, cap, &d));
+    quorum_status status = take_rows(m, &d, Z, y);
+    division_free(&d);
+    return status;
+}
+
+/* ---- Hyperparameters ---- */
+
+static quorum_status fixed_theta(quorum_model *m, const char *text)
+{
+    double *values;
+    size_t count = 0, D = m->D;
+    if (!NEW_ARRAY(values, D + 2))
+        return fail(QUORUM_E_MEMORY, "out of memory for theta");
+    quorum_status status = parse_numbers(text, values, D + 2, &count);
+    if (status < 0)
+        status = fail_in(status, "theta");
+    else if (count != D + 2 && count != 3)
+        status = fail(QUORUM_E_ARGUMENT,
+                      "theta has %zu numbers; it takes %zu length-scales (or one for all), the "
+                      "signal variance and the noise variance",
+                      count, D);
+    for (size_t i = 0; status == QUORUM_OK && i < count; i++)
+        if (!(values[i] > 0.0) || !isfinite(values[i]))
+            status = fail(QUORUM_E_ARGUMENT, "theta: %g is not a positive number", values[i]);
+    if (status == QUORUM_OK) {
+        for (size_t d = 0; d < D; d++)
+            m->theta.lengthscale[d] = values[count == D + 2 ? d : 0];
+        m->theta.signal = values[count - 2];
+        m->theta.noise = values[count - 1];
+    }
+    mem_free(values);
+    return status;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The experts to train on: all, or a random choice, in ascending order. */
+static quorum_status training_experts(quorum_model *m, const settings *s, size_t **experts)
+{
+    size_t limit = s->train_experts > 0.0 ? (size_t)s->train_experts : MANY_EXPERTS;
+    if (!NEW_ARRAY(*experts, m->M))
+        return fail(QUORUM_E_MEMORY, "out of memory for %zu experts", m->M);
+    for (size_t e = 0; e < m->M; e++)
+        (*experts)[e] = e;
+    m->train_experts = limit < m->M ? limit : m->M;
+    if (m->train_experts < m->M) {
+        rng r = rng_seed(m->seed, STREAM_TRAIN);
+        rng_shuffle(&r, *experts, m->M);
+        qsort(*experts, m->train_experts, sizeof **experts, ascending);
+    }
+    return QUORUM_OK;
+}
+
+static quorum_status find_theta(quorum_model *m, const settings *s, const progress *p)
+{
+    size_t *experts = NULL;
+    quorum_status status = QUORUM_OK;
+    training_result result = {0};
+    m->theta = (hyper){.kernel = kernel_at(s->kernel), .D = m->D};
+    if (!NEW_ARRAY(m->theta.lengthscale, m->D))
+        return fail(QUORUM_E_MEMORY, "out of memory for %zu length-scales", m->D);
+    training_options o = {.max_evaluations = (int)s->max_evaluations,
+                          .tolerance = s->tolerance,
+                          .restarts = (int)s->restarts,
+                          .threads = options_threads(s),
+                          .memory = options_memory(s),
+                          .progress = p};
+    parts rows = model_parts(m);
+    TRY_OR_DONE(training_experts(m, s, &experts));
+    if (s->theta[0] != '\0') {
+        TRY_OR_DONE(fixed_theta(m, s->theta));
+        result.evaluations = 1;
+        TRY_OR_DONE(total_likelihood(&rows, experts, m->train_experts, &o, &m->theta, &result.nlml,
+                                     NULL));
+    } else {
+        TRY_OR_DONE(train(&rows, experts, m->train_experts, &o, &m->theta, &result));
+    }
+    m->nlml = result.nlml;
+    m->evaluations = result.evaluations;
+    if (result.no_signal)
+        status = fail(QUORUM_NO_SIGNAL, "no better explanation than noise was found: the inputs "
+                                        "may not tell anything about the target");
+done:
+    mem_free(experts);
+    return status;
+}
+
+/* ---- Graph ---- */
+
+static quorum_status draw_references(quorum_model *m, const settings *s)
+{
+    size_t *rows, count = (size_t)s->graph_rows < m->n ? (size_t)s->graph_rows : m->n;
+    if (!NEW_ARRAY(rows, m->n))
+        return fail(QUORUM_E_MEMORY, "out of memory for the reference inputs");
+    for (size_t i = 0; i < m->n; i++)
+        rows[i] = i;
+    rng r = rng_seed(m->seed, STREAM_REFERENCE);
+    rng_shuffle(&r, rows, m->n);
+    if (NEW_ARRAY(m->reference, count * m->D)) {
+        m->references = count;
+        for (size_t i = 0; i < count; i++)
+            memcpy(m->reference + i * m->D, m->X + rows[i] * m->D, m->D * sizeof *m->X);
+    }
+    mem_free(rows);
+    return m->reference ? QUORUM_OK : fail(QUORUM_E_MEMORY, "out of memory for the reference inputs");
+}
+
+static quorum_status learn_graph(quorum_model *m, const settings *s, const progress *p)
+{
+    const committee *c;
+    points Q = {0};
+    TRY(options_graph(s, &m->graph_how));
+    graph_options o = m->graph_how;
+    o.budget = 0.3 * options_memory(s);
+    o.threads = options_threads(s);
+    o.progress = p;
+    TRY(draw_references(m, s));
+    TRY(model_committee(m, s, p, &c));
+    TRY(model_reference_points(m, &Q));
+    quorum_status status = expert_graph_learn(c, &Q, m->references, &o, &m->graph);
+    points_free(&Q);
+    return status;
+}
+
+/* ---- The pipeline ---- */
+
+/* All options as JSON text, kept in the model. */
+static quorum_status remember_options(quorum_model *m, const quorum_options *options)
+{
+    json_t *o = json_object();
+    for (int i = 0; o && i < quorum_option_count(); i++) {
+        const char *name = quorum_option_at(i)->name;
+        if (strstr(quorum_option_at(i)->used_by, "fit"))
+            json_object_set_new(o, name, json_string(quorum_options_get(options, name)));
+    }
+    char *text = o ? json_dumps(o, JSON_COMPACT) : NULL;
+    json_decref(o);
+    m->options = text ? mem_copy_text(text) : NULL;
+    free(text);
+    return m->options ? QUORUM_OK : fail(QUORUM_E_MEMORY, "out of memory for the options");
+}
+
+static quorum_status say_bounds(const quorum_model *m)
+{
+    for (size_t i = 0; i < m->D + 2; i++)
+        if (m->at_bound[i])
+            return fail(QUORUM_AT_BOUND, "%s ended on a bound of its range",
+                        i < m->D    ? "a length-scale (an input that does not matter)"
+                        : i == m->D ? "the signal variance"
+                                    : "the noise variance");
+    return QUORUM_OK;
+}
+
+/* table -> standardise -> partition -> train shared theta -> graph of the experts */
+static quorum_status fit(quorum_model *m, const double *X, const double *y,
+                         const char *const *names, const quorum_options *options)
+{
+    const settings *s = options_values(options);
+    const progress *p = options_progress(options);
+    double *Z = NULL, start = wall_seconds(), then;
+    quorum_status status = QUORUM_OK, event = QUORUM_OK;
+    m->seed = (uint64_t)s->seed;
+    TRY_OR_DONE(copy_names(m, names));
+    TRY_OR_DONE(remember_options(m, options));
+    TRY_OR_DONE(standardise(m, X, y, &Z));
+    TRY_OR_DONE(split_rows(m, s, p, Z, y));
+    mem_free(Z);
+    Z = NULL;
+    m->seconds_partition = (then = wall_seconds()) - start;
+    TRY_OR_DONE(event = find_theta(m, s, p));
+    m->seconds_train = wall_seconds() - then;
+    then = wall_seconds();
+    TRY_OR_DONE(learn_graph(m, s, p));
+    m->seconds_graph = wall_seconds() - then;
+    TRY_OR_DONE(model_complete(m));
+    m->seconds_total = wall_seconds() - start;
+    status = event != QUORUM_OK ? event : s->theta[0] == '\0' ? say_bounds(m) : QUORUM_OK;
+done:
+    mem_free(Z);
+    return status;
+}
+
+quorum_status quorum_fit(const double *X, const double *y, size_t rows, size_t inputs,
+                         const char *const *names, const quorum_options *options,
+                         quorum_model **model)
+{
+    if (!model)
+        return fail(QUORUM_E_ARGUMENT, "quorum_fit: model must not be NULL");
+    *model = NULL;
+    TRY(check_data(X, y, rows, inputs));
+    quorum_model *m = model_new();
+    if (!m)
+        return fail(QUORUM_E_MEMORY, "out of memory for a model");
+    m->n = rows;
+    m->D = inputs;
+    m->target = inputs;
+    quorum_status status = fit(m, X, y, names, options);
+    if (status < 0)
+        quorum_model_free(m);
+    else
+        *model = m;
+    return status;
+}
+
+quorum_status quorum_fit_data(const quorum_data *data, const quorum_options *options,
+                              quorum_model **model)
+{
+    if (!data || !model)
+        return fail(QUORUM_E_ARGUMENT, "quorum_fit_data: data and model must not be NULL");
+    quorum_status status = quorum_fit(data->X, data->y, data->rows, data->inputs,
+                                      (const char *const *)data->names, options, model);
+    if (status >= 0)
+        (*model)->target = data->target;
+    return status;
+}

@@ -1,0 +1,119 @@
+#include "model/model.h"
+
+#include "base/memory.h"
+#include "experts/train.h"
+#include "linalg/blas.h"
+
+#include <string.h>
+
+quorum_model *model_new(void)
+{
+    quorum_model *m;
+    if (!NEW_ZEROED(m, 1))
+        return NULL;
+    m->cache = model_cache_new();
+    if (!m->cache) {
+        mem_free(m);
+        return NULL;
+    }
+    return m;
+}
+
+void quorum_model_free(quorum_model *m)
+{
+    if (!m)
+        return;
+    for (size_t i = 0; m->names && i <= m->D; i++)
+        mem_free(m->names[i]);
+    model_cache_free(m->cache);
+    expert_graph_free(&m->graph);
+    mem_free(m->names);
+    mem_free(m->X);
+    mem_free(m->y);
+    mem_free(m->row);
+    mem_free(m->offset);
+    mem_free(m->x_mean);
+    mem_free(m->x_scale);
+    mem_free(m->theta.lengthscale);
+    mem_free(m->reference);
+    mem_free(m->options);
+    mem_free(m->sizes);
+    mem_free(m->at_bound);
+    mem_free(m);
+}
+
+parts model_parts(const quorum_model *m)
+{
+    return (parts){.n = m->n, .D = m->D, .M = m->M, .X = m->X, .y = m->y, .offset = m->offset};
+}
+
+quorum_status model_complete(quorum_model *m)
+{
+    if (!NEW_ARRAY(m->sizes, m->M) || !NEW_ARRAY(m->at_bound, m->D + 2))
+        return fail(QUORUM_E_MEMORY, "out of memory for a model of %zu experts", m->M);
+    for (size_t e = 0; e < m->M; e++)
+        m->sizes[e] = m->offset[e + 1] - m->offset[e];
+    theta_at_bound(&m->theta, m->at_bound);
+    return QUORUM_OK;
+}
+
+quorum_status model_reference_points(const quorum_model *m, points *out)
+{
+    size_t padded = (m->references + QUERY_MULTIPLE - 1) / QUERY_MULTIPLE * QUERY_MULTIPLE;
+    double *X;
+    if (!NEW_ZEROED(X, padded * m->D))
+        return fail(QUORUM_E_MEMORY, "out of memory for %zu reference inputs", m->references);
+    memcpy(X, m->reference, m->references * m->D * sizeof *X);
+    quorum_status status = points_new(padded, m->D, out);
+    if (status == QUORUM_OK)
+        points_scale(out, padded, X, NULL, m->theta.lengthscale);
+    mem_free(X);
+    return status;
+}
+
+quorum_status quorum_inspect(const quorum_model *m, quorum_info *info)
+{
+    if (!m || !info)
+        return fail(QUORUM_E_ARGUMENT, "quorum_inspect: model and info must not be NULL");
+    *info = (quorum_info){
+        .rows = m->n,
+        .inputs = m->D,
+        .experts = m->M,
+        .sizes = m->sizes,
+        .names = (const char *const *)m->names,
+        .kernel = m->theta.kernel->name,
+        .partition = m->partition->name,
+        .lengthscale = m->theta.lengthscale,
+        .signal_variance = m->theta.signal,
+        .noise_variance = m->theta.noise,
+        .at_bound = m->at_bound,
+        .x_mean = m->x_mean,
+        .x_scale = m->x_scale,
+        .y_mean = m->y_mean,
+        .y_scale = m->y_scale,
+        .nlml = m->nlml,
+        .evaluations = m->evaluations,
+        .train_experts = m->train_experts,
+        .seconds_partition = m->seconds_partition,
+        .seconds_train = m->seconds_train,
+        .seconds_graph = m->seconds_graph,
+        .seconds_total = m->seconds_total,
+        .seed = m->seed,
+        .lambda = m->graph.lambda,
+        .edges = m->graph.edges,
+        .precision = m->graph.precision,
+        .importance = m->graph.importance,
+        .ranking = m->graph.ranking,
+    };
+    return QUORUM_OK;
+}
+
+const char *quorum_version(void)
+{
+    return QUORUM_VERSION_TEXT;
+}
+
+const char *quorum_blas_kernel(void)
+{
+    return blas_kernel_name();
+}

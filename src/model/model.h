@@ -1,0 +1,72 @@
+/* The model: data sorted by expert, hyperparameters, graph. */
+#ifndef QRM_MODEL_MODEL_H
+#define QRM_MODEL_MODEL_H
+
+#include "experts/committee.h"
+#include "graph/expert_graph.h"
+#include "model/options.h"
+
+#include <stdint.h>
+
+typedef struct model_cache model_cache; /* factors, made when first needed (ready.c) */
+
+struct quorum_model {
+    size_t n, D, M;
+    double *X;      /* n x D: standardised, rows sorted by expert     */
+    double *y;      /* n                                              */
+    size_t *row;    /* n: original row numbers                        */
+    size_t *offset; /* M + 1                                          */
+    double *x_mean, *x_scale; /* D                                    */
+    double y_mean, y_scale;
+    hyper theta;
+    const partition *partition;
+    uint64_t seed;
+
+    char **names;   /* D + 1, the target's last                       */
+    int has_names;  /* 0: made up                                     */
+    size_t target;  /* the target's place in the training file        */
+
+    double *reference; /* references x D: inputs behind the graph, standardised */
+    size_t references;
+    expert_graph graph;
+    graph_options graph_how; /* kind, penalty: as asked for at fit time */
+
+    /* how it came about */
+    double nlml;
+    int evaluations;
+    size_t train_experts;
+    double seconds_partition, seconds_train, seconds_graph, seconds_total;
+    char *options; /* all options' texts, JSON */
+
+    /* for quorum_inspect */
+    size_t *sizes; /* M     */
+    int *at_bound; /* D + 2 */
+
+    model_cache *cache;
+};
+
+/* Empty, with cache; NULL: out of memory. */
+quorum_model *model_new(void);
+
+/* Derives what is not stored: sizes and at_bound. */
+quorum_status model_complete(quorum_model *m);
+
+parts model_parts(const quorum_model *m);
+
+/* Scaled reference inputs, padded to QUERY_MULTIPLE; free with points_free. */
+quorum_status model_reference_points(const quorum_model *m, points *out);
+
+/* ---- ready.c: factors, made once and shared by all threads ---- */
+
+model_cache *model_cache_new(void);
+void model_cache_free(model_cache *cache);
+
+quorum_status model_committee(const quorum_model *m, const settings *s, const progress *p,
+                              const committee **out);
+
+/* GRBCM's experts over the listed ones; base_expert as in experts/base.h. */
+quorum_status model_base_committee(const quorum_model *m, const size_t *experts, size_t count,
+                                   size_t base_expert, const settings *s, const progress *p,
+                                   const committee **out);
+
+#endif

@@ -1,0 +1,476 @@
+#include "model/options.h"
+
+#include "base/memory.h"
+#include "base/parallel.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- The table ---- */
+
+typedef enum { COUNT, REAL, BYTES, CHOICE, TEXT, FLAG } option_type;
+
+typedef struct {
+    const char *name;
+    option_type type;
+    size_t field; /* offset in settings */
+    const char *default_value, *choices;
+    double min, max;
+    const char *placeholder, *used_by, *help;
+    quorum_status (*check)(const char *text); /* of a TEXT, or NULL */
+} option;
+
+#define FIELD(name) offsetof(settings, name)
+
+static char kernel_choices[256], partition_choices[256];
+
+static quorum_status check_method(const char *text);
+static quorum_status check_select(const char *text);
+static quorum_status check_lambda(const char *text);
+
+static const option table[] = {
+    {"target", TEXT, FIELD(target), "-1", NULL, 0, 0, "COL", "fit",
+     "Target column, by name or number; negative numbers count from the end (-1: the last).", NULL},
+    {"ignore", TEXT, FIELD(ignore), "", NULL, 0, 0, "COLS", "fit",
+     "Columns to leave out, by name or number, separated by commas.", NULL},
+    {"header", CHOICE, FIELD(header), "auto", "auto|yes|no", 0, 0, NULL, "fit predict evaluate",
+     "Whether a csv file starts with column names; auto: when its first row is not all numbers.",
+     NULL},
+    {"missing", CHOICE, FIELD(missing), "error", "error|drop", 0, 0, NULL, "fit predict evaluate",
+     "Rows with a missing or unusable cell: stop with an error, or drop and count them.", NULL},
+
+    {"experts", COUNT, FIELD(experts), "auto", NULL, 1, 1e8, "M", "fit",
+     "Number of experts; 1 is the exact GP.  auto: as many as expert-size asks for.", NULL},
+    {"expert-size", COUNT, FIELD(expert_size), "500", NULL, 1, 1e6, "m", "fit",
+     "Rows an expert should have when experts is auto.  Training time grows with its square, "
+     "memory with its square, accuracy slowly.",
+     NULL},
+    {"partition", CHOICE, FIELD(partition), "kmeans", partition_choices, 0, 0, NULL, "fit",
+     "How rows are split among experts: kmeans makes compact parts, kdtree boxes of equal size, "
+     "random equal samples of everything.",
+     NULL},
+    {"min-size", COUNT, FIELD(min_size), "auto", NULL, 1, 1e8, "N", "fit",
+     "Smaller parts are merged with their nearest.  auto: a tenth of the mean size.", NULL},
+    {"max-size", COUNT, FIELD(max_size), "auto", NULL, 1, 1e8, "N", "fit",
+     "Larger parts are split.  auto: twice the mean size.", NULL},
+
+    {"kernel", CHOICE, FIELD(kernel), "se", kernel_choices, 0, 0, NULL, "fit",
+     "Covariance function; each has one length-scale per input.", NULL},
+    {"theta", TEXT, FIELD(theta), "", NULL, 0, 0, "L1,..,LD,SF2,S2", "fit",
+     "Fixed hyperparameters in standardised units: the inputs' length-scales (or one for all), "
+     "signal variance, noise variance.  Skips training.",
+     NULL},
+    {"train-experts", COUNT, FIELD(train_experts), "auto", NULL, 1, 1e8, "N", "fit",
+     "Experts, drawn at random, that hyperparameters are trained on.  auto: all, or 100 when there "
+     "are more.",
+     NULL},
+    {"restarts", COUNT, FIELD(restarts), "0", NULL, 0, 4, "N", "fit",
+     "Further starting points of the training.  Starts are added by themselves when nothing better "
+     "than noise is found.",
+     NULL},
+    {"max-evaluations", COUNT, FIELD(max_evaluations), "200", NULL, 1, 1e6, "N", "fit",
+     "Likelihood evaluations per start at most.", NULL},
+    {"tolerance", REAL, FIELD(tolerance), "1e-6", NULL, 0, 1, "T", "fit",
+     "Training stops when the objective (NLML per row) changes relatively by less than this.", NULL},
+
+    {"graph", CHOICE, FIELD(graph), "glasso", "glasso|lasso|none", 0, 0, NULL, "fit",
+     "How the graph of experts is learned: graphical lasso, neighbourhood selection by lasso "
+     "regressions, or not at all (experts are then ranked by the variance they explain).",
+     NULL},
+    {"lambda", TEXT, FIELD(lambda), "rel:0.1", NULL, 0, 0, "V|rel:V|ebic", "fit",
+     "Sparsity penalty of the graph: absolute (0.1 in the paper), relative to the largest "
+     "covariance between two experts, or chosen by the extended BIC.",
+     check_lambda},
+    {"free-diagonal", FLAG, FIELD(free_diagonal), "false", NULL, 0, 0, NULL, "fit",
+     "Leave the diagonal of the precision matrix unpenalised.", NULL},
+    {"graph-rows", COUNT, FIELD(graph_rows), "1000", NULL, 2, 1e6, "N", "fit",
+     "Training inputs, drawn at random, at which the experts' predictions are compared.", NULL},
+
+    {"method", TEXT, FIELD(method), "npae", NULL, 0, 0, "NAME", "predict evaluate",
+     "Aggregation rule: npae, grbcm, rbcm, bcm, gpoe, gpoe-entropy, poe or single; NAME* means "
+     "NAME with select graph:0.8.",
+     check_method},
+    {"select", TEXT, FIELD(select), "all", NULL, 0, 0, "WHICH", "predict evaluate graph",
+     "Experts that take part: all; graph:A, the share A that is most important in the graph "
+     "(also best:A); worst:A, the least important; expert:I, one alone.",
+     check_select},
+    {"space", CHOICE, FIELD(space), "latent", "latent|observed", 0, 0, NULL, "predict evaluate",
+     "Whether independent-expert rules aggregate the latent function and add the noise once, or "
+     "aggregate noisy predictions as much of the literature does.  npae is always latent.",
+     NULL},
+    {"graph-on", CHOICE, FIELD(graph_on), "train", "train|test", 0, 0, NULL, "predict evaluate",
+     "Inputs behind the expert graph: the model's own training sample, or the queries of this "
+     "call as in the paper (a row's prediction then depends on its batch).",
+     NULL},
+    {"interval", REAL, FIELD(interval), "0.95", NULL, 0.001, 0.999999, "P", "predict",
+     "Probability of the central interval in the columns lower and upper.", NULL},
+    {"latent", FLAG, FIELD(latent), "false", NULL, 0, 0, NULL, "predict",
+     "Leave the noise out of std and interval: they describe the function, not new data.", NULL},
+    {"mean-only", FLAG, FIELD(mean_only), "false", NULL, 0, 0, NULL, "predict",
+     "Predict means only.  Saves the variance work where the rule does not need it.", NULL},
+
+    {"seed", COUNT, FIELD(seed), "1", NULL, 0, 9007199254740992.0, "N", "fit",
+     "Seed of everything random; the same seed gives the same model.", NULL},
+    {"threads", COUNT, FIELD(threads), "auto", NULL, 1, 256, "N", "fit predict evaluate",
+     "Threads.  auto: all processors.  Results do not depend on it.", NULL},
+    {"memory", BYTES, FIELD(memory), "auto", NULL, 1e7, 1e15, "SIZE", "fit predict evaluate",
+     "Memory to stay within, as in 800M or 4G.  auto: half of the machine's.", NULL},
+};
+
+enum { OPTIONS = sizeof table / sizeof *table };
+
+static const char *const type_names[] = {"count", "real", "bytes", "choice", "text", "flag"};
+
+static quorum_option_info info[OPTIONS];
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void append_choice(char *list, size_t size, const char *name)
+{
+    size_t used = strlen(list);
+    snprintf(list + used, size - used, "%s%s", used ? "|" : "", name);
+}
+
+static void build_info(void)
+{
+    for (int i = 0; i < kernel_count(); i++)
+        append_choice(kernel_choices, sizeof kernel_choices, kernel_at(i)->name);
+    for (int i = 0; i < partition_count(); i++)
+        append_choice(partition_choices, sizeof partition_choices, partition_at(i)->name);
+    for (int i = 0; i < OPTIONS; i++)
+        info[i] = (quorum_option_info){.name = table[i].name,
+                                       .type = type_names[table[i].type],
+                                       .default_value = table[i].default_value,
+                                       .choices = table[i].choices,
+                                       .min = table[i].min,
+                                       .max = table[i].max,
+                                       .placeholder = table[i].placeholder,
+                                       .used_by = table[i].used_by,
+                                       .help = table[i].help};
+}
+
+int quorum_option_count(void)
+{
+    return OPTIONS;
+}
+
+const quorum_option_info *quorum_option_at(int i)
+{
+    pthread_once(&once, build_info);
+    return i >= 0 && i < OPTIONS ? &info[i] : NULL;
+}
+
+/* ---- Reading values ---- */
+
+static int same_name(const char *a, const char *b)
+{
+    for (; *a && *b; a++, b++)
+        if (*a != *b && !((*a == '-' || *a == '_') && (*b == '-' || *b == '_')))
+            return 0;
+    return *a == *b;
+}
+
+static int find_option(const char *name)
+{
+    for (int i = 0; i < OPTIONS; i++)
+        if (same_name(table[i].name, name))
+            return i;
+    return -1;
+}
+
+static double byte_unit(const char *suffix)
+{
+    static const char units[] = "kmgt";
+    if (*suffix == '\0' || strcasecmp(suffix, "b") == 0)
+        return 1.0;
+    const char *unit = strchr(units, tolower((unsigned char)*suffix));
+    const char *rest = suffix + 1;
+    if (!unit || (*rest && strcasecmp(rest, "b") != 0 && strcasecmp(rest, "ib") != 0))
+        return 0.0;
+    return pow(1024.0, (double)(unit - units + 1));
+}
+
+static quorum_status read_number(const option *o, const char *value, double *out)
+{
+    if (strcmp(value, "auto") == 0 && strcmp(o->default_value, "auto") == 0) {
+        *out = 0.0;
+        return QUORUM_OK;
+    }
+    char *end;
+    errno = 0;
+    double x = strtod(value, &end), unit = 1.0;
+    if (o->type == BYTES && end != value)
+        unit = byte_unit(end);
+    else if (*end != '\0')
+        unit = 0.0;
+    if (end == value || unit == 0.0 || !isfinite(x))
+        return fail(QUORUM_E_ARGUMENT, "option %s: \"%s\" is not a %s", o->name, value,
+                    o->type == BYTES   ? "size such as 800M or 4G"
+                    : o->type == COUNT ? "whole number"
+                                       : "number");
+    x *= unit;
+    if (o->type == COUNT && x != floor(x))
+        return fail(QUORUM_E_ARGUMENT, "option %s: \"%s\" is not a whole number", o->name, value);
+    if (x < o->min || x > o->max)
+        return fail(QUORUM_E_ARGUMENT, "option %s: %s is outside its range, %.6g to %.6g", o->name,
+                    value, o->min, o->max);
+    *out = x;
+    return QUORUM_OK;
+}
+
+static quorum_status read_choice(const option *o, const char *value, int *out)
+{
+    const char *p = o->choices;
+    for (int i = 0;; i++) {
+        size_t n = strcspn(p, "|");
+        if (strlen(value) == n && strncmp(p, value, n) == 0) {
+            *out = i;
+            return QUORUM_OK;
+        }
+        if (p[n] == '\0')
+            break;
+        p += n + 1;
+    }
+    return fail(QUORUM_E_ARGUMENT, "option %s: \"%s\" is not one of %s", o->name, value, o->choices);
+}
+
+static quorum_status read_flag(const option *o, const char *value, int *out)
+{
+    static const char *const yes[] = {"true", "yes", "on", "1"}, *const no[] = {"false", "no", "off", "0"};
+    for (int i = 0; i < 4; i++) {
+        if (strcasecmp(value, yes[i]) == 0 || strcasecmp(value, no[i]) == 0) {
+            *out = strcasecmp(value, yes[i]) == 0;
+            return QUORUM_OK;
+        }
+    }
+    return fail(QUORUM_E_ARGUMENT, "option %s: \"%s\" is not true or false", o->name, value);
+}
+
+static quorum_status store(settings *s, const option *o, const char *value)
+{
+    char *field = (char *)s + o->field;
+    switch (o->type) {
+    case COUNT:
+    case REAL:
+    case BYTES: return read_number(o, value, (double *)(void *)field);
+    case CHOICE: return read_choice(o, value, (int *)(void *)field);
+    case FLAG: return read_flag(o, value, (int *)(void *)field);
+    case TEXT:
+        if (o->check)
+            TRY(o->check(value));
+        *(const char **)(void *)field = value;
+        return QUORUM_OK;
+    }
+    return fail(QUORUM_E_INTERNAL, "option %s has no type", o->name);
+}
+
+quorum_status quorum_options_set(quorum_options *options, const char *name, const char *value)
+{
+    if (!options || !name || !value)
+        return fail(QUORUM_E_ARGUMENT, "quorum_options_set: options, name and value must not be NULL");
+    int i = find_option(name);
+    if (i < 0)
+        return fail(QUORUM_E_ARGUMENT, "there is no option called \"%s\"", name);
+    char *copy = mem_copy_text(value);
+    if (!copy)
+        return fail(QUORUM_E_MEMORY, "out of memory for option %s", name);
+    quorum_status status = store(&options->values, &table[i], copy);
+    if (status < 0) {
+        mem_free(copy);
+        return status;
+    }
+    mem_free(options->text[i]);
+    options->text[i] = copy;
+    return QUORUM_OK;
+}
+
+quorum_options *quorum_options_new(void)
+{
+    pthread_once(&once, build_info);
+    quorum_options *o;
+    if (!NEW_ZEROED(o, 1))
+        return NULL;
+    if (!NEW_ZEROED(o->text, OPTIONS)) {
+        mem_free(o);
+        return NULL;
+    }
+    for (int i = 0; i < OPTIONS; i++)
+        if (quorum_options_set(o, table[i].name, table[i].default_value) < 0) {
+            quorum_options_free(o);
+            return NULL;
+        }
+    return o;
+}
+
+void quorum_options_free(quorum_options *options)
+{
+    if (!options)
+        return;
+    for (int i = 0; options->text && i < OPTIONS; i++)
+        mem_free(options->text[i]);
+    mem_free(options->text);
+    mem_free(options);
+}
+
+const char *quorum_options_get(const quorum_options *options, const char *name)
+{
+    int i = name ? find_option(name) : -1;
+    if (i < 0)
+        return NULL;
+    return options ? options->text[i] : table[i].default_value;
+}
+
+void quorum_options_set_progress(quorum_options *options, quorum_progress_fn callback, void *user)
+{
+    if (options)
+        options->progress = (progress){.callback = callback, .user = user};
+}
+
+/* ---- Values for the library ---- */
+
+static settings defaults;
+static pthread_once_t defaults_once = PTHREAD_ONCE_INIT;
+
+static void build_defaults(void)
+{
+    for (int i = 0; i < OPTIONS; i++)
+        store(&defaults, &table[i], table[i].default_value);
+}
+
+const settings *options_values(const quorum_options *options)
+{
+    if (options)
+        return &options->values;
+    pthread_once(&once, build_info);
+    pthread_once(&defaults_once, build_defaults);
+    return &defaults;
+}
+
+const progress *options_progress(const quorum_options *options)
+{
+    return options ? &options->progress : NULL;
+}
+
+int options_threads(const settings *s)
+{
+    return s->threads > 0.0 ? (int)s->threads : parallel_processors();
+}
+
+double options_memory(const settings *s)
+{
+    if (s->memory > 0.0)
+        return s->memory;
+    double physical = mem_physical();
+    return physical > 0.0 ? 0.5 * physical : 4e9;
+}
+
+static quorum_status find_method(const char *text, const rule **method, int *starred)
+{
+    size_t length = strlen(text);
+    *starred = length > 0 && text[length - 1] == '*';
+    *method = rule_by_name(text, length - (size_t)*starred);
+    if (*method)
+        return QUORUM_OK;
+    char names[256] = "";
+    for (int i = 0; i < rule_count(); i++) {
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", rule_at(i)->name);
+    }
+    return fail(QUORUM_E_ARGUMENT, "method \"%s\" is not known; the methods are %s", text, names);
+}
+
+static quorum_status check_method(const char *text)
+{
+    const rule *method;
+    int starred;
+    return find_method(text, &method, &starred);
+}
+
+static quorum_status check_select(const char *text)
+{
+    selection chosen;
+    return selection_parse(text, &chosen);
+}
+
+static quorum_status check_lambda(const char *text)
+{
+    lambda_kind kind;
+    double value;
+    return parse_lambda(text, &kind, &value);
+}
+
+quorum_status options_method(const settings *s, const rule **method, selection *chosen)
+{
+    int starred;
+    TRY(find_method(s->method, method, &starred));
+    if (starred && strcmp(s->select, "all") == 0)
+        return selection_parse("graph:0.8", chosen);
+    return selection_parse(s->select, chosen);
+}
+
+quorum_status options_graph(const settings *s, graph_options *out)
+{
+    *out = (graph_options){.graph = (graph_kind)s->graph, .free_diagonal = s->free_diagonal};
+    return parse_lambda(s->lambda, &out->lambda, &out->value);
+}
+
+quorum_status parse_lambda(const char *text, lambda_kind *kind, double *value)
+{
+    const char *number = text;
+    *kind = LAMBDA_ABSOLUTE;
+    *value = 0.0;
+    if (strcmp(text, "ebic") == 0) {
+        *kind = LAMBDA_EBIC;
+        return QUORUM_OK;
+    }
+    if (strncmp(text, "rel:", 4) == 0) {
+        *kind = LAMBDA_RELATIVE;
+        number += 4;
+    }
+    char *end;
+    *value = strtod(number, &end);
+    if (end == number || *end != '\0' || !(*value >= 0.0) || !isfinite(*value))
+        return fail(QUORUM_E_ARGUMENT,
+                    "lambda \"%s\": use a number >= 0 (absolute), rel:V (a share of the largest "
+                    "covariance) or ebic",
+                    text);
+    return QUORUM_OK;
+}
+
+quorum_status parse_numbers(const char *text, double *out, size_t room, size_t *count)
+{
+    *count = 0;
+    while (*text) {
+        text += strspn(text, ", \t");
+        if (!*text)
+            break;
+        char *end;
+        double value = strtod(text, &end);
+        if (end == text || (*end && !strchr(", \t", *end)))
+            return fail(QUORUM_E_ARGUMENT, "\"%s\" does not start with a number", text);
+        if (*count == room)
+            return fail(QUORUM_E_ARGUMENT, "more than %zu numbers", room);
+        out[(*count)++] = value;
+        text = end;
+    }
+    return QUORUM_OK;
+}
+
+int quorum_method_count(void)
+{
+    return rule_count();
+}
+
+const char *quorum_method_name(int i)
+{
+    return rule_at(i) ? rule_at(i)->name : NULL;
+}
+
+const char *quorum_method_help(int i)
+{
+    return rule_at(i) ? rule_at(i)->help : NULL;
+}

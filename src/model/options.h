@@ -1,0 +1,68 @@
+/* Options: one table (options.c) makes defaults, checks, flags and docs. */
+#ifndef QRM_MODEL_OPTIONS_H
+#define QRM_MODEL_OPTIONS_H
+
+#include "aggregate/rule.h"
+#include "aggregate/select.h"
+#include "base/progress.h"
+#include "data/reader.h"
+#include "experts/partition.h"
+#include "gp/kernel.h"
+#include "graph/expert_graph.h"
+
+/* Values, in their own types.  0 in a count or bytes means "auto". */
+typedef struct {
+    /* data */
+    const char *target, *ignore;
+    int header, missing;
+    /* experts */
+    double experts, expert_size, min_size, max_size;
+    int partition;
+    /* training */
+    int kernel;
+    const char *theta;
+    double train_experts, restarts, max_evaluations, tolerance;
+    /* graph */
+    int graph;
+    const char *lambda;
+    int free_diagonal;
+    double graph_rows;
+    int graph_on;
+    /* prediction */
+    const char *method, *select;
+    int space;
+    double interval;
+    int latent, mean_only;
+    /* machine */
+    double seed, threads, memory;
+} settings;
+
+enum { SPACE_LATENT, SPACE_OBSERVED };
+enum { GRAPH_ON_TRAIN, GRAPH_ON_TEST };
+
+struct quorum_options {
+    settings values;
+    char **text; /* every option's present value as text; owns settings' strings */
+    progress progress;
+};
+
+/* Values of `options`, or all defaults when NULL. */
+const settings *options_values(const quorum_options *options);
+const progress *options_progress(const quorum_options *options);
+
+int options_threads(const settings *s);    /* the number to use: auto resolved         */
+double options_memory(const settings *s);  /* bytes: auto resolved (half of the RAM)   */
+
+/* method + select options resolved: NAME* means NAME with select graph:0.8. */
+quorum_status options_method(const settings *s, const rule **method, selection *chosen);
+
+/* Kind and penalty of the expert graph; the rest of *out is zeroed. */
+quorum_status options_graph(const settings *s, graph_options *out);
+
+/* "0.1" absolute, "rel:0.1" a share of the largest off-diagonal, "ebic". */
+quorum_status parse_lambda(const char *text, lambda_kind *kind, double *value);
+
+/* Numbers separated by commas or spaces; at most `room`. */
+quorum_status parse_numbers(const char *text, double *out, size_t room, size_t *count);
+
+#endif

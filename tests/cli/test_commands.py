@@ -1,0 +1,492 @@
+"""What each command prints and writes."""
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+import xml.etree.ElementTree as xml
+
+import numpy as np
+import pytest
+
+from conftest import QUORUM, make_rows, parse_csv, run, write_csv
+
+FIT_KEYS = ["rows", "inputs", "experts", "smallest", "largest", "evaluations", "nlml", "seconds"]
+EVALUATE_KEYS = ["method", "select", "space", "smse", "msll", "mae", "rmse", "nlpd", "crps",
+                 "coverage", "seconds", "experts_used"]
+
+
+# ---- fit --------------------------------------------------------------------------------------------------
+
+
+def test_fit_json(tmp_path, data):
+    result = run("fit", data / "train.csv", "-o", tmp_path / "m.npz", "--experts", 4, "--json")
+    summary = result.json()
+    assert list(summary)[: len(FIT_KEYS)] == FIT_KEYS
+    assert list(summary["seconds"])[:4] == ["read", "partition", "train", "total"]
+    assert (summary["rows"], summary["inputs"], summary["experts"]) == (300, 2, 4)
+    assert 1 <= summary["smallest"] <= 75 <= summary["largest"] <= 300
+    assert summary["evaluations"] > 1
+    assert summary["status"] == "ok" and summary["at_bound"] == []
+    assert summary["train_experts"] == 4 and summary["dropped"] == 0
+    seconds = summary["seconds"]
+    assert all(s >= 0 for s in seconds.values())
+    assert seconds["total"] >= seconds["read"] + seconds["train"]
+
+
+def test_fit_prints_a_summary(tmp_path, data):
+    result = run("fit", data / "train.csv", "-o", tmp_path / "m.npz", "--experts", 4)
+    lines = result.out.splitlines()
+    assert lines[0] == "300 rows, 2 inputs, target y"
+    assert re.fullmatch(r"4 experts \(kmeans\), \d+ to \d+ rows each", lines[1])
+    assert lines[-1] == f"model written to {tmp_path / 'm.npz'}"
+    assert result.err == ""
+
+
+def test_fit_is_reproducible(tmp_path, data):
+    for name in ["1.npz", "2.npz"]:
+        run("fit", data / "train.csv", "-o", tmp_path / name, "--experts", 4, "--seed", 7)
+    with np.load(tmp_path / "1.npz") as a, np.load(tmp_path / "2.npz") as b:
+        for key in a.files:
+            if key != "meta.json":
+                assert np.array_equal(a[key], b[key]), key
+
+
+def test_fit_names_irrelevant_inputs(tmp_path):
+    rows = make_rows(400, seed=8)
+    noise = np.random.default_rng(9).uniform(-1, 1, (400, 1))
+    path = write_csv(tmp_path / "t.csv", np.hstack([noise, rows]), header="useless,a,b,y")
+    result = run("fit", path, "-o", tmp_path / "m.npz", "--experts", 2, "--json")
+    if "lengthscale:useless" in result.json()["at_bound"]:
+        assert "irrelevant inputs (the length-scale grew to its upper bound): useless" in result.err
+        assert "irrelevant" in run("inspect", tmp_path / "m.npz").out
+    else:
+        assert result.json()["lengthscale"][0] > 5 * result.json()["lengthscale"][1]
+
+
+def test_fit_says_when_it_trains_on_some_experts(tmp_path, data):
+    result = run("fit", data / "train.csv", "-o", tmp_path / "m.npz", "--experts", 4,
+                 "--train-experts", 2, "--json")
+    assert result.json()["train_experts"] == 2
+    assert "trained on 2 of the 4 experts" in result.err
+
+
+def test_fit_on_noise_is_said_aloud(tmp_path):
+    rows = np.random.default_rng(1).standard_normal((200, 3))
+    result = run("fit", write_csv(tmp_path / "t.csv", rows), "-o", tmp_path / "m.npz", "--experts",
+                 2, "--json")
+    assert result.json()["status"] in ("no-signal", "at-bound", "ok")
+    if result.json()["status"] != "ok":
+        assert "quorum fit: note: " in result.err
+
+
+def test_fit_checks_the_output_before_the_work(tmp_path, data):
+    path = tmp_path / "none" / "m.npz"
+    result = run("fit", data / "train.csv", "-o", path, code=1)
+    assert result.err == (f"quorum fit: {path}: cannot be written: {tmp_path / 'none'}: "
+                          "No such file or directory\n")
+    assert "is a directory" in run("fit", data / "train.csv", "-o", tmp_path, code=1).err
+
+
+def test_failed_fit_leaves_the_old_model(tmp_path, data):
+    (tmp_path / "m.npz").write_text("old")
+    run("fit", tmp_path / "none.csv", "-o", tmp_path / "m.npz", code=1)
+    assert (tmp_path / "m.npz").read_text() == "old"
+    assert os.listdir(tmp_path) == ["m.npz"]
+
+
+def test_quiet_and_verbose(tmp_path, data):
+    words = ["fit", data / "train.csv", "-o", tmp_path / "m.npz", "--experts", 4,
+             "--train-experts", 2]
+    assert run(*words, "--quiet").err == ""
+    said = run(*words, "-v").err
+    assert "quorum fit: experts = 4\n" in said
+    assert "BLAS kernels" in said
+
+
+# ---- How flags can be written ----------------------------------------------------------------------------------
+
+
+def test_spellings_of_flags(tmp_path, data):
+    def experts(*words):
+        return run("fit", data / "train.csv", *words, "--json").json()["experts"]
+
+    model = tmp_path / "m.npz"
+    assert experts("-o", model, "--experts", "3", "--train-experts", "1") == 3
+    assert experts(f"-o{model}", "--experts=3", "--train_experts=1") == 3
+    assert experts("-qo", model, "--experts=5", "--experts=3") == 3
+    assert experts(f"--output={model}", "--experts", "3", "--no-free-diagonal") == 3
+
+
+def test_flags_switched_on_and_off(data):
+    def std(*words):
+        return run("predict", data / "model.npz", data / "queries.csv", *words).table()[1][:, 1]
+
+    noisy, latent = std(), std("--latent")
+    assert (latent < noisy).all()
+    assert np.array_equal(std("--latent", "--no-latent"), noisy)
+    assert np.array_equal(std("--latent=false"), noisy)
+    assert np.array_equal(std("--latent=yes"), latent)
+
+
+def test_two_dashes_end_the_options(tmp_path, data):
+    shutil.copy(data / "train.csv", tmp_path / "-odd.csv")
+    run("fit", "-o", "m.npz", "--experts", 2, "--", "-odd.csv", cwd=tmp_path)
+    assert (tmp_path / "m.npz").exists()
+
+
+# ---- predict ------------------------------------------------------------------------------------------------------
+
+
+def test_predict_columns(data):
+    result = run("predict", data / "model.npz", data / "queries.csv", "--interval", 0.9)
+    header, values = result.table()
+    assert header == "mean,std,lower,upper"
+    assert values.shape == (80, 4)
+    mean, std, lower, upper = values.T
+    z = 1.6448536269514722
+    assert np.allclose(upper, mean + z * std, rtol=1e-9)
+    assert np.allclose(lower, mean - z * std, rtol=1e-9)
+    truth = np.loadtxt(data / "test.csv", delimiter=",", skiprows=1)[:, 2]
+    assert np.mean((truth - mean) ** 2) < 0.05
+    assert re.fullmatch(r"(quorum predict: note: .*\n)*quorum predict: 80 rows in \d+\.\d\d s, "
+                        r"4\.0 experts a row\n", result.err)
+
+
+def test_predict_mean_only(data):
+    both = run("predict", data / "model.npz", data / "queries.csv").table()[1]
+    header, values = run("predict", data / "model.npz", data / "queries.csv", "--mean-only").table()
+    assert header == "mean"
+    assert values.shape == (80, 1)
+    assert np.allclose(values[:, 0], both[:, 0], rtol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["npae", "npae*", "rbcm", "grbcm", "gpoe", "poe", "single"])
+def test_predict_streams_to_the_same_result(tmp_path, data, method):
+    """Any chunk, any number of threads, any company of other rows: the same bits."""
+    rows = make_rows(3000, seed=11)[:, :2]
+    queries = write_csv(tmp_path / "q.csv", rows, header="a,b")
+    whole = run("predict", data / "model.npz", queries, "--method", method).out
+    small = run("predict", data / "model.npz", queries, "--method", method, "--memory", "10M",
+                "--threads", 1).out
+    assert small == whole
+    last = write_csv(tmp_path / "last.csv", rows[-7:], header="a,b")
+    alone = run("predict", data / "model.npz", last, "--method", method, "--threads", 2).out
+    assert alone.splitlines()[1:] == whole.splitlines()[-7:]
+
+
+def test_predict_with_the_graph_of_all_queries(tmp_path, data):
+    """Blocks must not show: the graph is that of the whole file."""
+    queries = write_csv(tmp_path / "q.csv", make_rows(3000, seed=11)[:, :2], header="a,b")
+    words = ["predict", data / "model.npz", queries, "--method", "npae*", "--graph-on", "test"]
+    assert run(*words).out == run(*words, "--memory", "10M").out
+
+
+def test_predict_writes_the_same_to_a_file(tmp_path, data):
+    expected = run("predict", data / "model.npz", data / "queries.csv").out
+    result = run("predict", data / "model.npz", data / "queries.csv", "-o", tmp_path / "out.csv")
+    assert result.out == ""
+    assert (tmp_path / "out.csv").read_text() == expected
+    assert os.listdir(tmp_path) == ["out.csv"]
+    dash = run("predict", data / "model.npz", data / "queries.csv", "-o", "-")
+    assert dash.out == expected
+
+
+def test_predict_replaces_the_file_and_keeps_its_mode(tmp_path, data):
+    out = tmp_path / "out.csv"
+    out.write_text("old")
+    out.chmod(0o640)
+    link = tmp_path / "link.csv"
+    link.symlink_to(out)
+    run("predict", data / "model.npz", data / "queries.csv", "-o", link)
+    assert link.is_symlink()
+    assert out.read_text().startswith("mean,std,lower,upper\n")
+    assert out.stat().st_mode & 0o777 == 0o640
+
+
+def test_new_files_have_the_usual_mode(tmp_path, data):
+    out = tmp_path / "out.csv"
+    subprocess.run(["sh", "-c", 'umask 027; exec "$@"', "sh", QUORUM, "predict",
+                    data / "model.npz", data / "queries.csv", "-o", out], check=True,
+                   capture_output=True)
+    assert out.stat().st_mode & 0o777 == 0o640
+
+
+def test_failed_predict_leaves_the_old_file(tmp_path, data):
+    """The bad cell is the last one: much has been predicted by then."""
+    queries = write_csv(tmp_path / "q.csv", make_rows(5000)[:, :2], header="a,b")
+    with open(queries, "a") as file:
+        file.write("1,oops\n")
+    (tmp_path / "out.csv").write_text("old")
+    result = run("predict", data / "model.npz", queries, "-o", tmp_path / "out.csv", "--memory",
+                 "10M", code=1)
+    assert "line 5002" in result.err and '"b"' in result.err
+    assert (tmp_path / "out.csv").read_text() == "old"
+    assert sorted(os.listdir(tmp_path)) == ["out.csv", "q.csv"]
+
+
+def test_predict_into_nowhere(tmp_path, data):
+    out = tmp_path / "none" / "out.csv"
+    result = run("predict", data / "model.npz", data / "queries.csv", "-o", out, code=1)
+    assert str(out) in result.err and "No such file or directory" in result.err
+    run("predict", data / "model.npz", data / "queries.csv", "-o", "/dev/null")
+    result = run("predict", data / "model.npz", data / "queries.csv", "-o", "/dev/full", code=1)
+    assert "No space left on device" in result.err
+
+
+def test_predict_nothing(tmp_path, data):
+    (tmp_path / "q.csv").write_text("a,b\n")
+    assert run("predict", data / "model.npz", tmp_path / "q.csv").out == "mean,std,lower,upper\n"
+
+
+def test_closed_pipe_ends_quietly(data):
+    line = f"'{QUORUM}' predict '{data}/model.npz' '{data}/queries.csv' -q | head -n 1"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True)
+    assert done.stdout == "mean,std,lower,upper\n"
+    assert done.stderr == ""
+
+
+# ---- evaluate ---------------------------------------------------------------------------------------------------------
+
+
+def test_evaluate_json(data):
+    result = run("evaluate", data / "model.npz", data / "test.csv", "--method", "all", "--json")
+    scores = result.json()
+    assert len(scores) >= 7
+    assert len({s["method"] for s in scores}) == len(scores)
+    for s in scores:
+        assert list(s)[: len(EVALUATE_KEYS)] == EVALUATE_KEYS
+        assert list(s["coverage"]) == ["50", "90", "95", "99"]
+        assert (s["select"], s["space"], s["rows"]) == ("all", "latent", 80)
+        assert s["smse"] < 0.5 and s["seconds"] >= 0
+
+
+@pytest.mark.parametrize("method", ["npae", "rbcm"])
+def test_evaluate_agrees_with_predict(data, method):
+    """Each score from its definition, applied to what predict writes."""
+    [score] = run("evaluate", data / "model.npz", data / "test.csv", "--method", method,
+                  "--json").json()
+    mean, std, _, _ = run("predict", data / "model.npz", data / "queries.csv", "--method",
+                          method).table()[1].T
+    y = np.loadtxt(data / "test.csv", delimiter=",", skiprows=1)[:, 2]
+    train = np.loadtxt(data / "train.csv", delimiter=",", skiprows=1)[:, 2]
+    error = y - mean
+    nlpd = 0.5 * np.log(2 * np.pi * std**2) + 0.5 * (error / std) ** 2
+    trivial = 0.5 * np.log(2 * np.pi * train.var()) + 0.5 * (y - train.mean()) ** 2 / train.var()
+    assert np.isclose(score["smse"], np.mean(error**2) / y.var(), rtol=1e-9)
+    assert np.isclose(score["mae"], np.mean(abs(error)), rtol=1e-9)
+    assert np.isclose(score["rmse"], np.sqrt(np.mean(error**2)), rtol=1e-9)
+    assert np.isclose(score["nlpd"], np.mean(nlpd), rtol=1e-9)
+    assert np.isclose(score["msll"], np.mean(nlpd - trivial), rtol=2e-3)
+    for name, z in [("50", 0.6744897501960817), ("90", 1.6448536269514722),
+                    ("95", 1.959963984540054), ("99", 2.5758293035489004)]:
+        assert np.isclose(score["coverage"][name], np.mean(abs(error) <= z * std))
+
+
+def test_evaluate_lists(data):
+    scores = run("evaluate", data / "model.npz", data / "test.csv", "--method", "npae,rbcm*",
+                 "--select", "all,worst:0.5", "--space", "latent,observed", "--json").json()
+    names = [(s["method"], s["select"], s["space"]) for s in scores]
+    assert names == [(m, "graph:0.8" if m == "rbcm*" and s == "all" else s, p)
+                     for p in ["latent", "observed"] for s in ["all", "worst:0.5"]
+                     for m in ["npae", "rbcm*"]]
+    used = {(s["method"], s["select"]): s["experts_used"] for s in scores}
+    assert used["npae", "all"] == 4
+    assert used["npae", "worst:0.5"] == 2
+
+
+def test_star_is_a_selection(data):
+    def scores(*words):
+        [s] = run("evaluate", data / "model.npz", data / "test.csv", *words, "--json").json()
+        return {k: v for k, v in s.items() if k not in ("method", "seconds")}
+
+    assert scores("--method", "rbcm*") == scores("--method", "rbcm", "--select", "graph:0.8")
+    assert scores("--method", "npae", "--select", "graph:1")["smse"] == scores("--method", "npae")["smse"]
+
+
+def test_evaluate_chunks_do_not_matter(tmp_path, data):
+    test = write_csv(tmp_path / "test.csv", make_rows(3000, seed=12))
+    def scores(*words):
+        result = run("evaluate", data / "model.npz", test, "--method", "npae,gpoe", "--json", *words)
+        return [[s[k] for k in ("smse", "msll", "mae", "crps")] for s in result.json()]
+
+    assert np.allclose(scores(), scores("--memory", "10M", "--threads", 1), rtol=1e-10)
+
+
+def test_evaluate_with_the_graph_of_the_test_inputs(data):
+    scores = run("evaluate", data / "model.npz", data / "test.csv", "--method", "npae*",
+                 "--graph-on", "test", "--json").json()
+    assert np.isfinite(scores[0]["smse"]) and scores[0]["rows"] == 80
+
+
+def test_evaluate_table(data):
+    result = run("evaluate", data / "model.npz", data / "test.csv", "--method", "npae,gpoe")
+    head, *rows = result.out.splitlines()
+    assert re.split(r"  +", head) == ["method", "select", "space", "SMSE", "MSLL", "MAE", "RMSE",
+                                      "NLPD", "CRPS", "50 %", "90 %", "95 %", "99 %", "experts",
+                                      "seconds"]
+    assert [row.split()[0] for row in rows] == ["npae", "gpoe"]
+    assert {len(row) for row in rows} == {len(head)}
+
+
+def test_evaluate_defaults_to_what_predict_does(data):
+    [score] = run("evaluate", data / "model.npz", data / "test.csv", "--json").json()
+    assert score["method"] == "npae"
+
+
+# ---- inspect -------------------------------------------------------------------------------------------------------------
+
+
+def test_inspect_json(data):
+    model = run("inspect", data / "model.npz", "--json").json()
+    assert (model["rows"], model["inputs"], model["experts"]) == (300, 2, 4)
+    assert model["names"] == ["a", "b"] and model["target"] == "y"
+    sizes = model["sizes"]
+    assert sum(sizes["each"]) == 300
+    assert sizes["smallest"] == min(sizes["each"]) and sizes["largest"] == max(sizes["each"])
+    assert sizes["median"] == np.median(sizes["each"])
+    train = np.loadtxt(data / "train.csv", delimiter=",", skiprows=1)
+    for d, h in enumerate(model["hyperparameters"]):
+        assert np.isclose(h["mean"], train[:, d].mean(), rtol=1e-9)
+        assert np.isclose(h["lengthscale_in_units"], h["lengthscale"] * h["scale"])
+    assert np.isclose(sum(h["relevance"] for h in model["hyperparameters"]), 1.0)
+    graph = model["graph"]
+    assert sorted(graph["ranking"]) == [1, 2, 3, 4]
+    if graph["edges"]:
+        ranked = [graph["importance"][i - 1] for i in graph["ranking"]]
+        assert ranked == sorted(ranked, reverse=True)
+
+
+def test_inspect_text(data):
+    lines = run("inspect", data / "model.npz").out.splitlines()
+    assert lines[:3] == ["rows        300", "inputs      2", "target      y"]
+    assert re.fullmatch(r"experts     4 \(kmeans\), rows each: \d+ smallest, [\d.]+ median, "
+                        r"\d+ largest", lines[3])
+    assert any(re.match(r"rank +expert +rows +importance", line) for line in lines)
+    assert len(lines[-4:]) == 4 and lines[-1].split()[0] == "4"
+
+
+# ---- graph ----------------------------------------------------------------------------------------------------------------
+
+
+def test_graph_json(tmp_path, data):
+    run("graph", data / "model.npz", "-o", tmp_path / "g.json", "--select", "graph:0.5", "--test",
+        data / "test.csv", "-q")
+    graph = json.loads((tmp_path / "g.json").read_text())
+    nodes = graph["nodes"]
+    assert [n["rank"] for n in nodes] == [1, 2, 3, 4]
+    assert [n["selected"] for n in nodes] == [True, True, False, False]
+    best = sorted(nodes, key=lambda n: n["mse"])
+    assert [n["best"] for n in best] == [True, True, False, False]
+    ranking = run("inspect", data / "model.npz", "--json").json()["graph"]
+    assert [n["expert"] for n in nodes] == ranking["ranking"]
+    assert len(graph["edges"]) == ranking["edges"]
+    with np.load(data / "model.npz") as model:
+        for edge in graph["edges"]:
+            assert edge["precision"] == model["precision"][edge["from"] - 1, edge["to"] - 1]
+
+
+def test_graph_worst(tmp_path, data):
+    run("graph", data / "model.npz", "-o", tmp_path / "g.json", "--select", "worst:0.25", "-q")
+    nodes = json.loads((tmp_path / "g.json").read_text())["nodes"]
+    assert [n["selected"] for n in nodes] == [False, False, False, True]
+
+
+def test_graph_of_one_expert(tmp_path, data):
+    run("fit", data / "train.csv", "-o", tmp_path / "m.npz", "--experts", 1, "--theta", "1,1,0.1")
+    run("graph", tmp_path / "m.npz", "-o", tmp_path / "g.dot")
+    assert "e1 [" in (tmp_path / "g.dot").read_text()
+
+
+def test_graph_dot(tmp_path, data):
+    result = run("graph", data / "model.npz", "-o", tmp_path / "g.dot", "--test", data / "test.csv")
+    assert result.out == ""
+    text = (tmp_path / "g.dot").read_text()
+    assert text.startswith("graph experts {\n") and text.endswith("}\n")
+    assert len(re.findall(r"^  e\d+ \[", text, re.M)) == 4
+    assert "&lambda; = " in text and "&alpha; = 0.8" in text
+
+
+@pytest.mark.skipif(not shutil.which("neato"), reason="Graphviz is not installed")
+def test_graph_svg(tmp_path, data):
+    run("graph", data / "model.npz", "-o", tmp_path / "g.svg", "--test", data / "test.csv")
+    root = xml.parse(tmp_path / "g.svg").getroot()
+    nodes = [g for g in root.iter("{http://www.w3.org/2000/svg}g") if g.get("class") == "node"]
+    assert len(nodes) == 4
+    assert os.listdir(tmp_path) == ["g.svg"]
+
+
+def test_graph_without_graphviz(tmp_path, data):
+    (tmp_path / "g.svg").write_text("old")
+    result = run("graph", data / "model.npz", "-o", tmp_path / "g.svg", code=1,
+                 env={**os.environ, "PATH": str(tmp_path)})
+    assert "apt install graphviz" in result.err
+    assert (tmp_path / "g.svg").read_text() == "old"
+    assert os.listdir(tmp_path) == ["g.svg"]
+
+
+# ---- demo and interruption ------------------------------------------------------------------------------------------------
+
+
+def test_demo(tmp_path):
+    result = run("demo", "-o", tmp_path / "new", "-q")
+    lines = result.out.splitlines()
+    head = next(i for i, line in enumerate(lines) if line.startswith("method"))
+    assert re.split(r"  +", lines[head]) == ["method", "SMSE", "MSLL", "MAE", "95 %", "seconds"]
+    methods = [line.split()[0] for line in lines[head + 1 : lines.index("", head)]]
+    assert {"npae", "rbcm", "gpoe", "poe", "grbcm"} <= set(methods)
+    picture = tmp_path / "new" / "demo.svg"
+    assert str(picture) in result.out
+    root = xml.parse(picture).getroot()
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    texts = [t.text for t in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert "true function" in texts and any(t.startswith("npae: SMSE ") for t in texts)
+
+
+def test_demo_json(tmp_path):
+    scores = run("demo", "-o", tmp_path, "--experts", 10, "--json", "-q").json()
+    best = {s["method"]: s for s in scores}
+    assert best["npae"]["smse"] < best["poe"]["smse"]
+    assert best["npae"]["rows"] == 500
+
+
+@pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_interrupted_fit(tmp_path, number, code):
+    """Training six large experts takes long enough to be stopped."""
+    path = write_csv(tmp_path / "t.csv", make_rows(12000, seed=4))
+    child = subprocess.Popen([QUORUM, "fit", path, "-o", tmp_path / "m.npz", "--experts", "6",
+                              "--tolerance", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                             text=True)
+    time.sleep(1.5)
+    assert child.poll() is None
+    child.send_signal(number)
+    out, err = child.communicate(timeout=120)
+    assert child.returncode == code
+    assert out == ""
+    assert err.splitlines()[-1].startswith("quorum fit: cancelled")
+    assert os.listdir(tmp_path) == ["t.csv"]
+
+
+def test_progress_lines_go_to_stderr(tmp_path):
+    """Without a terminal: plain lines, no control characters."""
+    path = write_csv(tmp_path / "t.csv", make_rows(2000, seed=4))
+    result = run("fit", path, "-o", tmp_path / "m.npz", "-v", "--json")
+    result.json()
+    assert "\r" not in result.err and "\x1b" not in result.err
+    assert all(line.startswith("quorum fit: ") for line in result.err.splitlines())
+
+
+@pytest.mark.skipif(not shutil.which("script"), reason="script(1) is not installed")
+def test_progress_bar_on_a_terminal(tmp_path):
+    """On a terminal a bar is drawn, and it is gone at the end."""
+    path = write_csv(tmp_path / "t.csv", make_rows(4000, seed=4))
+    line = f"'{QUORUM}' fit '{path}' -o '{tmp_path}/m.npz' --json >'{tmp_path}/out'"
+    done = subprocess.run(["script", "-qec", line, "/dev/null"], capture_output=True)
+    assert done.returncode == 0
+    json.loads((tmp_path / "out").read_text())
+    drawn = done.stdout.split(b"\r\x1b[K")
+    assert any(b"train [" in bar for bar in drawn)
+    assert max(map(len, drawn)) < 100
+    assert b"[" not in drawn[-1]

@@ -1,0 +1,348 @@
+"""Files as found in the wild: every one is read right or refused with a sentence."""
+import gzip
+import io
+
+import numpy as np
+import pytest
+
+from conftest import make_rows, run, write_csv
+
+ROWS = make_rows(120, seed=3)
+
+
+def fit(path, *args, code=0, out=None):
+    """Fits quickly: three experts and fixed hyperparameters."""
+    out = out or path.parent / "model.npz"
+    return run("fit", path, "-o", out, "--experts", 3, "--theta", "1,1,0.1", *args, code=code)
+
+
+def predictions(path, *args):
+    """Means of a model of this file at three fixed queries without names."""
+    fit(path, *args)
+    queries = "0.5,0.5\n-1,0.25\n1.5,-1.75\n"
+    return run("predict", path.parent / "model.npz", "-", stdin=queries).out
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory):
+    path = write_csv(tmp_path_factory.mktemp("plain") / "train.csv", ROWS)
+    return predictions(path)
+
+
+# ---- Formats: the same numbers give the same model, bit for bit --------------------------------------
+
+
+@pytest.mark.parametrize("header", ["a,b,y", ""])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", " "])
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_csv_dialects(tmp_path, expected, header, delimiter, newline):
+    path = write_csv(tmp_path / "train.csv", ROWS, header, delimiter, newline)
+    assert predictions(path) == expected
+
+
+def test_byte_order_mark(tmp_path, expected):
+    path = write_csv(tmp_path / "train.csv", ROWS)
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert predictions(path, "--target", "y", "--ignore", "") == expected
+    assert run("inspect", tmp_path / "model.npz", "--json").json()["names"] == ["a", "b"]
+
+
+def test_quotes(tmp_path, expected):
+    path = tmp_path / "train.csv"
+    lines = ['"a, first","b ""2""","y"'] + [",".join(f'"{float(v)!r}"' for v in r) for r in ROWS]
+    path.write_text("\n".join(lines) + "\n")
+    assert predictions(path) == expected
+    assert run("inspect", tmp_path / "model.npz", "--json").json()["names"] == ["a, first", 'b "2"']
+
+
+def test_no_newline_at_the_end_and_blank_lines(tmp_path, expected):
+    path = write_csv(tmp_path / "train.csv", ROWS)
+    path.write_bytes(path.read_bytes().rstrip(b"\n"))
+    assert predictions(path) == expected
+    path.write_bytes(path.read_bytes() + b"\n\n  \n")
+    assert predictions(path) == expected
+
+
+def test_trailing_blanks_and_scientific_notation(tmp_path, expected):
+    path = tmp_path / "train.csv"
+    lines = [" , ".join(f"{v:.17e}" for v in r) + "  " for r in ROWS]
+    path.write_text("a,b,y\n" + "\n".join(lines) + "\n")
+    assert predictions(path) == expected
+
+
+def test_gzip_by_content_not_by_name(tmp_path, expected):
+    plain = write_csv(tmp_path / "plain.csv", ROWS).read_bytes()
+    for name in ["train.csv.gz", "train.csv"]:
+        path = tmp_path / name
+        path.write_bytes(gzip.compress(plain))
+        assert predictions(path) == expected
+
+
+def test_truncated_gzip(tmp_path):
+    path = tmp_path / "train.csv.gz"
+    whole = gzip.compress(write_csv(tmp_path / "plain.csv", ROWS).read_bytes())
+    path.write_bytes(whole[: len(whole) // 2])
+    result = fit(path, code=1)
+    assert str(path) in result.err and "truncated" in result.err
+
+
+def test_standard_input(tmp_path, expected):
+    text = write_csv(tmp_path / "train.csv", ROWS).read_text()
+    run("fit", "-", "-o", tmp_path / "model.npz", "--experts", 3, "--theta", "1,1,0.1", stdin=text)
+    queries = "0.5,0.5\n-1,0.25\n1.5,-1.75\n"
+    assert run("predict", tmp_path / "model.npz", "-", stdin=queries).out == expected
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_npy(tmp_path, expected, order):
+    np.save(tmp_path / "train.npy", np.array(ROWS, order=order))
+    assert predictions(tmp_path / "train.npy") == expected
+
+
+def test_npz(tmp_path, expected):
+    np.savez(tmp_path / "train.npz", X=ROWS[:, :2], y=ROWS[:, 2])
+    assert predictions(tmp_path / "train.npz") == expected
+    np.savez_compressed(tmp_path / "train.npz", X=ROWS[:, :2], y=ROWS[:, 2])
+    assert predictions(tmp_path / "train.npz") == expected
+    np.savez(tmp_path / "train.npz", table=ROWS)
+    assert predictions(tmp_path / "train.npz") == expected
+
+
+def test_truncated_npy(tmp_path):
+    path = tmp_path / "train.npy"
+    np.save(path, ROWS)
+    path.write_bytes(path.read_bytes()[:-100])
+    result = fit(path, code=1)
+    assert str(path) in result.err
+    assert not (tmp_path / "model.npz").exists()
+
+
+# ---- Columns ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("target", ["y", "1", "-3"])
+def test_target_by_name_and_number(tmp_path, expected, target):
+    path = write_csv(tmp_path / "train.csv", ROWS[:, [2, 0, 1]], header="y,a,b")
+    assert predictions(path, "--target", target) == expected
+
+
+def test_ignored_columns_need_not_be_numbers(tmp_path, expected):
+    path = tmp_path / "train.csv"
+    lines = ["id,a,b,note,y"]
+    lines += [f"r{i},{float(r[0])!r},{float(r[1])!r},text,{float(r[2])!r}" for i, r in enumerate(ROWS)]
+    path.write_text("\n".join(lines) + "\n")
+    assert predictions(path, "--ignore", "id,note") == expected
+    assert predictions(path, "--ignore", "1,4") == expected
+
+
+def test_header_option(tmp_path):
+    rows = [[1.0, 2.0, 3.0]] + [list(r) for r in ROWS]
+    path = write_csv(tmp_path / "train.csv", rows, header="")
+    assert fit(path, "--json").json()["rows"] == 121
+    assert fit(path, "--json", "--header", "yes").json()["rows"] == 120
+    path = write_csv(tmp_path / "named.csv", ROWS)
+    assert "named.csv" in fit(path, "--header", "no", code=1).err
+
+
+@pytest.mark.parametrize("flag", ["--target", "--ignore"])
+def test_unknown_column_lists_the_columns(tmp_path, flag):
+    path = write_csv(tmp_path / "train.csv", ROWS)
+    result = fit(path, flag, "price", code=1)
+    for part in ["train.csv", '"price"', '"a"', '"b"', '"y"']:
+        assert part in result.err
+
+
+# ---- Cells that cannot be used -------------------------------------------------------------------------
+
+
+def with_cell(tmp_path, cell, row=6, column=1):
+    """train.csv in which one cell is replaced; its line is row + 2 (header, counted from 1)."""
+    lines = write_csv(tmp_path / "train.csv", ROWS).read_text().splitlines()
+    cells = lines[row + 1].split(",")
+    cells[column] = cell
+    lines[row + 1] = ",".join(cells)
+    path = tmp_path / "train.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("cell", ["", "NA", "nan", "inf", "-Infinity", "?", "hello", "1,5x", "0x10"])
+def test_bad_cell_is_an_error_that_says_where(tmp_path, cell):
+    path = with_cell(tmp_path, f'"{cell}"' if "," in cell else cell)
+    result = fit(path, code=1)
+    assert result.out == ""
+    for part in [str(path), "line 8", '"b"', "--missing drop"]:
+        assert part in result.err
+    assert not (tmp_path / "model.npz").exists()
+
+
+@pytest.mark.parametrize("cell", ["", "NA", "nan", "inf", "hello"])
+def test_missing_drop_skips_and_counts(tmp_path, cell):
+    path = with_cell(tmp_path, cell)
+    result = fit(path, "--missing", "drop", "--json")
+    assert result.json()["rows"] == 119
+    assert result.json()["dropped"] == 1
+    assert "note: 1 row with missing cells left out" in result.err
+
+
+def test_wrong_number_of_columns(tmp_path):
+    path = write_csv(tmp_path / "train.csv", ROWS)
+    lines = path.read_text().splitlines()
+    lines[9] += ",7"
+    path.write_text("\n".join(lines) + "\n")
+    result = fit(path, code=1)
+    for part in [str(path), "line 10", "4 columns", "3"]:
+        assert part in result.err
+
+
+@pytest.mark.parametrize("text", ["", "\n", "a,b,y\n"])
+def test_empty_files(tmp_path, text):
+    path = tmp_path / "train.csv"
+    path.write_text(text)
+    assert str(path) in fit(path, code=1).err
+
+
+def test_one_column_is_not_enough(tmp_path):
+    path = tmp_path / "train.csv"
+    path.write_text("y\n" + "1\n2\n3\n" * 10)
+    assert str(path) in fit(path, code=1).err
+
+
+def test_binary_file(tmp_path):
+    path = tmp_path / "train.csv"
+    path.write_bytes(bytes(range(256)) * 10)
+    assert str(path) in fit(path, code=1).err
+
+
+def test_no_such_file(tmp_path):
+    path = tmp_path / "none.csv"
+    result = fit(path, code=1)
+    assert result.err == f"quorum fit: {path}: cannot be opened: No such file or directory\n"
+
+
+def test_directory_instead_of_file(tmp_path):
+    assert "is a directory" in run("fit", tmp_path, "-o", tmp_path / "m.npz", code=1).err
+
+
+# ---- Data that are odd but readable -----------------------------------------------------------------------
+
+
+def test_constant_target(tmp_path):
+    rows = ROWS.copy()
+    rows[:, 2] = 5.0
+    result = run("fit", write_csv(tmp_path / "t.csv", rows), "-o", tmp_path / "m.npz", code=1)
+    assert "the target is 5 in all 120 rows" in result.err
+    assert not (tmp_path / "m.npz").exists()
+
+
+def test_constant_column_and_duplicate_rows(tmp_path):
+    rows = np.insert(ROWS, 1, 4.0, axis=1)
+    rows = np.vstack([rows, rows[:20]])
+    path = write_csv(tmp_path / "t.csv", rows, header="a,c,b,y")
+    run("fit", path, "-o", tmp_path / "m.npz", "--experts", 3)
+    queries = write_csv(tmp_path / "q.csv", rows[:, :3], header="a,c,b")
+    header, values = run("predict", tmp_path / "m.npz", queries).table()
+    assert np.isfinite(values).all()
+    assert np.mean((values[:, 0] - rows[:, 3]) ** 2) < 0.05
+
+
+def test_fewer_rows_than_experts(tmp_path):
+    path = write_csv(tmp_path / "t.csv", ROWS[:5])
+    result = run("fit", path, "-o", tmp_path / "m.npz", "--experts", 20, code=1)
+    assert "20" in result.err and "5" in result.err and "expert" in result.err
+
+
+def test_few_rows_by_default(tmp_path):
+    path = write_csv(tmp_path / "t.csv", ROWS[:12])
+    assert run("fit", path, "-o", tmp_path / "m.npz", "--json").json()["experts"] == 1
+
+
+# ---- Queries ---------------------------------------------------------------------------------------------
+
+
+def test_queries_are_matched_by_name(tmp_path, data):
+    rows = make_rows(30, seed=5)
+    plain = write_csv(tmp_path / "plain.csv", rows[:, :2], header="a,b")
+    mixed = write_csv(tmp_path / "mixed.csv", rows[:, [2, 1, 0]], header="y,b,a")
+    expected = run("predict", data / "model.npz", plain).out
+    assert run("predict", data / "model.npz", mixed).out == expected
+
+
+def test_queries_without_names_go_by_position(tmp_path, data):
+    rows = make_rows(30, seed=5)
+    plain = write_csv(tmp_path / "plain.csv", rows[:, :2], header="a,b")
+    expected = run("predict", data / "model.npz", plain).out
+    np.save(tmp_path / "q.npy", rows[:, :2])
+    np.savez(tmp_path / "q.npz", X=rows[:, :2])
+    for name in ["q.npy", "q.npz"]:
+        assert run("predict", data / "model.npz", tmp_path / name).out == expected
+    bare = write_csv(tmp_path / "bare.csv", rows[:, :2], header="")
+    assert run("predict", data / "model.npz", bare).out == expected
+
+
+def test_queries_with_other_columns(tmp_path, data):
+    queries = write_csv(tmp_path / "q.csv", make_rows(5)[:, :2], header="a,c")
+    result = run("predict", data / "model.npz", queries, code=1)
+    assert result.out == ""
+    assert str(queries) in result.err and '"b"' in result.err
+
+
+def test_queries_with_too_few_columns(tmp_path, data):
+    queries = write_csv(tmp_path / "q.csv", make_rows(5)[:, :1], header="")
+    result = run("predict", data / "model.npz", queries, code=1)
+    assert str(queries) in result.err and "1 column" in result.err and "2" in result.err
+
+
+def test_test_data_without_target(tmp_path, data):
+    result = run("evaluate", data / "model.npz", data / "queries.csv", code=1)
+    assert "queries.csv" in result.err and '"y"' in result.err
+
+
+def test_queries_with_missing_cells(tmp_path, data):
+    path = tmp_path / "q.csv"
+    path.write_text("a,b\n1,2\n,1\n0,0\n")
+    result = run("predict", data / "model.npz", path, code=1)
+    for part in [str(path), "line 3", '"a"', "--missing drop"]:
+        assert part in result.err
+    result = run("predict", data / "model.npz", path, "--missing", "drop")
+    assert len(result.out.splitlines()) == 3
+    assert "1 row with missing cells left out" in result.err
+
+
+# ---- Model files ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["predict", "evaluate", "inspect", "graph"])
+def test_not_a_model(tmp_path, data, command):
+    words = {"predict": [data / "queries.csv"], "evaluate": [data / "test.csv"], "inspect": [],
+             "graph": ["-o", tmp_path / "g.dot"]}[command]
+    np.savez(tmp_path / "other.npz", a=np.arange(3))
+    for path in [data / "train.csv", tmp_path / "other.npz", tmp_path / "none.npz"]:
+        result = run(command, path, *words, code=1)
+        assert result.out == ""
+        assert result.err.startswith(f"quorum {command}: {path}: ")
+
+
+def test_truncated_model(tmp_path, data):
+    whole = (data / "model.npz").read_bytes()
+    for share in [0.1, 0.5, 0.99]:
+        (tmp_path / "m.npz").write_bytes(whole[: int(share * len(whole))])
+        assert str(tmp_path / "m.npz") in run("inspect", tmp_path / "m.npz", code=1).err
+
+
+def test_altered_model(tmp_path, data):
+    """A changed byte in any member is found by its CRC."""
+    whole = bytearray((data / "model.npz").read_bytes())
+    for place in range(200, len(whole) - 2000, 997):
+        altered = whole.copy()
+        altered[place] ^= 0x40
+        (tmp_path / "m.npz").write_bytes(altered)
+        assert str(tmp_path / "m.npz") in run("inspect", tmp_path / "m.npz", code=1).err
+
+
+def test_model_opens_in_numpy(data):
+    with np.load(data / "model.npz") as model:
+        assert model["X"].shape == (300, 2)
+        assert model["offset"].shape == (5,)
+        assert sorted(model["row"]) == list(range(300))
+        assert model["precision"].shape == (4, 4)

@@ -1,0 +1,241 @@
+"""Help, version, flags and exit codes: what needs no data."""
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from conftest import COMMANDS, QUORUM, run
+
+OVERVIEW = """\
+Usage: quorum COMMAND [arguments]
+
+Gaussian-process regression for data too big for one GP: the data are split among local
+experts, and each prediction is made by the quorum of experts that matters for it.
+
+Commands:
+  fit        learn a model from training data
+  predict    predict with a model, with uncertainty
+  evaluate   score a model on test data, method by method
+  inspect    show a model's experts, hyperparameters and expert graph
+  graph      draw how the experts depend on each other
+  demo       see it work on built-in data, no files needed
+
+Start here:
+  quorum demo                                  see it work, no files needed
+  quorum fit train.csv -o model.npz            the last column is the target
+  quorum predict model.npz new.csv -o out.csv
+  quorum evaluate model.npz test.csv --method all
+
+'quorum help COMMAND' or 'quorum COMMAND --help' explains a command,
+'quorum --version' names this version.
+"""
+
+
+# ---- Help and version ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("words", [["--help"], ["-h"], ["help"]])
+def test_overview(words):
+    result = run(*words)
+    assert result.out == OVERVIEW
+    assert result.err == ""
+
+
+def test_no_command_is_a_usage_error():
+    result = run(code=2)
+    assert result.out == ""
+    assert result.err == OVERVIEW
+
+
+@pytest.mark.parametrize("flag", ["--version", "-V"])
+def test_version_names_the_blas_kernels(flag):
+    assert re.fullmatch(r"quorum \d+\.\d+\.\d+\nBLAS kernels: \S+\n", run(flag).out)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_of_a_command(name):
+    result = run(name, "--help")
+    assert result.err == ""
+    assert result.out.startswith(f"Usage: quorum {name} ")
+    assert f"\nExamples:\n  quorum {name}" in result.out
+    assert "\n  -h, --help " in result.out
+    assert max(map(len, result.out.splitlines())) <= 100
+    assert not any(line.endswith(" ") for line in result.out.splitlines())
+    assert run("help", name).out == result.out
+    assert run(name, "-h").out == result.out
+
+
+def test_help_wins_over_missing_arguments():
+    assert run("fit", "train.csv", "--experts", "3", "--help").out.startswith("Usage: quorum fit")
+
+
+def library_options():
+    rows = re.findall(r"^\| `([a-z-]+)` \|.*?\| ([a-z ]+) \| [^|]*\|$", run("options").out, re.M)
+    assert len(rows) >= 15
+    return rows
+
+
+def test_every_option_is_in_the_help_of_its_commands():
+    for name, used_by in library_options():
+        for command in used_by.split():
+            if command in COMMANDS:
+                assert re.search(rf"--(\[no-\])?{name}\b", run(command, "--help").out), name
+
+
+def test_groups_of_options_have_titles():
+    text = run("fit", "--help").out
+    titles = [line for line in text.splitlines() if line.endswith(":") and line[0] != " "]
+    assert titles == ["Arguments:", "Options:", "Data:", "Experts:", "Training:", "Expert graph:",
+                      "Machine:", "Examples:"]
+
+
+def test_help_names_default_and_choices():
+    text = run("fit", "--help").out
+    assert "--kernel se|matern12|matern32|matern52" in text
+    assert re.search(r"--missing error\|drop.*?Default: error\.", text, re.S)
+
+
+@pytest.mark.parametrize("name", ["predict", "evaluate"])
+def test_help_lists_the_methods(name):
+    text = run(name, "--help").out
+    methods = text[text.index("\nMethods:\n"):]
+    for method in ["npae", "rbcm", "gpoe", "poe", "grbcm", "bcm", "single"]:
+        assert re.search(rf"^  {method} +\S", methods, re.M)
+
+
+# ---- Wrong command lines: exit code 2, nothing on stdout, exact words ------------------------------
+
+
+@pytest.mark.parametrize("words, message", [
+    (["fti"], "quorum: 'fti' is not a command (did you mean 'fit'?); try 'quorum --help'"),
+    (["eval"], "quorum: 'eval' is not a command (did you mean 'evaluate'?); try 'quorum --help'"),
+    (["xyzzy"], "quorum: 'xyzzy' is not a command; try 'quorum --help'"),
+    (["help", "xyzzy"], "quorum: 'xyzzy' is not a command; try 'quorum --help'"),
+    (["fit"], "quorum fit: TRAIN is missing; try 'quorum fit --help'"),
+    (["fit", "t.csv"], "quorum fit: -o MODEL is missing; try 'quorum fit --help'"),
+    (["predict", "m.npz"], "quorum predict: QUERIES is missing; try 'quorum predict --help'"),
+    (["inspect", "a", "b"],
+     "quorum inspect: unexpected argument 'b'; try 'quorum inspect --help'"),
+    (["fit", "--kernle", "se"],
+     "quorum fit: --kernle: no such option (did you mean --kernel?); try 'quorum fit --help'"),
+    (["fit", "--expert=3"],
+     "quorum fit: --expert: no such option (did you mean --experts?); try 'quorum fit --help'"),
+    (["fit", "--frobnicate"], "quorum fit: --frobnicate: no such option; try 'quorum fit --help'"),
+    (["inspect", "--experts", "3"],
+     "quorum inspect: --experts: no such option; try 'quorum inspect --help'"),
+    (["fit", "-x"], "quorum fit: -x: no such option; try 'quorum fit --help'"),
+    (["fit", "t.csv", "--experts"],
+     "quorum fit: --experts: needs a value, M; try 'quorum fit --help'"),
+    (["fit", "t.csv", "-o"], "quorum fit: --output: needs a value, MODEL; try 'quorum fit --help'"),
+    (["fit", "--json=yes"], "quorum fit: --json: takes no value; try 'quorum fit --help'"),
+    (["predict", "--no-latent=1"],
+     "quorum predict: --no-latent: takes no value; try 'quorum predict --help'"),
+    (["fit", "--no-json"], "quorum fit: --no-json: no such option; try 'quorum fit --help'"),
+    (["fit", "--kernel", "foo"],
+     "quorum fit: --kernel: \"foo\" is not one of se|matern12|matern32|matern52; "
+     "try 'quorum fit --help'"),
+    (["fit", "--experts", "few"],
+     "quorum fit: --experts: \"few\" is not a whole number; try 'quorum fit --help'"),
+    (["fit", "--experts=1.5"],
+     "quorum fit: --experts: \"1.5\" is not a whole number; try 'quorum fit --help'"),
+    (["predict", "--latent=maybe"],
+     "quorum predict: --latent: \"maybe\" is not true or false; try 'quorum predict --help'"),
+    (["fit", "t.csv", "-o", "/dev/null"],
+     "quorum fit: -o /dev/null: a model is a file, not a pipe or a device; try 'quorum fit --help'"),
+    (["graph", "m.npz"], "quorum graph: -o FILE is missing; try 'quorum graph --help'"),
+    (["graph", "m.npz", "-o", "g.png"],
+     "quorum graph: -o g.png: the name must end in .svg, .dot or .json; "
+     "try 'quorum graph --help'"),
+    (["evaluate", "m.npz", "t.csv", "--method", ""],
+     "quorum evaluate: --method: the list is empty; try 'quorum evaluate --help'"),
+    (["completion", "tcsh"],
+     "quorum completion: 'tcsh': only bash is known; try 'quorum completion --help'"),
+])
+def test_usage_errors(words, message):
+    result = run(*words, code=2)
+    assert result.out == ""
+    assert result.err == message + "\n"
+
+
+@pytest.mark.parametrize("words, parts", [
+    (["fit", "--experts", "-3"], ["--experts:", "-3", "range"]),
+    (["predict", "--interval", "2"], ["--interval:", "2", "range"]),
+    (["fit", "--memory", "lots"], ["--memory:", "lots", "4G"]),
+    (["fit", "--lambda", "some"], ["--lambda:", "some", "ebic"]),
+    (["predict", "--method", "nape"], ["--method:", "nape", "npae"]),
+    (["predict", "--select", "graph:2"], ["--select:", "graph:2", "(0, 1]"]),
+    (["evaluate", "m", "t", "--method", "npae,foo"], ["--method:", "foo", "rbcm"]),
+    (["evaluate", "m", "t", "--space", "latent,outer"], ["--space:", "outer", "observed"]),
+    (["evaluate", "m", "t", "--select", "all,some"], ["--select:", "some", "graph:A"]),
+    (["graph", "m.npz", "-o", "g.dot", "--select", "graph:7"], ["--select:", "graph:7"]),
+    (["graph", "m.npz", "-o", "g.dot", "--select", "expert:3"], ["--select:", "expert:3", "worst:A"]),
+])
+def test_refused_values_say_what_is_allowed(words, parts):
+    result = run(*words, code=2)
+    assert result.out == ""
+    assert result.err.startswith(f"quorum {words[0]}: --")
+    assert result.err.endswith(f"; try 'quorum {words[0]} --help'\n")
+    for part in parts:
+        assert part in result.err
+
+
+# ---- Made from the same descriptions ---------------------------------------------------------------
+
+
+def test_options_as_markdown():
+    text = run("options", "--markdown").out
+    assert text.startswith("# Options\n")
+    for line in text.splitlines():
+        if line.startswith("| `") and line.count("`") >= 4:
+            assert line.replace("\\|", "").count("|") in (3, 6), line
+    assert "| `kernel` | `se` | se\\|matern12\\|matern32\\|matern52 | fit |" in text
+
+
+def test_manual_page():
+    text = run("man").out
+    assert text.startswith(".TH QUORUM 1 ")
+    for section in ["NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS", "METHODS", "EXIT STATUS"]:
+        assert f"\n.SH {section}\n" in text
+    for name in COMMANDS:
+        assert f"\n.SS quorum {name} " in text
+
+
+@pytest.mark.skipif(not shutil.which("groff"), reason="groff is not installed")
+def test_manual_page_is_clean_roff():
+    page = run("man").out
+    done = subprocess.run(["groff", "-man", "-Tascii", "-ww"], input=page, capture_output=True,
+                          text=True)
+    assert done.returncode == 0
+    assert done.stderr == ""
+
+
+def complete(tmp_path, *words):
+    """What bash would offer for the last word."""
+    (tmp_path / "completion").write_text(run("completion", "bash").out)
+    quoted = " ".join(f"'{w}'" for w in words)
+    script = (f"source ./completion; COMP_WORDS=({quoted}); COMP_CWORD={len(words) - 1}; _quorum; "
+              "printf '%s\\n' \"${COMPREPLY[@]}\"")
+    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+    return done.stdout.split()
+
+
+def test_completion(tmp_path):
+    (tmp_path / "train.csv").write_text("")
+    assert complete(tmp_path, "quorum", "ev") == ["evaluate"]
+    assert complete(tmp_path, "quorum", "help", "ins") == ["inspect"]
+    assert complete(tmp_path, "quorum", "fit", "--kern") == ["--kernel"]
+    assert complete(tmp_path, "quorum", "fit", "--kernel", "matern5") == ["matern52"]
+    assert complete(tmp_path, "quorum", "fit", "tr") == ["train.csv"]
+    assert complete(tmp_path, "quorum", "fit", "-o", "tr") == ["train.csv"]
+    assert complete(tmp_path, "quorum", "predict", "--no-l") == ["--no-latent"]
+    assert complete(tmp_path, "quorum", "predict", "--method", "np") == ["npae"]
+    assert complete(tmp_path, "quorum", "evaluate", "--method", "al") == ["all"]
+
+
+def test_full_disk_is_a_failure():
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([QUORUM, "--help"], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 1
+    assert done.stderr == "quorum: cannot write to standard output: No space left on device\n"
