@@ -40,16 +40,18 @@ static void write_node(FILE *file, const expert_graph *g, size_t i)
             best ? "#1e8449" : "#333333", best ? "2.5" : "1", best ? 2 : 1);
 }
 
+/* Widths by |Omega_ij| over the largest; all of them thinner where there are many. */
 static void write_edges(FILE *file, const quorum_info *info)
 {
     double largest = largest_link(info);
+    double widest = 4.2 * fmin(1.0, sqrt(40.0 / (double)(info->edges ? info->edges : 1)));
     for (size_t i = 0; i < info->experts; i++) {
         for (size_t j = i + 1; j < info->experts; j++) {
             double share = fabs(info->precision[i * info->experts + j]) / largest;
             if (!(share > 0.0))
                 continue;
             fprintf(file, "  e%zu -- e%zu [penwidth=%.3f, len=%.3f, weight=%.4f];\n", i + 1, j + 1,
-                    0.3 + 4.2 * share, 2.2 - 0.9 * sqrt(share), 0.2 + share);
+                    0.2 + widest * share, 2.2 - 0.9 * sqrt(share), 0.2 + share);
         }
     }
 }

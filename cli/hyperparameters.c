@@ -32,7 +32,7 @@ name_text hyperparameter_name(const quorum_info *info, size_t i)
 /* Inputs are standardised, so a bound above 1 is the upper one. */
 bool is_irrelevant(const quorum_info *info, size_t d)
 {
-    return info->at_bound[d] && info->lengthscale[d] > 1.0;
+    return info->at_bound[d] > 0;
 }
 
 double relevance(const quorum_info *info, size_t d)

@@ -176,7 +176,8 @@ typedef struct {
     const char *kernel, *partition;
     const double *lengthscale;    /* inputs                                              */
     double signal_variance, noise_variance;
-    const int *at_bound;          /* inputs + 2: lengthscales, signal, noise; 1 = on a bound */
+    const int *at_bound;          /* inputs + 2: lengthscales, signal, noise; -1 on the lower
+                                     bound, 1 on the upper (an irrelevant input), 0 between */
     const double *x_mean, *x_scale; /* inputs                                            */
     double y_mean, y_scale;
     double nlml;                  /* sum over the training experts of the negative log

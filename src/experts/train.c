@@ -166,8 +166,7 @@ void theta_at_bound(const hyper *theta, int *at_bound)
     size_t D = theta->D;
     for (size_t i = 0; i < D + 2; i++) {
         double x = log(i < D ? theta->lengthscale[i] : i == D ? theta->signal : theta->noise);
-        at_bound[i] =
-            x < theta_lower_bound(D, i) + 1e-3 || x > theta_upper_bound(D, i) - 1e-3;
+        at_bound[i] = (x > theta_upper_bound(D, i) - 1e-3) - (x < theta_lower_bound(D, i) + 1e-3);
     }
 }
 

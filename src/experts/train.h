@@ -25,7 +25,7 @@ typedef struct {
 double theta_lower_bound(size_t D, size_t i);
 double theta_upper_bound(size_t D, size_t i);
 
-/* 1 for each parameter that sits on a bound. */
+/* For each parameter -1 on its lower bound, 1 on its upper, 0 between. */
 void theta_at_bound(const hyper *theta, int *at_bound /* D + 2 */);
 
 /* Trains theta (lengthscale has room for D numbers) on the listed experts. */

@@ -1,7 +1,6 @@
 #include "graph/component.h"
 
 #include "base/memory.h"
-#include "graph/covariance.h"
 #include "linalg/blas.h"
 
 #include <float.h>
@@ -117,42 +116,41 @@ static void start_diagonal(component_solver *s)
     s->primal = primal_objective(s, s->omega);
 }
 
-/* trial = t V + (1 - t) C: V is W clipped to the dual's box, C is S with its
- * off-diagonal shrunk as far as the box allows (positive definite when S is
- * semidefinite). */
-static void mix_feasible(component_solver *s, double t, double shrink)
+/* trial = S + theta (W - S), as far from S towards W as the dual's box allows,
+ * with the box's diagonal: between two positive semidefinite matrices when S and
+ * W are.  W = 0 stands for a diagonal one.  Returns its dual objective. */
+static double shrink_to_box(component_solver *s)
 {
     size_t n = s->n;
-    for (size_t j = 0; j < n; j++) {
-        const double *S = s->S + j * n, *W = s->W + j * n;
-        for (size_t i = 0; i < n; i++) {
-            double clipped = fmin(fmax(W[i], S[i] - s->lambda), S[i] + s->lambda);
-            s->trial[i + j * n] = t * clipped + (1.0 - t) * (1.0 - shrink) * S[i];
-        }
-        s->trial[j + j * n] = S[j] + s->diagonal_lambda;
-    }
+    double farthest = 0.0;
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = j + 1; i < n; i++)
+            farthest = fmax(farthest, fabs(s->W[i + j * n] - s->S[i + j * n]));
+    double theta = farthest > s->lambda ? s->lambda / farthest : 1.0;
+    for (size_t k = 0; k < n * n; k++)
+        s->trial[k] = (1.0 - theta) * s->S[k] + theta * s->W[k];
+    for (size_t j = 0; j < n; j++)
+        s->trial[j + j * n] = s->S[j + j * n] + s->diagonal_lambda;
+    return log_determinant(s, s->trial) + (double)n;
 }
 
-/* W becomes the feasible, positive definite point nearest to what it was. */
+/* W becomes feasible and positive definite, from what it was or else from the
+ * diagonal. */
 static quorum_status make_feasible(component_solver *s)
 {
-    static const double shares[] = {1.0, 0.5, 0.25, 0.125, 0.0625, 0.0};
-    double largest = largest_covariance(s->n, s->S);
-    double shrink = largest > s->lambda ? s->lambda / largest : 1.0;
-    for (size_t k = 0; k < sizeof shares / sizeof *shares; k++) {
-        mix_feasible(s, shares[k], shrink);
-        double dual = log_determinant(s, s->trial) + (double)s->n;
-        if (!isfinite(dual))
-            continue;
-        double *old = s->W;
-        s->W = s->trial;
-        s->trial = old;
-        s->dual = fmax(s->dual, dual);
-        return QUORUM_OK;
+    double dual = shrink_to_box(s), *old = s->W;
+    if (!isfinite(dual)) {
+        memset(s->W, 0, s->n * s->n * sizeof *s->W);
+        dual = shrink_to_box(s);
     }
-    return fail(QUORUM_E_NUMERIC, "the graphical lasso found no finite solution: the covariance "
-                                  "matrix is not positive semidefinite, or lambda is too small for "
-                                  "it; use a larger lambda");
+    if (!isfinite(dual))
+        return fail(QUORUM_E_NUMERIC,
+                    "the graphical lasso found no finite solution: the covariance matrix is not "
+                    "positive semidefinite, or lambda is too small for it; use a larger lambda");
+    s->W = s->trial;
+    s->trial = old;
+    s->dual = fmax(s->dual, dual);
+    return QUORUM_OK;
 }
 
 static quorum_status start(component_solver *s)

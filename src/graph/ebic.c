@@ -7,6 +7,9 @@
 
 static const double GAMMA = 0.5;
 
+/* Edges are counted, so they have to be the solution's own. */
+static const double TOLERANCE = 1e-9;
+
 /* sum |omega_ij|, the diagonal only where it is penalised. */
 static double penalised_norm(size_t p, const double *omega, int free_diagonal)
 {
@@ -43,6 +46,7 @@ static quorum_status walk(size_t p, const double *S, size_t n, int free_diagonal
         glasso_options o = glasso_defaults(path_lambda(largest, floor_ratio, step, steps));
         glasso_result r;
         o.free_diagonal = free_diagonal;
+        o.tolerance = TOLERANCE;
         o.start = step > 0 ? omega : NULL;
         if (status == QUORUM_OK)
             status = glasso(p, S, &o, omega, &r);

@@ -15,7 +15,7 @@ enum { MAX_CYCLES = 1000, MAX_STALLED = 5 };
 
 /* Cycles that let coordinate descent add entries before the present ones have
  * reached their minimiser: faster at first, but it can zigzag. */
-enum { HASTY_CYCLES = 30 };
+enum { HASTY_CYCLES = 10 };
 
 /* Where entry `index` of b + t direction passes through zero. */
 struct lasso_crossing {

@@ -40,8 +40,8 @@ static quorum_status check_data(const double *X, const double *y, size_t n, size
     for (size_t i = 1; i < n; i++)
         if (y[i] != y[0])
             return QUORUM_OK;
-    return fail(QUORUM_E_DATA, "the target is %.17g in all %zu rows: there is nothing to learn", y[0],
-                n);
+    return fail(QUORUM_E_DATA, "the target is constant (%.17g, %zu row%s): there is nothing to learn",
+                y[0], n, n == 1 ? "" : "s");
 }
 
 static quorum_status standardise(quorum_model *m, const double *X, const double *y, double **Z)

@@ -201,9 +201,6 @@ static quorum_status combine_opinions(const plan *p, block_space *w, quorum_repo
     consensus out = {.mean = w->out_mean, .var = w->out_var};
     p->rule->combine(&o, &out);
     report->prior_fallbacks += out.fallbacks;
-    if (p->s->space == SPACE_OBSERVED)
-        for (size_t q = 0; q < b; q++)
-            w->out_var[q] = fmax(0.0, w->out_var[q] - theta->noise);
     return QUORUM_OK;
 }
 
@@ -242,7 +239,7 @@ static quorum_status combine_jointly(const plan *p, block_space *w, quorum_repor
     return QUORUM_OK;
 }
 
-/* w->out_mean and out_var at n queries: latent, standardised. */
+/* w->out_mean and out_var at n queries, standardised, in the space of aggregation. */
 static quorum_status predict_block(const plan *p, const double *X, size_t n, block_space *w,
                                    quorum_report *report)
 {
@@ -254,15 +251,23 @@ static quorum_status predict_block(const plan *p, const double *X, size_t n, blo
 
 /* ---- Results in the caller's units ---- */
 
+/* What to add to the aggregated variance: the noise, unless it is wanted latent or
+ * the opinions were noisy already. */
+static double missing_noise(const plan *p)
+{
+    int has_noise = p->rule->kind != TAKES_COVARIANCE && p->s->space == SPACE_OBSERVED;
+    return p->m->theta.noise * ((p->s->latent ? 0.0 : 1.0) - (has_noise ? 1.0 : 0.0));
+}
+
 static void write_block(const plan *p, const block_space *w, size_t first, size_t n,
                         const quorum_prediction *out)
 {
     const quorum_model *m = p->m;
-    double noise = p->s->latent ? 0.0 : m->theta.noise;
+    double noise = missing_noise(p);
     double z = normal_quantile(0.5 + 0.5 * p->s->interval);
     for (size_t q = 0; q < n; q++) {
         double mean = m->y_mean + m->y_scale * w->out_mean[q];
-        double std = p->s->mean_only ? NAN : m->y_scale * sqrt(w->out_var[q] + noise);
+        double std = p->s->mean_only ? NAN : m->y_scale * sqrt(fmax(0.0, w->out_var[q] + noise));
         if (out->mean)
             out->mean[first + q] = mean;
         if (out->std)

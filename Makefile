@@ -1,0 +1,67 @@
+# quorum: `make demo` and `make test` do everything on a fresh Debian machine.
+# CMake does the work; this file is the front door.
+
+BUILD  ?= build
+PREFIX ?= /usr/local
+JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
+DATA   ?=
+CMAKE_FLAGS ?=
+
+.PHONY: all setup demo test test-only bench sanitize thread-sanitize format format-check tidy \
+        check-includes docs install clean help
+
+all: $(BUILD)/build.ninja           ## build the library, the command and the tests
+	cmake --build $(BUILD) -j $(JOBS)
+
+help:                               ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 28
+
+setup:                              ## install what is missing (apt; sudo when not root)
+	@scripts/setup
+
+$(BUILD)/build.ninja: CMakeLists.txt tests/CMakeLists.txt bench/CMakeLists.txt | setup
+	cmake -S . -B $(BUILD) -G Ninja -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(CMAKE_FLAGS)
+
+demo: all                           ## fit, predict and evaluate on built-in data; draws demo.svg
+	$(BUILD)/quorum demo -o $(BUILD)
+
+test: all                           ## all tests
+	ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
+
+bench: all                          ## speed against this machine's DGEMM; DATA=DIR adds real data
+	$(BUILD)/bench/quorum_bench
+
+sanitize: | setup                   ## the tests under address and undefined-behaviour sanitizers
+	cmake -S . -B $(BUILD)-asan -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+	      -DQUORUM_SANITIZE=address,undefined
+	cmake --build $(BUILD)-asan -j $(JOBS)
+	ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 \
+	ctest --test-dir $(BUILD)-asan --output-on-failure -j $(JOBS)
+
+thread-sanitize: | setup            ## the threaded unit tests under the thread sanitizer
+	cmake -S . -B $(BUILD)-tsan -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DQUORUM_SANITIZE=thread
+	cmake --build $(BUILD)-tsan -j $(JOBS)
+	ctest --test-dir $(BUILD)-tsan --output-on-failure -R '^unit\.' -j $(JOBS)
+
+SOURCES = $(shell git ls-files '*.c' '*.h')
+
+format:                             ## format the sources
+	clang-format -i $(SOURCES)
+
+format-check: | setup               ## fail when a source is not formatted
+	clang-format --dry-run --Werror $(SOURCES)
+
+tidy: all                           ## clang-tidy over library and command
+	scripts/tidy $(BUILD)
+
+check-includes:                     ## a room may include only the rooms before it
+	scripts/check-includes
+
+docs: all                           ## regenerate docs/options.md from the option table
+	$(BUILD)/quorum options --markdown > docs/options.md
+
+install: all                        ## library, header, pkg-config, command, man page, completion
+	cmake --install $(BUILD) --prefix $(PREFIX)
+
+clean:                              ## remove build directories
+	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan
