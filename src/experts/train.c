@@ -270,10 +270,12 @@ static quorum_status search_from(search *s, const training_options *o, starting_
     return s->status;
 }
 
-/* Noise alone, of the target's own variance 1, has NLML 1/2 log 2pi + 1/2 a row. */
-static int explains_nothing(double best)
+/* Noise alone, of the target's own variance 1, has NLML 1/2 log 2pi + 1/2 a row;
+ * D + 2 free parameters gain a little on any data. */
+static int explains_nothing(const search *s)
 {
-    return best > 0.5 * log(2.0 * M_PI) + 0.5 - 0.01;
+    double by_chance = 0.01 + (double)(s->theta.D + 2) / s->rows;
+    return s->best > 0.5 * log(2.0 * M_PI) + 0.5 - by_chance;
 }
 
 quorum_status train(const parts *p, const size_t *experts, size_t count,
@@ -296,7 +298,7 @@ quorum_status train(const parts *p, const size_t *experts, size_t count,
     for (size_t k = 0; k < count; k++)
         s.rows += (double)part_size(p, experts[k]);
     TRY_OR_DONE(search_from(&s, o, first_start, x));
-    for (int r = 0; r < OTHER_STARTS && (r < o->restarts || explains_nothing(s.best)); r++)
+    for (int r = 0; r < OTHER_STARTS && (r < o->restarts || explains_nothing(&s)); r++)
         TRY_OR_DONE(search_from(&s, o, other_starts[r], x));
     if (!isfinite(s.best)) {
         status = fail(QUORUM_E_NUMERIC, "training failed: no hyperparameters gave a positive "
@@ -306,7 +308,7 @@ quorum_status train(const parts *p, const size_t *experts, size_t count,
     from_logs(s.best_x, theta);
     *result = (training_result){.nlml = s.best * s.rows,
                                 .evaluations = s.evaluations,
-                                .no_signal = explains_nothing(s.best)};
+                                .no_signal = explains_nothing(&s)};
 done:
     job_free(&s.job);
     mem_free(s.theta.lengthscale);

@@ -14,7 +14,8 @@
 static inline double exp_nonpositive(double x)
 {
     const double round_shift = 0x1.8p52, log2e = 0x1.71547652b82fep0;
-    const double ln2_high = 0x1.62e42fefa39efp-1, ln2_low = 0x1.abc9e3b39803fp-56;
+    /* ln 2 in two parts, the first short enough for k * ln2_high to be exact */
+    const double ln2_high = 0x1.62e42fee00000p-1, ln2_low = 0x1.a39ef35793c76p-33;
     double shifted = x * log2e + round_shift; /* k sits in the low bits of the mantissa */
     double k = shifted - round_shift;
     double r = (x - k * ln2_high) - k * ln2_low;

@@ -65,7 +65,7 @@ static double kkt_violation(size_t p, const double *S, double lambda, int free_d
 static glasso_options tight(double lambda)
 {
     glasso_options o = glasso_defaults(lambda);
-    o.tolerance = 1e-14; /* the gap falls with the square of Omega's error */
+    o.tolerance = 3e-14; /* the gap falls with the square of Omega's error */
     return o;
 }
 
@@ -76,7 +76,7 @@ static void solve_and_check(size_t p, const double *S, double lambda, int free_d
     o.free_diagonal = free_diagonal;
     assert_int_equal(glasso(p, S, &o, omega, r), QUORUM_OK);
     assert_true(kkt_violation(p, S, lambda, free_diagonal, omega) < 1e-6);
-    assert_true(r->gap >= 0.0 && r->gap <= 1e-14 * fmax(1.0, fabs(r->objective)));
+    assert_true(r->gap >= 0.0 && r->gap <= 3e-14 * fmax(1.0, fabs(r->objective)));
 }
 
 /* ---- covariances --------------------------------------------------------- */
@@ -634,7 +634,7 @@ static void ebic_finds_a_chain(void **state)
     size_t p = 8, n = 100000000;
     double *truth = identity(p), *omega = matrix(p), lambda, lambdas[40], scores[40];
     for (size_t i = 0; i + 1 < p; i++)
-        set_edge(p, truth, i, i + 1, -0.4);
+        set_edge(p, truth, i, i + 1, -0.25);
     double *S = sample_covariance(p, (double)n, truth, 3);
     assert_int_equal(glasso_ebic(p, S, n, 1, 40, 1e-5, &lambda, lambdas, scores), QUORUM_OK);
     glasso_options o = glasso_defaults(lambda);

@@ -1,0 +1,508 @@
+"""An independent reference for everything that quorum computes.
+
+Written from the equations (docs/methods.md and the paper), not from the C code:
+dense matrices, one query after another where that is clearer, general solvers
+instead of the library's factors.  Slow on purpose.
+
+Notation is the paper's: theta = (lengthscale, signal, noise) = (l, s_f^2, s^2),
+C_i = k(X_i, X_i) + s^2 I.  Matrices of inputs hold one point a row.
+"""
+import json
+from dataclasses import dataclass
+import zipfile
+
+import numpy as np
+from scipy import integrate, stats
+
+# ---- Kernels: k(x, x') = s_f^2 g(s), s = sum_d (x_d - x'_d)^2 / l_d^2 -------------
+
+
+def _se(s):
+    return np.exp(-0.5 * s)
+
+
+def _matern12(s):
+    return np.exp(-np.sqrt(s))
+
+
+def _matern32(s):
+    a = np.sqrt(3.0 * s)
+    return (1.0 + a) * np.exp(-a)
+
+
+def _matern52(s):
+    a = np.sqrt(5.0 * s)
+    return (1.0 + a + a * a / 3.0) * np.exp(-a)
+
+
+def _matern12_slope(s):
+    """g' diverges at 0, where its factor (x_d - x'_d)^2 is 0: the product is 0."""
+    r = np.sqrt(s)
+    return np.where(s > 0, -np.exp(-r) / (2.0 * np.where(s > 0, r, 1.0)), 0.0)
+
+
+KERNELS = ["se", "matern12", "matern32", "matern52"]  # as numbered in src/gp/kernel.c
+G = {"se": _se, "matern12": _matern12, "matern32": _matern32, "matern52": _matern52}
+DG = {  # g'(s)
+    "se": lambda s: -0.5 * np.exp(-0.5 * s),
+    "matern12": _matern12_slope,
+    "matern32": lambda s: -1.5 * np.exp(-np.sqrt(3.0 * s)),
+    "matern52": lambda s: -(5.0 / 6.0) * (1.0 + np.sqrt(5.0 * s)) * np.exp(-np.sqrt(5.0 * s)),
+}
+
+
+@dataclass
+class Theta:
+    kernel: str
+    lengthscale: np.ndarray
+    signal: float
+    noise: float
+
+    def logs(self):
+        return np.concatenate([np.log(self.lengthscale), [np.log(self.signal), np.log(self.noise)]])
+
+    @staticmethod
+    def from_logs(kernel, x):
+        return Theta(kernel, np.exp(x[:-2]), float(np.exp(x[-2])), float(np.exp(x[-1])))
+
+
+def squared_differences(theta, A, B):
+    """(len(A), len(B), D): (a_d - b_d)^2 / l_d^2."""
+    return ((A[:, None, :] - B[None, :, :]) / theta.lengthscale) ** 2
+
+
+def scaled_distance(theta, A, B):
+    s = np.zeros((len(A), len(B)))
+    for d, l in enumerate(theta.lengthscale):
+        s += ((A[:, None, d] - B[None, :, d]) / l) ** 2
+    return s
+
+
+def kernel(theta, A, B):
+    return theta.signal * G[theta.kernel](scaled_distance(theta, A, B))
+
+
+def kernel_slopes(theta, A, B):
+    """-2 s_f^2 g'(s): the factor of (x_d - x'_d)^2 / l_d^2 in dk / dlog l_d."""
+    return -2.0 * theta.signal * DG[theta.kernel](scaled_distance(theta, A, B))
+
+
+def covariance_of_targets(theta, X):
+    return kernel(theta, X, X) + theta.noise * np.eye(len(X))
+
+
+# ---- Marginal likelihood (paper eq. 1) ----------------------------------------------
+
+
+def nlml(theta, X, y):
+    C = covariance_of_targets(theta, X)
+    _, log_det = np.linalg.slogdet(C)
+    return 0.5 * (y @ np.linalg.solve(C, y) + log_det + len(y) * np.log(2.0 * np.pi))
+
+
+def derivative_matrices(theta, X):
+    """dC / dlog theta_j for l_1 .. l_D, s_f^2, s^2."""
+    squares = squared_differences(theta, X, X)
+    slopes = kernel_slopes(theta, X, X)
+    yield from (slopes * squares[:, :, d] for d in range(X.shape[1]))
+    yield kernel(theta, X, X)
+    yield theta.noise * np.eye(len(X))
+
+
+def nlml_gradient(theta, X, y):
+    """1/2 tr(C^-1 dC) - 1/2 alpha' dC alpha, and the size of the terms summed in it:
+    what a rounding error must be compared with where they cancel."""
+    C_inv = np.linalg.inv(covariance_of_targets(theta, X))
+    alpha = C_inv @ y
+    weight = 0.5 * (C_inv - np.outer(alpha, alpha))
+    matrices = list(derivative_matrices(theta, X))
+    gradient = np.array([np.sum(weight * dC) for dC in matrices])
+    scale = np.array([np.sum(np.abs(weight * dC)) for dC in matrices])
+    return gradient, scale
+
+
+# ---- One expert's posterior (paper eqs. 2 and 3), latent -----------------------------
+
+
+@dataclass
+class Posterior:
+    mean: np.ndarray       # b
+    explained: np.ndarray  # b: k*' C^-1 k*, so that var = s_f^2 - explained
+    gamma: np.ndarray      # m x b: C^-1 k*
+
+
+def posterior(theta, X, y, Q):
+    k_star = kernel(theta, X, Q)
+    gamma = np.linalg.solve(covariance_of_targets(theta, X), k_star)
+    return Posterior(gamma.T @ y, np.sum(gamma * k_star, axis=0), gamma)
+
+
+def exact_gp(theta, X, y, Q):
+    """Mean and latent variance of the GP on all rows."""
+    p = posterior(theta, X, y, Q)
+    return p.mean, theta.signal - p.explained
+
+
+def exact_gp_covariance(theta, X, Q):
+    k_star = kernel(theta, X, Q)
+    return kernel(theta, Q, Q) - k_star.T @ np.linalg.solve(covariance_of_targets(theta, X), k_star)
+
+
+# ---- Conditionally independent rules --------------------------------------------------
+# mean, var: M x b in the space of aggregation; prior: the prior variance there.
+# P = sum beta_i / v_i [+ (1 - sum beta_i) / prior]; mean = sum beta_i mu_i / v_i / P; var = 1/P.
+
+
+def _precision_weighted(beta, mean, var, prior_precision, prior_mean, prior_var):
+    P = np.sum(beta / var, axis=0) + prior_precision
+    weighted = np.sum(beta * mean / var, axis=0) + prior_precision * prior_mean
+    good = P > 0.0
+    safe = np.where(good, P, 1.0)
+    return np.where(good, weighted / safe, prior_mean), np.where(good, 1.0 / safe, prior_var)
+
+
+def _entropy_weights(var, prior):
+    return 0.5 * (np.log(prior) - np.log(var))
+
+
+def poe(mean, var, prior):
+    return _precision_weighted(np.ones_like(var), mean, var, 0.0, 0.0, prior)
+
+
+def gpoe(mean, var, prior):
+    return _precision_weighted(np.full_like(var, 1.0 / len(var)), mean, var, 0.0, 0.0, prior)
+
+
+def gpoe_entropy(mean, var, prior):
+    return _precision_weighted(_entropy_weights(var, prior), mean, var, 0.0, 0.0, prior)
+
+
+def _with_prior(beta, mean, var, prior):
+    return _precision_weighted(beta, mean, var, (1.0 - np.sum(beta, axis=0)) / prior, 0.0, prior)
+
+
+def bcm(mean, var, prior):
+    return _with_prior(np.ones_like(var), mean, var, prior)
+
+
+def rbcm(mean, var, prior):
+    return _with_prior(_entropy_weights(var, prior), mean, var, prior)
+
+
+def grbcm(mean, var, prior):
+    """Row 0 is the base, which plays the prior's part; the others hold its rows too."""
+    beta = _entropy_weights(var[1:], var[0])
+    beta[:1] = 1.0
+    return _precision_weighted(beta, mean[1:], var[1:], (1.0 - np.sum(beta, axis=0)) / var[0],
+                               mean[0], var[0])
+
+
+def single(mean, var, prior):
+    best = np.argmin(var, axis=0)
+    at = np.arange(var.shape[1])
+    return mean[best, at], var[best, at]
+
+
+RULES = {"grbcm": grbcm, "rbcm": rbcm, "bcm": bcm, "gpoe": gpoe, "gpoe-entropy": gpoe_entropy,
+         "poe": poe, "single": single}
+RULE_ORDER = ["npae", "grbcm", "rbcm", "bcm", "gpoe", "gpoe-entropy", "poe", "single"]
+
+# ---- NPAE (paper eqs. 4 to 6) ----------------------------------------------------------
+
+
+@dataclass
+class Part:
+    """One expert's rows; equal row numbers in two parts are the same observation."""
+    X: np.ndarray
+    y: np.ndarray
+    row: np.ndarray
+
+
+def split_parts(X, y, offset, row=None):
+    row = np.arange(len(y)) if row is None else row
+    return [Part(X[a:b], y[a:b], row[a:b]) for a, b in zip(offset[:-1], offset[1:])]
+
+
+def target_covariance(theta, a, b):
+    """Cov(y_i, y_j) = k(X_i, X_j), plus s^2 wherever both hold the same row."""
+    return kernel(theta, a.X, b.X) + theta.noise * (a.row[:, None] == b.row[None, :])
+
+
+@dataclass
+class Npae:
+    k_A: np.ndarray      # b x M
+    K_A: np.ndarray      # b x M x M
+    weights: np.ndarray  # b x M
+    mean: np.ndarray     # b
+    var: np.ndarray      # b: latent, within [0, the best single expert's]
+    pivot: np.ndarray    # b: smallest squared pivot of K_A scaled to a unit diagonal
+
+
+def npae(theta, parts, Q):
+    posts = [posterior(theta, p.X, p.y, Q) for p in parts]
+    M, b = len(parts), len(Q)
+    K_A = np.empty((b, M, M))
+    for i in range(M):
+        for j in range(M):
+            product = target_covariance(theta, parts[i], parts[j]) @ posts[j].gamma
+            K_A[:, i, j] = np.sum(posts[i].gamma * product, axis=0)
+    k_A = np.array([p.explained for p in posts]).T
+    mu = np.array([p.mean for p in posts]).T
+    out = Npae(k_A, K_A, np.zeros((b, M)), np.zeros(b), np.zeros(b), np.ones(b))
+    for q in range(b):
+        out.weights[q], out.pivot[q] = _npae_weights(theta, k_A[q], K_A[q])
+        out.mean[q] = out.weights[q] @ mu[q]
+        out.var[q] = theta.signal - out.weights[q] @ k_A[q]
+    out.var = np.clip(out.var, 0.0, np.maximum(0.0, theta.signal - k_A.max(axis=1)))
+    return out
+
+
+def _npae_weights(theta, k_A, K_A):
+    """K_A^-1 k_A over the experts that explain anything at all (to 1e-13 of the prior)."""
+    weights = np.zeros(len(k_A))
+    on = np.flatnonzero(k_A > 1e-13 * theta.signal)
+    if len(on) == 0:
+        return weights, 1.0
+    d = 1.0 / np.sqrt(k_A[on])
+    R = K_A[np.ix_(on, on)] * np.outer(d, d)
+    R = 0.5 * (R + R.T)
+    weights[on] = d * np.linalg.solve(R, d * k_A[on])
+    # the smallest Schur complement of a trailing entry bounds Cholesky's pivots from below
+    return weights, 1.0 / np.max(np.diag(np.linalg.inv(R)))
+
+
+def joint_error_covariance(theta, parts, Q, weights):
+    """Cov(f - a'y) between the queries; a(x) = w_i(x) Gamma_i(x) on the rows of expert i."""
+    A = np.vstack([posterior(theta, p.X, p.y, Q).gamma * weights[:, i]
+                   for i, p in enumerate(parts)])
+    k_star = np.vstack([kernel(theta, p.X, Q) for p in parts])
+    cov_y = np.block([[target_covariance(theta, a, b) for b in parts] for a in parts])
+    return kernel(theta, Q, Q) - A.T @ k_star - k_star.T @ A + A.T @ cov_y @ A
+
+
+# ---- The expert graph --------------------------------------------------------------------
+
+
+def means_covariance(means):
+    """S: sample covariance of the experts' means (M x references)."""
+    centred = means - means.mean(axis=1, keepdims=True)
+    return centred @ centred.T / (means.shape[1] - 1)
+
+
+def largest_off_diagonal(S):
+    return np.max(np.abs(S - np.diag(np.diag(S)))) if len(S) > 1 else 0.0
+
+
+def graphical_lasso(S, lam, iterations=20000, tolerance=1e-11):
+    """log|Omega| - tr(S Omega) - lam ||Omega||_1, diagonal penalised, by ADMM."""
+    rho = np.sqrt(np.mean(np.diag(S)) + lam)
+    Z = np.diag(1.0 / (np.diag(S) + lam))
+    U = np.zeros_like(S)
+    for _ in range(iterations):
+        values, vectors = np.linalg.eigh(rho * (Z - U) - S)
+        omega = (vectors * ((values + np.sqrt(values ** 2 + 4.0 * rho)) / (2.0 * rho))) @ vectors.T
+        before = Z
+        Z = np.sign(omega + U) * np.maximum(np.abs(omega + U) - lam / rho, 0.0)
+        U += omega - Z
+        if max(np.max(np.abs(Z - before)), np.max(np.abs(omega - Z))) < tolerance * np.max(np.abs(Z)):
+            break
+    return 0.5 * (Z + Z.T)
+
+
+def kkt_violation(S, omega, lam):
+    """Of W = Omega^-1: W_ij - S_ij = lam sign(Omega_ij), or at most lam where Omega_ij = 0."""
+    R = np.linalg.inv(omega) - S
+    on = omega != 0.0
+    return max(np.max(np.abs(R - lam * np.sign(omega))[on]), np.max((np.abs(R) - lam)[~on], initial=0.0))
+
+
+def importance(omega):
+    return np.sum(np.abs(omega), axis=1) - np.abs(np.diag(omega))
+
+
+def ranking(scores):
+    """Largest first, ties to the lower index."""
+    return sorted(range(len(scores)), key=lambda i: (-scores[i], i))
+
+
+def selected(select, order):
+    """The experts that a --select text names, ascending, and whether any were left out."""
+    M = len(order)
+    if select == "all":
+        return list(range(M))
+    kind, value = select.split(":")
+    if kind == "expert":
+        return [int(value) - 1]
+    count = max(1, int(np.ceil(float(value) * M - 1e-9)))
+    return sorted(order[:count] if kind in ("graph", "best") else order[-count:])
+
+
+# ---- Random numbers: only to know which rows GRBCM's random base takes ---------------------
+
+MASK = (1 << 64) - 1
+
+
+class Xoshiro:
+    """xoshiro256++ seeded by splitmix64 (Blackman and Vigna)."""
+
+    def __init__(self, seed, stream):
+        x = (seed ^ (stream * 0xD1342543DE82EF95)) & MASK
+        self.s = []
+        for _ in range(4):
+            x = (x + 0x9E3779B97F4A7C15) & MASK
+            z = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+            z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
+            self.s.append(z ^ (z >> 31))
+
+    @staticmethod
+    def _rotate(x, k):
+        return ((x << k) | (x >> (64 - k))) & MASK
+
+    def next(self):
+        s = self.s
+        result = (self._rotate((s[0] + s[3]) & MASK, 23) + s[0]) & MASK
+        t = (s[1] << 17) & MASK
+        s[2] ^= s[0]
+        s[3] ^= s[1]
+        s[1] ^= s[2]
+        s[0] ^= s[3]
+        s[2] ^= t
+        s[3] = self._rotate(s[3], 45)
+        return result
+
+    def below(self, bound):
+        limit = MASK - MASK % bound
+        while True:
+            x = self.next()
+            if x < limit:
+                return x % bound
+
+    def shuffle(self, items):
+        for i in range(len(items), 1, -1):
+            j = self.below(i)
+            items[i - 1], items[j] = items[j], items[i - 1]
+
+
+# ---- A saved model -------------------------------------------------------------------------
+
+
+class Model:
+    """A model file, opened with numpy.load alone, and the equations on top."""
+
+    def __init__(self, path):
+        with np.load(path) as file:
+            self.arrays = {k: file[k] for k in file.files if k != "meta.json"}
+        with zipfile.ZipFile(path) as file:
+            self.meta = json.loads(file.read("meta.json"))
+        a = self.arrays
+        self.theta = Theta(self.meta["kernel"], np.exp(a["log_lengthscale"]),
+                           float(np.exp(a["log_signal_variance"])),
+                           float(np.exp(a["log_noise_variance"])))
+        self.parts = split_parts(a["X"], a["y"], a["offset"], a["row"])
+        self.M, self.n = len(self.parts), len(a["y"])
+        self.order = ranking(a["importance"]) if np.any(a["importance"]) else self.by_explained()
+
+    def standardise(self, X):
+        return (X - self.arrays["x_mean"]) / self.arrays["x_scale"]
+
+    def reference_posteriors(self):
+        return [posterior(self.theta, p.X, p.y, self.arrays["reference"]) for p in self.parts]
+
+    def by_explained(self):
+        """The fall-back of an empty graph: the largest mean explained variance first."""
+        return ranking([np.mean(p.explained) for p in self.reference_posteriors()])
+
+    def graph_order_on(self, X, lam_share=0.1):
+        """The paper's graph on the queries themselves: ranking and importance."""
+        Q = self.standardise(X)
+        S = means_covariance(np.array([posterior(self.theta, p.X, p.y, Q).mean for p in self.parts]))
+        scores = importance(graphical_lasso(S, lam_share * largest_off_diagonal(S)))
+        return ranking(scores), scores
+
+    def base_and_joined(self, experts, order):
+        """GRBCM's experts: the base, then every other part joined with the base's rows."""
+        everything = self.arrays
+        offset = everything["offset"]
+        in_base = np.zeros(self.n, dtype=bool)
+        if 1 < len(experts) < self.M:  # starred: the most important expert's own part
+            first = next(e for e in order if e in experts)
+            in_base[offset[first]:offset[first + 1]] = True
+        else:
+            rows = [r for e in experts for r in range(offset[e], offset[e + 1])]
+            Xoshiro(self.meta["seed"], 3).shuffle(rows)
+            in_base[rows[:max(1, int(np.floor(self.n / self.M + 0.5)))]] = True
+        X, y = everything["X"], everything["y"]
+        joined = [(X[in_base], y[in_base])]
+        for e in experts:
+            own = np.zeros(self.n, dtype=bool)
+            own[offset[e]:offset[e + 1]] = True
+            own &= ~in_base
+            if own.any():
+                joined.append((np.vstack([X[in_base], X[own]]), np.concatenate([y[in_base], y[own]])))
+        return joined
+
+    def predict(self, X, method="npae", select="all", space="latent", latent=False, order=None):
+        """Mean and std in the target's units."""
+        order = self.order if order is None else order
+        if method.endswith("*"):
+            method, select = method[:-1], "graph:0.8" if select == "all" else select
+        experts = selected(select, order)
+        Q = self.standardise(X)
+        theta, a = self.theta, self.arrays
+        if method == "npae":
+            result = npae(theta, [self.parts[e] for e in experts], Q)
+            mean, var = result.mean, result.var + (0.0 if latent else theta.noise)
+        else:
+            mean, var = self._independent(method, experts, order, Q, space, latent)
+        return float(a["y_mean"]) + float(a["y_scale"]) * mean, float(a["y_scale"]) * np.sqrt(var)
+
+    def _independent(self, method, experts, order, Q, space, latent):
+        """Observed space: aggregate noisy predictions and add nothing."""
+        theta = self.theta
+        rows = (self.base_and_joined(experts, order) if method == "grbcm"
+                else [(self.parts[e].X, self.parts[e].y) for e in experts])
+        posts = [posterior(theta, X, y, Q) for X, y in rows]
+        mean = np.array([p.mean for p in posts])
+        var = theta.signal - np.array([p.explained for p in posts])
+        noise = theta.noise if space == "observed" else 0.0
+        mean, var = RULES[method](mean, var + noise, theta.signal + noise)
+        if latent:
+            return mean, np.maximum(var - noise, 0.0)
+        return mean, var + theta.noise - noise
+
+
+# ---- Data and metrics ----------------------------------------------------------------------
+
+
+def standardising(X):
+    """Training mean and standard deviation; a constant column gets scale 1."""
+    scale = np.std(X, axis=0)
+    return np.mean(X, axis=0), np.where(np.ptp(X, axis=0) > 0, scale, 1.0)
+
+
+def crps(y, mean, std):
+    """Integral of (F(x) - 1{x >= y})^2 over x, for one prediction, by quadrature."""
+    z = (y - mean) / std
+    below = integrate.quad(lambda t: stats.norm.cdf(t) ** 2, min(z, 0.0) - 12.0, z, epsabs=1e-13,
+                           epsrel=1e-12, points=None, limit=200)[0]
+    above = integrate.quad(lambda t: stats.norm.sf(t) ** 2, z, max(z, 0.0) + 12.0, epsabs=1e-13,
+                           epsrel=1e-12, limit=200)[0]
+    return std * (below + above)
+
+
+LEVELS = [50, 90, 95, 99]
+
+
+def metrics(y, mean, std, train_mean, train_std):
+    nlpd = -np.mean(stats.norm.logpdf(y, mean, std))
+    trivial = -np.mean(stats.norm.logpdf(y, train_mean, train_std))
+    error = np.abs(y - mean)
+    return {
+        "smse": np.mean(error ** 2) / np.var(y),
+        "msll": nlpd - trivial,
+        "mae": np.mean(error),
+        "rmse": np.sqrt(np.mean(error ** 2)),
+        "nlpd": nlpd,
+        "crps": np.mean([crps(*row) for row in zip(y, mean, std)]),
+        "coverage": {str(c): np.mean(error <= stats.norm.ppf(0.5 + c / 200.0) * std) for c in LEVELS},
+    }

@@ -1,0 +1,359 @@
+#include "aggregate/npae.h"
+#include "aggregate/rule.h"
+#include "aggregate/select.h"
+#include "support.h"
+
+/* Two experts, two queries, worked out by hand. */
+static const double MEAN[] = {1.0, 0.0, 3.0, 0.0}, VAR[] = {0.5, 1.0, 0.25, 1.0};
+static const opinions TWO = {.p = 2, .b = 2, .mean = MEAN, .var = VAR, .prior = 1.0};
+
+static consensus ask(const rule *r, const opinions *o, double *mean, double *var)
+{
+    consensus out = {.mean = mean, .var = var};
+    r->combine(o, &out);
+    return out;
+}
+
+static void rules_follow_their_formulas(void **state)
+{
+    (void)state;
+    double mean[2], var[2], b1 = -0.5 * log(0.5), b2 = -0.5 * log(0.25);
+    ask(&rule_poe, &TWO, mean, var); /* P = 2 + 4, sum = 2 + 12 */
+    assert_close(mean[0], 14.0 / 6.0, 1e-15);
+    assert_close(var[0], 1.0 / 6.0, 1e-15);
+    ask(&rule_gpoe, &TWO, mean, var);
+    assert_close(mean[0], 14.0 / 6.0, 1e-15);
+    assert_close(var[0], 2.0 / 6.0, 1e-15);
+    ask(&rule_bcm, &TWO, mean, var); /* P = 6 - 1 */
+    assert_close(mean[0], 14.0 / 5.0, 1e-15);
+    assert_close(var[0], 1.0 / 5.0, 1e-15);
+    ask(&rule_rbcm, &TWO, mean, var);
+    double P = b1 * 2.0 + b2 * 4.0 + 1.0 - b1 - b2;
+    assert_close(mean[0], (b1 * 2.0 + b2 * 12.0) / P, 1e-14);
+    assert_close(var[0], 1.0 / P, 1e-14);
+    ask(&rule_gpoe_entropy, &TWO, mean, var);
+    assert_close(mean[0], (b1 * 2.0 + b2 * 12.0) / (b1 * 2.0 + b2 * 4.0), 1e-14);
+    ask(&rule_single, &TWO, mean, var);
+    assert_true(mean[0] == 3.0 && var[0] == 0.25);
+}
+
+/* Where no expert knows anything the prior comes back. */
+static void the_prior_comes_back(void **state)
+{
+    (void)state;
+    double mean[2], var[2];
+    const rule *rules[] = {&rule_bcm, &rule_rbcm};
+    for (int k = 0; k < 2; k++) {
+        ask(rules[k], &TWO, mean, var);
+        assert_close(mean[1], 0.0, 1e-15);
+        assert_close(var[1], 1.0, 1e-15);
+    }
+    consensus out = ask(&rule_gpoe_entropy, &TWO, mean, var); /* all weights are 0 */
+    assert_int_equal(out.fallbacks, 1);
+    assert_true(mean[1] == 0.0 && var[1] == 1.0);
+}
+
+static void a_negative_precision_falls_back(void **state)
+{
+    (void)state;
+    double m[] = {1.0, 1.0, 1.0}, v[] = {1.6, 1.6, 1.6}, mean[1], var[1];
+    opinions o = {.p = 3, .b = 1, .mean = m, .var = v, .prior = 1.0};
+    consensus out = ask(&rule_bcm, &o, mean, var); /* 3/1.6 - 2 < 0 */
+    assert_int_equal(out.fallbacks, 1);
+    assert_true(mean[0] == 0.0 && var[0] == 1.0);
+}
+
+static void grbcm_corrects_the_base(void **state)
+{
+    (void)state;
+    double m[] = {1.0, 2.0, 3.0}, v[] = {0.5, 0.25, 0.125}, mean[1], var[1];
+    opinions o = {.p = 3, .b = 1, .mean = m, .var = v, .prior = 1.0};
+    ask(&rule_grbcm, &o, mean, var);
+    double beta = 0.5 * log(4.0), P = 4.0 + beta * 8.0 - beta / 0.5;
+    assert_close(var[0], 1.0 / P, 1e-15);
+    assert_close(mean[0], (8.0 + beta * 24.0 - beta * 2.0) / P, 1e-15);
+    o.p = 1; /* the base alone */
+    ask(&rule_grbcm, &o, mean, var);
+    assert_true(mean[0] == 1.0 && var[0] == 0.5);
+}
+
+static void rules_are_found_by_name(void **state)
+{
+    (void)state;
+    for (int i = 0; i < rule_count(); i++)
+        assert_ptr_equal(rule_by_name(rule_at(i)->name, strlen(rule_at(i)->name)), rule_at(i));
+    assert_null(rule_by_name("gpo", 3));
+    assert_null(rule_at(-1));
+    assert_null(rule_at(rule_count()));
+}
+
+/* ---- Selection ---- */
+
+static void selections_are_parsed(void **state)
+{
+    (void)state;
+    selection s;
+    assert_ok(selection_parse("all", &s));
+    assert_int_equal(s.kind, SELECT_ALL);
+    assert_ok(selection_parse("graph:0.8", &s));
+    assert_true(s.kind == SELECT_MOST && s.share == 0.8);
+    assert_ok(selection_parse("best:1", &s));
+    assert_ok(selection_parse("worst:0.25", &s));
+    assert_int_equal(s.kind, SELECT_LEAST);
+    assert_ok(selection_parse("expert:3", &s));
+    assert_true(s.kind == SELECT_ONE && s.expert == 2);
+    static const char *const bad[] = {"",          "al",       "graph",    "graph:",   "graph:0",
+                                      "graph:1.1", "graph:x",  "graph:-1", "graph:1x", "expert:0",
+                                      "expert:-1", "expert:x", "worst:nan"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(selection_parse(bad[i], &s), QUORUM_E_ARGUMENT);
+}
+
+static void shares_are_rounded_up(void **state)
+{
+    (void)state;
+    size_t ranking[15], experts[15], count;
+    for (size_t i = 0; i < 15; i++)
+        ranking[i] = 14 - i;
+    selection s;
+    assert_ok(selection_parse("graph:0.8", &s));
+    assert_ok(selection_members(&s, 15, ranking, experts, &count));
+    assert_int_equal(count, 12); /* although 0.8 x 15 is a little over 12 */
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(experts[i], i + 3); /* ascending */
+    assert_ok(selection_parse("worst:0.2", &s));
+    assert_ok(selection_members(&s, 15, ranking, experts, &count));
+    assert_int_equal(count, 3);
+    assert_int_equal(experts[2], 2);
+    assert_ok(selection_parse("graph:0.81", &s));
+    assert_ok(selection_members(&s, 15, ranking, experts, &count));
+    assert_int_equal(count, 13);
+    assert_ok(selection_parse("graph:0.0001", &s));
+    assert_ok(selection_members(&s, 15, ranking, experts, &count));
+    assert_int_equal(count, 1);
+    assert_ok(selection_parse("expert:16", &s));
+    assert_int_equal(selection_members(&s, 15, ranking, experts, &count), QUORUM_E_ARGUMENT);
+    assert_says("15 experts");
+}
+
+/* ---- NPAE ---- */
+
+enum { N = 90, D = 2, B = 32 };
+
+typedef struct {
+    double *X, *y, lengthscale[D];
+    parts p;
+    hyper theta;
+    committee c;
+    points Q;
+    double *mean, *explained, *gammas;
+    double *gamma[8];
+    size_t all[8];
+    npae_block block;
+} ensemble;
+
+/* Experts over consecutive rows of (X, y); `row` numbers when they share rows. */
+static void make_ensemble(ensemble *t, double *X, double *y, const size_t *offset, size_t M,
+                          const size_t *row)
+{
+    memset(t, 0, sizeof *t);
+    t->X = X;
+    t->y = y;
+    t->lengthscale[0] = t->lengthscale[1] = 1.0;
+    t->p = (parts){.n = offset[M], .D = D, .M = M, .X = X, .y = y, .offset = offset, .row = row};
+    t->theta = (hyper){
+        .kernel = &kernel_se, .D = D, .lengthscale = t->lengthscale, .signal = 1.5, .noise = 0.1};
+    assert_ok(committee_new(&t->p, &t->theta, 1e9, 2, NULL, &t->c));
+    double *queries = random_normals((size_t)B * D, 77);
+    assert_ok(points_new(B, D, &t->Q));
+    points_scale(&t->Q, B, queries, NULL, t->lengthscale);
+    mem_free(queries);
+    t->mean = mem_alloc(M * B, 8);
+    t->explained = mem_alloc(M * B, 8);
+    t->gammas = mem_alloc(t->p.n * B, 8);
+    for (size_t e = 0; e < M; e++) {
+        t->all[e] = e;
+        t->gamma[e] = t->gammas + offset[e] * B;
+    }
+    posteriors out = {.mean = t->mean, .explained = t->explained, .gamma = t->gamma};
+    assert_ok(committee_posteriors(&t->c, t->all, M, &t->Q, 1e9, 2, &out));
+    t->block = (npae_block){.c = &t->c,
+                            .experts = t->all,
+                            .p = M,
+                            .b = B,
+                            .mean = t->mean,
+                            .explained = t->explained,
+                            .gamma = t->gamma};
+}
+
+static void free_ensemble(ensemble *t)
+{
+    committee_free(&t->c);
+    points_free(&t->Q);
+    mem_free(t->mean);
+    mem_free(t->explained);
+    mem_free(t->gammas);
+    mem_free(t->X);
+    mem_free(t->y);
+}
+
+static void npae_is_surer_than_its_best_expert(void **state)
+{
+    (void)state;
+    static const size_t offset[] = {0, 20, 45, N};
+    double *X = random_normals((size_t)N * D, 1), mean[B], var[B];
+    ensemble t;
+    make_ensemble(&t, X, smooth_targets(X, N, D, 0.3), offset, 3, NULL);
+    npae_result out = {.mean = mean, .var = var};
+    assert_ok(npae_aggregate(&t.block, 2, &out));
+    for (size_t q = 0; q < B; q++) {
+        double best = 1.5;
+        for (size_t i = 0; i < 3; i++)
+            best = fmin(best, 1.5 - t.explained[i * B + q]);
+        assert_true(var[q] >= 0.0 && var[q] <= best);
+    }
+    assert_int_equal(out.clamped + out.jittered + out.pseudo_inverses, 0);
+    free_ensemble(&t);
+}
+
+static void npae_does_not_depend_on_threads(void **state)
+{
+    (void)state;
+    static const size_t offset[] = {0, 20, 45, N};
+    double *X = random_normals((size_t)N * D, 1), mean[2][B], var[2][B];
+    ensemble t;
+    make_ensemble(&t, X, smooth_targets(X, N, D, 0.3), offset, 3, NULL);
+    for (int k = 0; k < 2; k++)
+        assert_ok(npae_aggregate(&t.block, 1 + 3 * k, &(npae_result){.mean = mean[k], .var = var[k]}));
+    assert_memory_equal(mean[0], mean[1], sizeof mean[0]);
+    assert_memory_equal(var[0], var[1], sizeof var[0]);
+    free_ensemble(&t);
+}
+
+/* Three experts that all hold the whole data: K_A is singular, and the answer is
+ * the exact GP's. */
+static void repeated_experts_equal_the_exact_gp(void **state)
+{
+    (void)state;
+    enum { m = 30 };
+    static const size_t offset[] = {0, m, 2 * m, 3 * m};
+    double *X = random_normals((size_t)N * D, 1), *y, mean[B], var[B];
+    size_t row[N];
+    for (size_t i = 0; i < N; i++) {
+        row[i] = i % m;
+        memcpy(X + i * D, X + i % m * D, D * 8);
+    }
+    y = smooth_targets(X, N, D, 0.3);
+    for (size_t i = m; i < N; i++)
+        y[i] = y[i % m];
+    ensemble t;
+    make_ensemble(&t, X, y, offset, 3, row);
+    npae_result out = {.mean = mean, .var = var};
+    assert_ok(npae_aggregate(&t.block, 2, &out));
+    assert_int_equal(out.jittered, B);
+    for (size_t q = 0; q < B; q++) {
+        assert_close(mean[q], t.mean[q], 1e-7);
+        assert_close(var[q], 1.5 - t.explained[q], 1e-7);
+    }
+    free_ensemble(&t);
+}
+
+/* Overlapping experts: without the noise on shared rows the two covariances would
+ * differ; here K_A of an expert with its own copy must be k_A. */
+static void shared_rows_share_their_noise(void **state)
+{
+    (void)state;
+    enum { m = 40 };
+    static const size_t offset[] = {0, m, 2 * m};
+    double *X = random_normals((size_t)2 * m * D, 1), *y, pairs[B];
+    size_t row[2 * m];
+    for (size_t i = 0; i < 2 * m; i++) {
+        row[i] = i % m;
+        memcpy(X + i * D, X + i % m * D, D * 8);
+    }
+    y = smooth_targets(X, 2 * m, D, 0.3);
+    ensemble t;
+    make_ensemble(&t, X, y, offset, 2, row);
+    assert_ok(npae_cross_covariances(&t.block, 2, pairs));
+    for (size_t q = 0; q < B; q++)
+        assert_close(pairs[q], t.explained[q], 1e-11);
+    free_ensemble(&t);
+}
+
+static void experts_that_know_nothing_give_the_prior(void **state)
+{
+    (void)state;
+    static const size_t offset[] = {0, 20, 45, N};
+    double *X = random_normals((size_t)N * D, 1), mean[B], var[B], weights[3 * B];
+    for (size_t i = 0; i < (size_t)N * D; i++)
+        X[i] += 1000.0;
+    ensemble t;
+    make_ensemble(&t, X, smooth_targets(X, N, D, 0.3), offset, 3, NULL);
+    assert_ok(npae_aggregate(&t.block, 2, &(npae_result){.mean = mean, .var = var, .weights = weights}));
+    for (size_t q = 0; q < B; q++)
+        assert_true(mean[q] == 0.0 && var[q] == 1.5 && weights[q] == 0.0);
+    free_ensemble(&t);
+}
+
+static void joint_covariance_agrees_with_the_variances(void **state)
+{
+    (void)state;
+    static const size_t offset[] = {0, 20, 45, N};
+    double *X = random_normals((size_t)N * D, 1), mean[B], var[B], weights[3 * B];
+    double *covariance = mem_alloc((size_t)B * B, 8);
+    ensemble t;
+    make_ensemble(&t, X, smooth_targets(X, N, D, 0.3), offset, 3, NULL);
+    npae_result out = {.mean = mean, .var = var, .weights = weights};
+    assert_ok(npae_aggregate(&t.block, 2, &out));
+    assert_ok(npae_joint_covariance(&t.block, weights, &t.Q, 2, covariance));
+    for (size_t q = 0; q < B; q++) {
+        assert_close(covariance[q * B + q], var[q], 1e-10);
+        for (size_t r = 0; r < B; r++) {
+            assert_true(covariance[q * B + r] == covariance[r * B + q]);
+            assert_true(fabs(covariance[q * B + r]) <= sqrt(var[q] * var[r]) + 1e-10);
+        }
+    }
+    mem_free(covariance);
+    free_ensemble(&t);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    static const size_t offset[] = {0, 20, 45, N};
+    double *X = random_normals((size_t)N * D, 1), mean[B], var[B];
+    ensemble t;
+    make_ensemble(&t, X, smooth_targets(X, N, D, 0.3), offset, 3, NULL);
+    int done = 0;
+    for (long n = 1; !done; n++) {
+        mem_fail_at(n);
+        npae_result out = {.mean = mean, .var = var};
+        quorum_status status = npae_aggregate(&t.block, 1, &out);
+        mem_fail_at(0);
+        done = status == QUORUM_OK;
+        assert_true(done || status == QUORUM_E_MEMORY);
+        assert_true(n < 100);
+    }
+    free_ensemble(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rules_follow_their_formulas),
+        cmocka_unit_test(the_prior_comes_back),
+        cmocka_unit_test(a_negative_precision_falls_back),
+        cmocka_unit_test(grbcm_corrects_the_base),
+        cmocka_unit_test(rules_are_found_by_name),
+        cmocka_unit_test(selections_are_parsed),
+        cmocka_unit_test(shares_are_rounded_up),
+        cmocka_unit_test(npae_is_surer_than_its_best_expert),
+        cmocka_unit_test(npae_does_not_depend_on_threads),
+        cmocka_unit_test(repeated_experts_equal_the_exact_gp),
+        cmocka_unit_test(shared_rows_share_their_noise),
+        cmocka_unit_test(experts_that_know_nothing_give_the_prior),
+        cmocka_unit_test(joint_covariance_agrees_with_the_variances),
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

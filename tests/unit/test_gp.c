@@ -1,0 +1,234 @@
+#include "gp/covariance.h"
+#include "gp/expert.h"
+#include "support.h"
+
+static points scaled(const double *X, size_t n, size_t D, const double *lengthscale)
+{
+    points p;
+    assert_ok(points_new(n, D, &p));
+    points_scale(&p, n, X, NULL, lengthscale);
+    return p;
+}
+
+/* From the definition, one pair at a time. */
+static double kernel_by_definition(const char *name, const double *x, const double *y, size_t D,
+                                   const double *l)
+{
+    long double s = 0.0L;
+    for (size_t d = 0; d < D; d++)
+        s += ((long double)x[d] - y[d]) * ((long double)x[d] - y[d]) / ((long double)l[d] * l[d]);
+    long double r = sqrtl(s);
+    if (strcmp(name, "se") == 0)
+        return (double)expl(-s / 2);
+    if (strcmp(name, "matern12") == 0)
+        return (double)expl(-r);
+    if (strcmp(name, "matern32") == 0)
+        return (double)((1 + sqrtl(3) * r) * expl(-sqrtl(3) * r));
+    return (double)((1 + sqrtl(5) * r + 5 * s / 3) * expl(-sqrtl(5) * r));
+}
+
+static void check_covariances(const kernel *k, size_t n, size_t D, const double *X, const double *l)
+{
+    points p = scaled(X, n, D, l);
+    double *cross = mem_alloc(n * n, 8), *self = mem_alloc(n * n, 8);
+    covariance_cross(k, 2.5, &p, &p, cross, n);
+    assert_ok(covariance_self(k, 2.5, &p, self, NULL, 2));
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = 0; i < n; i++) {
+            double expected = 2.5 * kernel_by_definition(k->name, X + i * D, X + j * D, D, l);
+            assert_close(cross[j * n + i], expected, 1e-11);
+            if (i >= j)
+                assert_close(self[j * n + i], expected, 1e-11);
+        }
+    mem_free(cross);
+    mem_free(self);
+    points_free(&p);
+}
+
+/* D on both sides of the change from differences to products; 150 points make a
+ * second panel; duplicates and near duplicates far from the origin, where products
+ * cancel. */
+static void covariances_follow_the_definition(void **state)
+{
+    (void)state;
+    static const size_t dims[] = {1, 3, 8, 9, 40};
+    enum { n = 150 };
+    for (size_t c = 0; c < 5; c++) {
+        size_t D = dims[c];
+        double *X = random_normals(n * D, c), l[40];
+        for (size_t d = 0; d < D; d++)
+            l[d] = 0.5 + 0.3 * (double)d;
+        memcpy(X + D, X, D * 8);
+        for (size_t d = 0; d < D; d++) {
+            X[2 * D + d] = 1000.0 + 0.5 * (double)d;
+            X[3 * D + d] = X[2 * D + d] + 1e-6;
+            X[4 * D + d] = 0.0;
+        }
+        for (int k = 0; k < kernel_count(); k++)
+            check_covariances(kernel_at(k), n, D, X, l);
+        mem_free(X);
+    }
+}
+
+/* A column must not depend on the other points of its block. */
+static void columns_do_not_depend_on_their_neighbours(void **state)
+{
+    (void)state;
+    enum { m = 77, b = 96 };
+    static const size_t dims[] = {2, 20};
+    for (int c = 0; c < 2; c++) {
+        size_t D = dims[c];
+        double *X = random_normals(m * D, 1), *Q = random_normals(b * D, 2), l[20];
+        for (size_t d = 0; d < D; d++)
+            l[d] = 2.0;
+        points p = scaled(X, m, D, l), q = scaled(Q, b, D, l);
+        double *whole = mem_alloc(m * b, 8), *part = mem_alloc(m * b, 8);
+        covariance_cross(&kernel_se, 1.0, &p, &q, whole, m);
+        for (size_t first = 0; first < b; first += 16) {
+            points view = points_view(&q, first, 16);
+            covariance_cross(&kernel_se, 1.0, &p, &view, part, m);
+            assert_memory_equal(part, whole + first * m, 16 * m * 8);
+        }
+        mem_free(X);
+        mem_free(Q);
+        mem_free(whole);
+        mem_free(part);
+        points_free(&p);
+        points_free(&q);
+    }
+}
+
+static double value_at(const hyper *theta, const expert_data *data, likelihood_space *ws)
+{
+    double value;
+    assert_ok(negative_log_likelihood(theta, data, ws, 1, &value, NULL));
+    return value;
+}
+
+static double *parameter(hyper *theta, size_t i)
+{
+    return i < theta->D ? &theta->lengthscale[i] : i == theta->D ? &theta->signal : &theta->noise;
+}
+
+/* Central differences in log theta, Richardson-extrapolated. */
+static void check_gradient(const kernel *k, size_t D)
+{
+    enum { m = 60 };
+    double *X = random_normals(m * D, 3), *y = smooth_targets(X, m, D, 0.1), gradient[64], value;
+    hyper theta = {.kernel = k, .D = D, .signal = 1.7, .noise = 0.2};
+    theta.lengthscale = mem_alloc(D, 8);
+    memcpy(X + 5 * D, X + 6 * D, D * 8); /* a duplicate: slope 1/r of Matern-1/2 */
+    for (size_t d = 0; d < D; d++)
+        theta.lengthscale[d] = 1.0 + 0.2 * (double)d;
+    expert_data data = {.m = m, .D = D, .X = X, .y = y};
+    likelihood_space ws;
+    assert_ok(likelihood_space_new(m, D, &ws));
+    assert_ok(negative_log_likelihood(&theta, &data, &ws, 1, &value, gradient));
+    assert_close(value_at(&theta, &data, &ws), value, 1e-13);
+    for (size_t i = 0; i < D + 2; i++) {
+        double *t = parameter(&theta, i), old = *t, slope[2];
+        for (int h = 0; h < 2; h++) {
+            double step = h == 0 ? 1e-3 : 5e-4;
+            *t = old * exp(step);
+            double up = value_at(&theta, &data, &ws);
+            *t = old * exp(-step);
+            slope[h] = (up - value_at(&theta, &data, &ws)) / (2.0 * step);
+        }
+        *t = old;
+        assert_close(gradient[i], (4.0 * slope[1] - slope[0]) / 3.0, 1e-8);
+    }
+    likelihood_space_free(&ws);
+    mem_free(theta.lengthscale);
+    mem_free(X);
+    mem_free(y);
+}
+
+static void gradients_equal_finite_differences(void **state)
+{
+    (void)state;
+    for (int k = 0; k < kernel_count(); k++) {
+        check_gradient(kernel_at(k), 1);
+        check_gradient(kernel_at(k), 3);
+        check_gradient(kernel_at(k), 12);
+    }
+}
+
+static void likelihood_does_not_depend_on_threads(void **state)
+{
+    (void)state;
+    enum { m = 1100, D = 2 };
+    double *X = random_normals(m * D, 3), *y = smooth_targets(X, m, D, 0.1);
+    double l[D] = {1.0, 2.0}, one[D + 2], many[D + 2], value_one, value_many;
+    hyper theta = {.kernel = &kernel_matern32, .D = D, .lengthscale = l, .signal = 1, .noise = 0.1};
+    expert_data data = {.m = m, .D = D, .X = X, .y = y};
+    likelihood_space ws;
+    assert_ok(likelihood_space_new(m, D, &ws));
+    assert_ok(negative_log_likelihood(&theta, &data, &ws, 1, &value_one, one));
+    assert_ok(negative_log_likelihood(&theta, &data, &ws, 3, &value_many, many));
+    assert_true(value_one == value_many);
+    assert_memory_equal(one, many, sizeof one);
+    likelihood_space_free(&ws);
+    mem_free(X);
+    mem_free(y);
+}
+
+/* With hardly any noise the posterior mean goes through the data, and far away
+ * nothing is explained. */
+static void posterior_interpolates_and_forgets(void **state)
+{
+    (void)state;
+    enum { m = 30, D = 2 };
+    double *X = random_normals(m * D, 8), *y = smooth_targets(X, m, D, 0.0), l[D] = {1.0, 1.0};
+    hyper theta = {.kernel = &kernel_matern52, .D = D, .lengthscale = l, .signal = 2, .noise = 1e-8};
+    double L[m * m], alpha[m], mean[m], explained[m], room[m * m], gamma[m * m];
+    points p = scaled(X, m, D, l);
+    assert_ok(factorise(&theta, &p, y, 1, L, alpha));
+    expert_output out = {.mean = mean, .explained = explained, .gamma = gamma};
+    posterior(&theta, &p, L, alpha, &p, room, &out);
+    for (size_t i = 0; i < m; i++) {
+        assert_close(mean[i], y[i], 1e-5);
+        assert_close(explained[i], 2.0, 1e-6);
+        assert_close(gamma[i * m + i], 1.0, 1e-4); /* C^-1 k* picks the row itself */
+    }
+    for (size_t i = 0; i < m * D; i++)
+        X[i] += 1e4;
+    points far = scaled(X, m, D, l);
+    posterior(&theta, &p, L, alpha, &far, room, &out);
+    for (size_t i = 0; i < m; i++)
+        assert_true(mean[i] == 0.0 && explained[i] == 0.0);
+    points_free(&p);
+    points_free(&far);
+    mem_free(X);
+    mem_free(y);
+}
+
+static void hopeless_covariances_are_reported(void **state)
+{
+    (void)state;
+    enum { m = 5, D = 1 };
+    double X[m] = {1, 1, 1, 1, 1}, y[m] = {1, 2, 3, 4, 5}, l[1] = {1.0}, value, L[m * m], alpha[m];
+    hyper theta = {.kernel = &kernel_se, .D = D, .lengthscale = l, .signal = 1, .noise = 0.0};
+    expert_data data = {.m = m, .D = D, .X = X, .y = y};
+    likelihood_space ws;
+    assert_ok(likelihood_space_new(m, D, &ws));
+    assert_int_equal(negative_log_likelihood(&theta, &data, &ws, 1, &value, NULL), QUORUM_E_NUMERIC);
+    assert_says("not positive definite");
+    points p = scaled(X, m, D, l);
+    assert_int_equal(factorise(&theta, &p, y, 1, L, alpha), QUORUM_E_NUMERIC);
+    assert_says("raise the noise");
+    points_free(&p);
+    likelihood_space_free(&ws);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(covariances_follow_the_definition),
+        cmocka_unit_test(columns_do_not_depend_on_their_neighbours),
+        cmocka_unit_test(gradients_equal_finite_differences),
+        cmocka_unit_test(likelihood_does_not_depend_on_threads),
+        cmocka_unit_test(posterior_interpolates_and_forgets),
+        cmocka_unit_test(hopeless_covariances_are_reported),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,166 @@
+#include "linalg/blas.h"
+#include "linalg/normal.h"
+#include "linalg/tiles.h"
+#include "linalg/vexp.h"
+#include "support.h"
+
+/* A A' / m + I for a random A: well conditioned. */
+static double *positive_definite(size_t m)
+{
+    double *A = random_normals(m * m, 5), *C = mem_alloc(m * m, sizeof *C);
+    blas_gemm('N', 'T', m, m, m, 1.0 / (double)m, A, m, A, m, 0.0, C, m);
+    for (size_t i = 0; i < m; i++)
+        C[i * m + i] += 1.0;
+    mem_free(A);
+    return C;
+}
+
+/* Larger than the size up to which one LAPACK call does it, and no multiple of a tile. */
+enum { LARGE = 1111 };
+
+static void tiled_cholesky_equals_lapack(void **state)
+{
+    (void)state;
+    size_t m = LARGE, minor;
+    double *C = positive_definite(m), *L = mem_alloc(m * m, 8), *T = mem_alloc(m * m, 8);
+    memcpy(L, C, m * m * 8);
+    memcpy(T, C, m * m * 8);
+    assert_int_equal(blas_cholesky(m, L, m), 0);
+    assert_ok(tiles_cholesky(m, T, 3, &minor));
+    assert_int_equal(minor, 0);
+    for (size_t j = 0; j < m; j++)
+        for (size_t i = j; i < m; i++)
+            assert_close(T[j * m + i], L[j * m + i], 1e-12);
+    mem_free(C);
+    mem_free(L);
+    mem_free(T);
+}
+
+static void tiles_do_not_depend_on_threads(void **state)
+{
+    (void)state;
+    size_t m = LARGE, minor;
+    double *C = positive_definite(m), *one = mem_alloc(m * m, 8), *many = mem_alloc(m * m, 8);
+    double *inverse_one = mem_alloc_zero(m * m, 8), *inverse_many = mem_alloc_zero(m * m, 8);
+    memcpy(one, C, m * m * 8);
+    assert_ok(tiles_cholesky(m, one, 1, &minor));
+    assert_ok(tiles_inverse(m, one, inverse_one, 1));
+    for (int threads = 2; threads <= 4; threads++) {
+        memcpy(many, C, m * m * 8);
+        assert_ok(tiles_cholesky(m, many, threads, &minor));
+        assert_memory_equal(one, many, m * m * 8);
+        assert_ok(tiles_inverse(m, many, inverse_many, threads));
+        assert_memory_equal(inverse_one, inverse_many, m * m * 8);
+    }
+    mem_free(C);
+    mem_free(one);
+    mem_free(many);
+    mem_free(inverse_one);
+    mem_free(inverse_many);
+}
+
+static void inverse_times_matrix_is_identity(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {1, 2, 127, 128, 129, 300};
+    for (size_t k = 0; k < 6; k++) {
+        size_t m = sizes[k], minor;
+        double *C = positive_definite(m), *L = mem_alloc(m * m, 8), *P = mem_alloc(m * m, 8);
+        double *inverse = mem_alloc_zero(m * m, 8);
+        memcpy(L, C, m * m * 8);
+        assert_ok(tiles_cholesky(m, L, 2, &minor));
+        assert_ok(tiles_inverse(m, L, inverse, 2));
+        blas_symm_lower(m, m, inverse, m, C, m, P, m);
+        for (size_t j = 0; j < m; j++)
+            for (size_t i = 0; i < m; i++)
+                assert_close(P[j * m + i], i == j ? 1.0 : 0.0, 1e-11);
+        mem_free(C);
+        mem_free(L);
+        mem_free(P);
+        mem_free(inverse);
+    }
+}
+
+static void cholesky_names_the_bad_minor(void **state)
+{
+    (void)state;
+    size_t m = LARGE, minor;
+    double *C = positive_definite(m);
+    C[700 * m + 700] = -1.0;
+    assert_ok(tiles_cholesky(m, C, 2, &minor));
+    assert_int_equal(minor, 701);
+    mem_free(C);
+    double small[] = {1.0, 2.0, 2.0, 1.0};
+    assert_int_equal(blas_cholesky(2, small, 2), 2);
+}
+
+static void eigenvalues_rebuild_the_matrix(void **state)
+{
+    (void)state;
+    enum { n = 20 };
+    double *C = positive_definite(n), V[n * n], values[n];
+    memcpy(V, C, sizeof V);
+    assert_ok(blas_eigen(n, V, n, values));
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++) {
+            double sum = 0.0;
+            for (size_t k = 0; k < n; k++)
+                sum += values[k] * V[k * n + i] * V[k * n + j];
+            assert_close(sum, C[j * n + i], 1e-12);
+        }
+    mem_free(C);
+}
+
+static void dot_product_is_right_for_every_length(void **state)
+{
+    (void)state;
+    double *x = random_normals(40, 1), *y = random_normals(40, 2);
+    for (size_t n = 0; n <= 40; n++) {
+        double sum = 0.0;
+        for (size_t i = 0; i < n; i++)
+            sum += x[i] * y[i];
+        assert_close(vec_dot(n, x, y), sum, 1e-13);
+    }
+    mem_free(x);
+    mem_free(y);
+}
+
+static void exponential_is_accurate_and_never_subnormal(void **state)
+{
+    (void)state;
+    for (double x = 0.0; x > -708.0; x -= 0.00937) {
+        double error = fabs(exp_nonpositive(x) / exp(x) - 1.0);
+        if (error > 5e-16)
+            fail_msg("exp(%.17g) is off by %g", x, error);
+    }
+    assert_true(exp_nonpositive(0.0) == 1.0);
+    assert_true(exp_nonpositive(-708.5) == 0.0);
+    assert_true(exp_nonpositive(-1e9) == 0.0);
+    assert_true(exp_nonpositive(-1e300) == 0.0);
+}
+
+static void normal_quantile_inverts_the_probability(void **state)
+{
+    (void)state;
+    assert_close(normal_quantile(0.975), 1.959963984540054, 1e-14);
+    assert_close(normal_quantile(0.5), 0.0, 1e-15);
+    for (double p = 1e-7; p < 1.0; p += 0.00317)
+        assert_close(normal_probability(normal_quantile(p)), p, 1e-13);
+    assert_close(normal_quantile(0.9999995), 4.891638475698907, 1e-10);
+    assert_true(isnan(normal_quantile(0.0)) && isnan(normal_quantile(1.5)));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tiled_cholesky_equals_lapack),
+        cmocka_unit_test(tiles_do_not_depend_on_threads),
+        cmocka_unit_test(inverse_times_matrix_is_identity),
+        cmocka_unit_test(cholesky_names_the_bad_minor),
+        cmocka_unit_test(eigenvalues_rebuild_the_matrix),
+        cmocka_unit_test(dot_product_is_right_for_every_length),
+        cmocka_unit_test(exponential_is_accurate_and_never_subnormal),
+        cmocka_unit_test(normal_quantile_inverts_the_probability),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
