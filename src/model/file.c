@@ -51,20 +51,6 @@ static char *make_meta(const quorum_model *m)
     return text;
 }
 
-/* log theta: what the file holds. */
-static quorum_status log_theta(const quorum_model *m, double **out)
-{
-    double *x;
-    if (!NEW_ARRAY(x, m->D + 2))
-        return fail(QUORUM_E_MEMORY, "out of memory for saving the model");
-    for (size_t d = 0; d < m->D; d++)
-        x[d] = log(m->theta.lengthscale[d]);
-    x[m->D] = log(m->theta.signal);
-    x[m->D + 1] = log(m->theta.noise);
-    *out = x;
-    return QUORUM_OK;
-}
-
 static quorum_status to_int64(const size_t *from, size_t count, int64_t **out)
 {
     if (!NEW_ARRAY(*out, count))
@@ -78,7 +64,7 @@ quorum_status quorum_save(const quorum_model *m, const char *path)
 {
     if (!m || !path)
         return fail(QUORUM_E_ARGUMENT, "quorum_save: model and path must not be NULL");
-    double *theta = NULL;
+    const double *theta = m ? m->log_theta : NULL;
     int64_t *row = NULL, *offset = NULL;
     char *meta = make_meta(m);
     npz_writer *w = npz_writer_new();
@@ -88,7 +74,6 @@ quorum_status quorum_save(const quorum_model *m, const char *path)
         status = fail(QUORUM_E_MEMORY, "out of memory for saving the model");
         goto done;
     }
-    TRY_OR_DONE(log_theta(m, &theta));
     TRY_OR_DONE(to_int64(m->row, m->n, &row));
     TRY_OR_DONE(to_int64(m->offset, M1, &offset));
     TRY_OR_DONE(npz_add_text(w, "meta.json", meta));
@@ -110,7 +95,6 @@ quorum_status quorum_save(const quorum_model *m, const char *path)
 done:
     npz_writer_free(w);
     free(meta);
-    mem_free(theta);
     mem_free(row);
     mem_free(offset);
     return status;
@@ -216,20 +200,23 @@ static quorum_status load_rows(load_state *l)
 static quorum_status load_theta(load_state *l)
 {
     quorum_model *m = l->m;
-    double signal, noise;
-    m->theta.D = m->D;
-    TRY(read_array(l->npz, "log_lengthscale", 1, &m->D, &m->theta.lengthscale));
-    TRY(read_scalar(l->npz, "log_signal_variance", &signal));
-    TRY(read_scalar(l->npz, "log_noise_variance", &noise));
-    for (size_t d = 0; d < m->D; d++) {
-        if (fabs(m->theta.lengthscale[d]) > 100.0)
-            return damaged("log_lengthscale is out of range");
-        m->theta.lengthscale[d] = exp(m->theta.lengthscale[d]);
-    }
-    if (fabs(signal) > 100.0 || fabs(noise) > 100.0)
-        return damaged("a log variance is out of range");
-    m->theta.signal = exp(signal);
-    m->theta.noise = exp(noise);
+    double *logs;
+    size_t D = m->D;
+    m->theta.D = D;
+    if (!NEW_ARRAY(m->log_theta, D + 2) || !NEW_ARRAY(m->theta.lengthscale, D))
+        return fail(QUORUM_E_MEMORY, "out of memory for %zu length-scales", D);
+    TRY(npz_get_doubles(l->npz, "log_lengthscale", 1, &D, &logs));
+    if (D == m->D)
+        memcpy(m->log_theta, logs, D * sizeof *logs);
+    mem_free(logs);
+    if (D != m->D)
+        return damaged("log_lengthscale has not one entry an input");
+    TRY(read_scalar(l->npz, "log_signal_variance", &m->log_theta[D]));
+    TRY(read_scalar(l->npz, "log_noise_variance", &m->log_theta[D + 1]));
+    for (size_t i = 0; i < D + 2; i++)
+        if (!(fabs(m->log_theta[i]) <= 100.0))
+            return damaged("a hyperparameter is out of range");
+    model_set_theta(m);
     return QUORUM_OK;
 }
 

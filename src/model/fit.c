@@ -182,7 +182,7 @@ static quorum_status find_theta(quorum_model *m, const settings *s, const progre
     quorum_status status = QUORUM_OK;
     training_result result = {0};
     m->theta = (hyper){.kernel = kernel_at(s->kernel), .D = m->D};
-    if (!NEW_ARRAY(m->theta.lengthscale, m->D))
+    if (!NEW_ARRAY(m->theta.lengthscale, m->D) || !NEW_ARRAY(m->log_theta, m->D + 2))
         return fail(QUORUM_E_MEMORY, "out of memory for %zu length-scales", m->D);
     training_options o = {.max_evaluations = (int)s->max_evaluations,
                           .tolerance = s->tolerance,
@@ -200,6 +200,11 @@ static quorum_status find_theta(quorum_model *m, const settings *s, const progre
     } else {
         TRY_OR_DONE(train(&rows, experts, m->train_experts, &o, &m->theta, &result));
     }
+    for (size_t d = 0; d < m->D; d++)
+        m->log_theta[d] = log(m->theta.lengthscale[d]);
+    m->log_theta[m->D] = log(m->theta.signal);
+    m->log_theta[m->D + 1] = log(m->theta.noise);
+    model_set_theta(m);
     m->nlml = result.nlml;
     m->evaluations = result.evaluations;
     if (result.no_signal)

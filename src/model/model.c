@@ -4,6 +4,7 @@
 #include "experts/train.h"
 #include "linalg/blas.h"
 
+#include <math.h>
 #include <string.h>
 
 quorum_model *model_new(void)
@@ -34,6 +35,7 @@ void quorum_model_free(quorum_model *m)
     mem_free(m->offset);
     mem_free(m->x_mean);
     mem_free(m->x_scale);
+    mem_free(m->log_theta);
     mem_free(m->theta.lengthscale);
     mem_free(m->reference);
     mem_free(m->options);
@@ -45,6 +47,14 @@ void quorum_model_free(quorum_model *m)
 parts model_parts(const quorum_model *m)
 {
     return (parts){.n = m->n, .D = m->D, .M = m->M, .X = m->X, .y = m->y, .offset = m->offset};
+}
+
+void model_set_theta(quorum_model *m)
+{
+    for (size_t d = 0; d < m->D; d++)
+        m->theta.lengthscale[d] = exp(m->log_theta[d]);
+    m->theta.signal = exp(m->log_theta[m->D]);
+    m->theta.noise = exp(m->log_theta[m->D + 1]);
 }
 
 quorum_status model_complete(quorum_model *m)

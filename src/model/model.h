@@ -18,7 +18,8 @@ struct quorum_model {
     size_t *offset; /* M + 1                                          */
     double *x_mean, *x_scale; /* D                                    */
     double y_mean, y_scale;
-    hyper theta;
+    double *log_theta; /* D + 2: log l_1 .. log l_D, log s_f^2, log s^2, as in the file */
+    hyper theta;       /* their exponentials                                            */
     const partition *partition;
     uint64_t seed;
 
@@ -47,6 +48,9 @@ struct quorum_model {
 
 /* Empty, with cache; NULL: out of memory. */
 quorum_model *model_new(void);
+
+/* theta = exp(log_theta), so that a saved model gives the same bits. */
+void model_set_theta(quorum_model *m);
 
 /* Derives what is not stored: sizes and at_bound. */
 quorum_status model_complete(quorum_model *m);

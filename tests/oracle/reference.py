@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import zipfile
 
 import numpy as np
-from scipy import integrate, stats
+from scipy import integrate, special, stats
 
 # ---- Kernels: k(x, x') = s_f^2 g(s), s = sum_d (x_d - x'_d)^2 / l_d^2 -------------
 
@@ -483,10 +483,9 @@ def standardising(X):
 def crps(y, mean, std):
     """Integral of (F(x) - 1{x >= y})^2 over x, for one prediction, by quadrature."""
     z = (y - mean) / std
-    below = integrate.quad(lambda t: stats.norm.cdf(t) ** 2, min(z, 0.0) - 12.0, z, epsabs=1e-13,
-                           epsrel=1e-12, points=None, limit=200)[0]
-    above = integrate.quad(lambda t: stats.norm.sf(t) ** 2, z, max(z, 0.0) + 12.0, epsabs=1e-13,
-                           epsrel=1e-12, limit=200)[0]
+    exactly = {"epsabs": 1e-13, "epsrel": 1e-12, "limit": 200}
+    below = integrate.quad(lambda t: special.ndtr(t) ** 2, min(z, 0.0) - 12.0, z, **exactly)[0]
+    above = integrate.quad(lambda t: special.ndtr(-t) ** 2, z, max(z, 0.0) + 12.0, **exactly)[0]
     return std * (below + above)
 
 

@@ -176,20 +176,22 @@ def test_one_expert(tmp_path):
 
 
 def test_experts_that_nearly_agree(tmp_path):
-    """Dense parts of one smooth function: K_A is nearly singular and jitter comes in.  What is
-    left must stay a sound prediction: near the exact GP, variance in its range."""
+    """Dense parts of one smooth function, hardly any noise: K_A is nearly singular and jitter
+    comes in.  What is left must stay a sound prediction of f, drawn from the prior here: as
+    sure as the best expert at least, and with errors of the size that it claims."""
     rng = np.random.default_rng(6)
-    theta = ref.Theta("se", np.array([3.0]), 1.0, 1e-8)
-    X = rng.uniform(-1, 1, (200, 1))
-    y = np.sin(2 * X[:, 0]) + 1e-4 * rng.normal(size=200)
+    theta = ref.Theta("se", np.array([1.0]), 1.0, 3e-10)
+    X, Q = rng.uniform(-1, 1, (200, 1)), rng.uniform(-1, 1, (32, 1))
+    values, vectors = np.linalg.eigh(ref.kernel(theta, np.vstack([X, Q]), np.vstack([X, Q])))
+    f = vectors @ (np.sqrt(np.maximum(values, 0.0)) * rng.normal(size=232))
+    y = f[:200] + np.sqrt(theta.noise) * rng.normal(size=200)
     parts = [ref.Part(X[i::4], y[i::4], np.arange(200)[i::4]) for i in range(4)]
-    Q = rng.uniform(-1, 1, (32, 1))
     shown = probe_gp(tmp_path, theta, parts, Q)
-    mean, var = ref.exact_gp(theta, X, y, Q)
     assert shown["npae_events"][1] > 0, "the problem should be singular"
     best = theta.signal - shown["explained"].max(axis=0)
-    assert np.all(shown["npae_var"] >= 0) and np.all(shown["npae_var"] <= best)
-    assert np.max(np.abs(shown["npae_mean"] - mean)) < 4 * np.sqrt(np.max(best))
+    assert np.all(shown["npae_var"] > 0) and np.all(shown["npae_var"] <= best)
+    errors = (f[200:] - shown["npae_mean"]) / np.sqrt(shown["npae_var"])
+    assert np.sqrt(np.mean(errors ** 2)) < 1.5
 
 
 # ---- Statistics of the graph --------------------------------------------------------------

@@ -163,6 +163,7 @@ def test_observed_space(fitted, name, method):
     f = fitted(name)
     f.compare(method, space="observed")
     f.compare(method + "*", space="observed")
+    f.compare(method, space="observed", latent=True)
 
 
 @pytest.mark.parametrize("method", RULES)
@@ -198,6 +199,17 @@ def test_mean_only(fitted, method):
     alone = predict(f.path, f.queries, "--method", method, "--mean-only")
     assert list(alone) == ["mean"]
     assert np.array_equal(alone["mean"], predict(f.path, f.queries, "--method", method)["mean"])
+
+
+@pytest.mark.parametrize("method", RULES)
+def test_mean_only_of_one_expert(fitted, method):
+    """One expert alone: its mean is the rule's mean for all rules but RBCM, which draws it
+    towards the prior by its entropy weight."""
+    f = fitted("se")
+    given = ["--method", method, "--select", "expert:2"]
+    alone = predict(f.path, f.queries, *given, "--mean-only")["mean"]
+    mean, _ = f.model.predict(f.queries, method, "expert:2")
+    agree("mean-only of one expert", alone, mean, float(f.model.arrays["y_scale"]))
 
 
 @pytest.mark.parametrize("name", ["se", "trained"])

@@ -1,0 +1,448 @@
+#include "model/model.h"
+#include "support.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+enum { N = 300, D = 3, Q = 70 };
+
+typedef struct {
+    double *X, *y, *queries;
+    quorum_options *o;
+    char folder[64], path[96];
+} world;
+
+static int set_up(void **state)
+{
+    world *w = calloc(1, sizeof *w);
+    w->X = random_normals((size_t)N * D, 1);
+    w->y = smooth_targets(w->X, N, D, 0.2);
+    w->queries = random_normals((size_t)Q * D, 2);
+    w->o = quorum_options_new();
+    for (size_t i = 0; i < N; i++)
+        w->y[i] = 50.0 + 10.0 * w->y[i];
+    quorum_options_set(w->o, "experts", "4");
+    quorum_options_set(w->o, "theta", "1.5,1,0.1");
+    quorum_options_set(w->o, "graph-rows", "50");
+    strcpy(w->folder, "/tmp/quorum-test-XXXXXX");
+    if (!mkdtemp(w->folder))
+        return -1;
+    snprintf(w->path, sizeof w->path, "%s/model.npz", w->folder);
+    *state = w;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    world *w = *state;
+    mem_fail_at(0);
+    unlink(w->path);
+    rmdir(w->folder);
+    quorum_options_free(w->o);
+    mem_free(w->X);
+    mem_free(w->y);
+    mem_free(w->queries);
+    free(w);
+    return 0;
+}
+
+static quorum_model *fit_model(world *w)
+{
+    quorum_model *m = NULL;
+    assert_ok(quorum_fit(w->X, w->y, N, D, NULL, w->o, &m));
+    return m;
+}
+
+typedef struct {
+    double mean[Q], std[Q], lower[Q], upper[Q];
+} answers;
+
+static quorum_status predict(const quorum_model *m, const world *w, answers *a)
+{
+    quorum_prediction out = {a->mean, a->std, a->lower, a->upper};
+    return quorum_predict(m, w->queries, Q, w->o, &out, NULL);
+}
+
+static void a_saved_model_predicts_the_same_bits(void **state)
+{
+    world *w = *state;
+    quorum_model *m = fit_model(w), *again = NULL;
+    answers a, b;
+    assert_ok(quorum_save(m, w->path));
+    assert_ok(quorum_load(w->path, &again));
+    for (int k = 0; k < quorum_method_count(); k++) {
+        assert_ok(quorum_options_set(w->o, "method", quorum_method_name(k)));
+        assert_ok(predict(m, w, &a));
+        assert_ok(predict(again, w, &b));
+        assert_memory_equal(&a, &b, sizeof a);
+    }
+    quorum_info x, y;
+    assert_ok(quorum_inspect(m, &x));
+    assert_ok(quorum_inspect(again, &y));
+    assert_true(x.rows == y.rows && x.experts == y.experts && x.nlml == y.nlml && x.seed == y.seed);
+    assert_memory_equal(x.precision, y.precision, x.experts * x.experts * 8);
+    assert_memory_equal(x.ranking, y.ranking, x.experts * sizeof *x.ranking);
+    quorum_model_free(m);
+    quorum_model_free(again);
+}
+
+static void intervals_are_those_of_a_gaussian(void **state)
+{
+    world *w = *state;
+    quorum_model *m = fit_model(w);
+    answers a, latent;
+    assert_ok(quorum_options_set(w->o, "interval", "0.9"));
+    assert_ok(predict(m, w, &a));
+    quorum_info info;
+    assert_ok(quorum_inspect(m, &info));
+    double noise = sqrt(info.noise_variance) * info.y_scale;
+    assert_ok(quorum_options_set(w->o, "latent", "true"));
+    assert_ok(predict(m, w, &latent));
+    for (size_t q = 0; q < Q; q++) {
+        assert_close(a.upper[q] - a.mean[q], 1.6448536269514722 * a.std[q], 1e-12);
+        assert_close(a.mean[q] - a.lower[q], 1.6448536269514722 * a.std[q], 1e-12);
+        assert_close(a.std[q], hypot(latent.std[q], noise), 1e-12);
+        assert_true(a.mean[q] == latent.mean[q]);
+    }
+    quorum_model_free(m);
+}
+
+static void rows_do_not_depend_on_their_batch(void **state)
+{
+    world *w = *state;
+    quorum_model *m = fit_model(w);
+    answers whole;
+    for (int k = 0; k < quorum_method_count(); k++) {
+        assert_ok(quorum_options_set(w->o, "method", quorum_method_name(k)));
+        assert_ok(predict(m, w, &whole));
+        for (size_t q = 0; q < Q; q += 7) {
+            double mean, std;
+            quorum_prediction out = {.mean = &mean, .std = &std};
+            assert_ok(quorum_predict(m, w->queries + q * D, 1, w->o, &out, NULL));
+            assert_true(mean == whole.mean[q] && std == whole.std[q]);
+        }
+    }
+    quorum_model_free(m);
+}
+
+/* ---- Many threads on one model ---- */
+
+typedef struct {
+    const quorum_model *m;
+    const world *w;
+    const char *method;
+    answers a;
+    quorum_status status;
+} caller;
+
+static void *call_predict(void *argument)
+{
+    caller *c = argument;
+    quorum_options *o = quorum_options_new();
+    quorum_prediction out = {c->a.mean, c->a.std, c->a.lower, c->a.upper};
+    c->status = quorum_options_set(o, "method", c->method);
+    if (c->status == QUORUM_OK)
+        c->status = quorum_options_set(o, "threads", "2");
+    if (c->status == QUORUM_OK)
+        c->status = quorum_predict(c->m, c->w->queries, Q, o, &out, NULL);
+    quorum_options_free(o);
+    return NULL;
+}
+
+static void many_threads_may_predict_at_once(void **state)
+{
+    world *w = *state;
+    quorum_model *m = fit_model(w), *fresh = NULL;
+    static const char *const methods[] = {"npae", "grbcm", "rbcm", "grbcm*", "npae*", "grbcm"};
+    enum { CALLERS = 6 };
+    static caller c[CALLERS];
+    pthread_t thread[CALLERS];
+    assert_ok(quorum_save(m, w->path));
+    assert_ok(quorum_load(w->path, &fresh)); /* nothing is ready yet: all race for it */
+    for (int i = 0; i < CALLERS; i++) {
+        c[i] = (caller){.m = fresh, .w = w, .method = methods[i]};
+        assert_int_equal(pthread_create(&thread[i], NULL, call_predict, &c[i]), 0);
+    }
+    for (int i = 0; i < CALLERS; i++) {
+        answers a;
+        pthread_join(thread[i], NULL);
+        assert_int_equal(c[i].status, QUORUM_OK);
+        assert_ok(quorum_options_set(w->o, "method", methods[i]));
+        assert_ok(predict(m, w, &a));
+        assert_memory_equal(&a, &c[i].a, sizeof a);
+    }
+    quorum_model_free(m);
+    quorum_model_free(fresh);
+}
+
+/* ---- Failures ---- */
+
+static void bad_data_are_refused(void **state)
+{
+    world *w = *state;
+    quorum_model *m = NULL;
+    assert_int_equal(quorum_fit(w->X, w->y, 0, D, NULL, w->o, &m), QUORUM_E_ARGUMENT);
+    assert_int_equal(quorum_fit(NULL, w->y, N, D, NULL, w->o, &m), QUORUM_E_ARGUMENT);
+    assert_int_equal(quorum_fit(w->X, w->y, 3, D, NULL, w->o, &m), QUORUM_E_DATA);
+    assert_says("4 experts for 3 rows");
+    double kept = w->X[7 * D + 1];
+    w->X[7 * D + 1] = NAN;
+    assert_int_equal(quorum_fit(w->X, w->y, N, D, NULL, w->o, &m), QUORUM_E_DATA);
+    assert_says("row 8, input 2");
+    w->X[7 * D + 1] = kept;
+    w->y[3] = INFINITY;
+    assert_int_equal(quorum_fit(w->X, w->y, N, D, NULL, w->o, &m), QUORUM_E_DATA);
+    for (size_t i = 0; i < N; i++)
+        w->y[i] = 4.5;
+    assert_int_equal(quorum_fit(w->X, w->y, N, D, NULL, w->o, &m), QUORUM_E_DATA);
+    assert_says("constant (4.5");
+    assert_null(m);
+}
+
+static void constant_and_duplicate_inputs_are_fine(void **state)
+{
+    world *w = *state;
+    quorum_model *m = NULL;
+    answers a;
+    for (size_t i = 0; i < N; i++) {
+        w->X[i * D + 2] = 3.0;
+        if (i % 3 == 0)
+            memcpy(w->X + i * D, w->X, D * sizeof *w->X);
+    }
+    assert_ok(quorum_options_set(w->o, "theta", ""));
+    assert_ok(quorum_fit(w->X, w->y, N, D, NULL, w->o, &m));
+    quorum_info info;
+    assert_ok(quorum_inspect(m, &info));
+    assert_true(info.x_scale[2] == 1.0);
+    assert_ok(predict(m, w, &a));
+    for (size_t q = 0; q < Q; q++)
+        assert_true(isfinite(a.mean[q]) && a.std[q] > 0.0);
+    quorum_model_free(m);
+}
+
+static void failed_predictions_are_nan(void **state)
+{
+    world *w = *state;
+    quorum_model *m = fit_model(w);
+    answers a;
+    w->queries[5 * D + 1] = INFINITY;
+    assert_int_equal(predict(m, w, &a), QUORUM_E_DATA);
+    assert_says("query 6, input x2");
+    for (size_t q = 0; q < Q; q++)
+        assert_true(isnan(a.mean[q]) && isnan(a.std[q]) && isnan(a.lower[q]) && isnan(a.upper[q]));
+    quorum_model_free(m);
+}
+
+static int cancel(void *user, const char *stage, double fraction, const char *detail)
+{
+    (void)fraction;
+    (void)detail;
+    return strcmp(stage, user) == 0;
+}
+
+static void work_can_be_cancelled(void **state)
+{
+    world *w = *state;
+    quorum_model *m = NULL;
+    answers a;
+    char *const stages[] = {"partition", "factorise", "graph"};
+    for (int k = 0; k < 3; k++) {
+        quorum_options_set_progress(w->o, cancel, stages[k]);
+        assert_int_equal(quorum_fit(w->X, w->y, N, D, NULL, w->o, &m), QUORUM_E_CANCELLED);
+        assert_null(m);
+    }
+    quorum_options_set_progress(w->o, NULL, NULL);
+    m = fit_model(w);
+    quorum_options_set_progress(w->o, cancel, "predict");
+    assert_int_equal(predict(m, w, &a), QUORUM_E_CANCELLED);
+    quorum_model_free(m);
+}
+
+/* Every allocation fails in turn: an error, no leak, no crash, and the work can be
+ * done again. */
+static void every_allocation_may_fail_in_fit(void **state)
+{
+    world *w = *state;
+    assert_ok(quorum_options_set(w->o, "threads", "1"));
+    int done = 0;
+    for (long n = 1; !done; n++) {
+        quorum_model *m = NULL;
+        mem_fail_at(n);
+        quorum_status status = quorum_fit(w->X, w->y, N, D, NULL, w->o, &m);
+        mem_fail_at(0);
+        done = status >= 0;
+        assert_true(done || (status == QUORUM_E_MEMORY && m == NULL));
+        assert_true(n < 2000);
+        quorum_model_free(m);
+    }
+}
+
+static void every_allocation_may_fail_in_predict(void **state)
+{
+    world *w = *state;
+    quorum_model *m = fit_model(w), *fresh = NULL;
+    static const char *const methods[] = {"npae", "grbcm", "rbcm"};
+    assert_ok(quorum_save(m, w->path));
+    for (int k = 0; k < 3; k++) {
+        answers a;
+        int done = 0;
+        assert_ok(quorum_options_set(w->o, "threads", "1"));
+        assert_ok(quorum_options_set(w->o, "method", methods[k]));
+        for (long n = 1; !done; n++) {
+            fresh = NULL;
+            mem_fail_at(n);
+            quorum_status status = quorum_load(w->path, &fresh);
+            if (status >= 0)
+                status = predict(fresh, w, &a);
+            mem_fail_at(0);
+            done = status >= 0;
+            assert_true(done || status == QUORUM_E_MEMORY);
+            assert_true(n < 2000);
+            quorum_model_free(fresh);
+        }
+    }
+    quorum_model_free(m);
+}
+
+/* ---- Model files ---- */
+
+static unsigned char *read_file(const char *path, size_t *size)
+{
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    fseek(f, 0, SEEK_END);
+    *size = (size_t)ftell(f);
+    rewind(f);
+    unsigned char *bytes = malloc(*size);
+    assert_int_equal(fread(bytes, 1, *size, f), *size);
+    fclose(f);
+    return bytes;
+}
+
+static void write_file(const char *path, const unsigned char *bytes, size_t size)
+{
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(bytes, 1, size, f), size);
+    fclose(f);
+}
+
+/* A damaged file is refused with a sentence that names it, or (a byte that nothing
+ * depends on) gives the very same model. */
+static void damaged_files_are_refused(void **state)
+{
+    world *w = *state;
+    quorum_model *m = NULL, *again = NULL;
+    assert_ok(quorum_options_set(w->o, "graph-rows", "5"));
+    assert_ok(quorum_fit(w->X, w->y, 20, D, NULL, w->o, &m));
+    assert_ok(quorum_save(m, w->path));
+    size_t size, refused = 0;
+    unsigned char *bytes = read_file(w->path, &size);
+    quorum_info x, y;
+    assert_ok(quorum_inspect(m, &x));
+    for (size_t i = 0; i < size; i += 3) {
+        bytes[i] ^= 0x41;
+        write_file(w->path, bytes, size);
+        quorum_status status = quorum_load(w->path, &again);
+        if (status < 0) {
+            assert_says("model.npz");
+            refused++;
+        } else {
+            assert_ok(quorum_inspect(again, &y));
+            assert_true(x.rows == y.rows && x.nlml == y.nlml && x.y_mean == y.y_mean);
+            quorum_model_free(again);
+        }
+        bytes[i] ^= 0x41;
+    }
+    assert_true(refused > size / 3 * 8 / 10); /* of those tried, most matter */
+    for (size_t cut = 0; cut < size; cut += 37) {
+        write_file(w->path, bytes, cut);
+        assert_true(quorum_load(w->path, &again) < 0);
+    }
+    free(bytes);
+    quorum_model_free(m);
+}
+
+static void other_files_are_not_models(void **state)
+{
+    world *w = *state;
+    quorum_model *m = NULL;
+    assert_int_equal(quorum_load("/nonexistent/model.npz", &m), QUORUM_E_FILE);
+    write_file(w->path, (const unsigned char *)"x,y\n1,2\n", 8);
+    assert_int_equal(quorum_load(w->path, &m), QUORUM_E_FORMAT);
+    assert_says("model.npz");
+    quorum_model *good = fit_model(w);
+    assert_int_equal(quorum_save(good, "/nonexistent/model.npz"), QUORUM_E_FILE);
+    quorum_model_free(good);
+    assert_null(m);
+}
+
+/* ---- Joint covariance ---- */
+
+static void joint_covariance_has_the_variances(void **state)
+{
+    world *w = *state;
+    quorum_model *m = fit_model(w);
+    answers a;
+    double mean[Q], *covariance = mem_alloc((size_t)Q * Q, 8);
+    assert_ok(predict(m, w, &a));
+    assert_ok(quorum_predict_joint(m, w->queries, Q, w->o, mean, covariance));
+    for (size_t q = 0; q < Q; q++) {
+        assert_close(sqrt(covariance[q * Q + q]), a.std[q], 1e-9);
+        assert_true(mean[q] == a.mean[q]);
+    }
+    assert_ok(quorum_options_set(w->o, "method", "rbcm"));
+    assert_int_equal(quorum_predict_joint(m, w->queries, Q, w->o, mean, covariance),
+                     QUORUM_E_ARGUMENT);
+    assert_says("use npae");
+    assert_true(isnan(covariance[0]) && isnan(mean[0]));
+    mem_free(covariance);
+    quorum_model_free(m);
+}
+
+static void selections_compose_with_methods(void **state)
+{
+    world *w = *state;
+    quorum_model *m = fit_model(w);
+    answers a, b;
+    quorum_report report;
+    quorum_prediction out = {.mean = a.mean};
+    assert_ok(quorum_options_set(w->o, "method", "rbcm*"));
+    assert_ok(quorum_predict(m, w->queries, Q, w->o, &out, &report));
+    assert_true(report.experts_used == 4.0); /* ceil(0.8 x 4) */
+    assert_ok(quorum_options_set(w->o, "method", "npae"));
+    assert_ok(quorum_options_set(w->o, "select", "graph:1"));
+    assert_ok(predict(m, w, &a));
+    assert_ok(quorum_options_set(w->o, "select", "all"));
+    assert_ok(predict(m, w, &b));
+    assert_memory_equal(&a, &b, sizeof a);
+    assert_ok(quorum_options_set(w->o, "select", "worst:0.5"));
+    assert_ok(quorum_predict(m, w->queries, Q, w->o, &out, &report));
+    assert_true(report.experts_used == 2.0);
+    assert_ok(quorum_options_set(w->o, "select", "expert:9"));
+    assert_int_equal(quorum_predict(m, w->queries, Q, w->o, &out, &report), QUORUM_E_ARGUMENT);
+    quorum_model_free(m);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_saved_model_predicts_the_same_bits),
+        TEST(intervals_are_those_of_a_gaussian),
+        TEST(rows_do_not_depend_on_their_batch),
+        TEST(many_threads_may_predict_at_once),
+        TEST(bad_data_are_refused),
+        TEST(constant_and_duplicate_inputs_are_fine),
+        TEST(failed_predictions_are_nan),
+        TEST(work_can_be_cancelled),
+        TEST(every_allocation_may_fail_in_fit),
+        TEST(every_allocation_may_fail_in_predict),
+        TEST(damaged_files_are_refused),
+        TEST(other_files_are_not_models),
+        TEST(joint_covariance_has_the_variances),
+        TEST(selections_compose_with_methods),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
