@@ -230,8 +230,8 @@ static void run_case(FILE *csv, const size_case *s, int threads)
 static void run_all(FILE *csv, int threads)
 {
     const size_case cases[] = {
-        {"se", &kernel_se, 12, 250, 9},        {"se", &kernel_se, 10, 500, 9},
-        {"se", &kernel_se, 10, 500, 32},       {"matern32", &kernel_matern32, 10, 500, 9},
+        {"se", &kernel_se, 12, 250, 9},  {"se", &kernel_se, 10, 500, 9},
+        {"se", &kernel_se, 10, 500, 32}, {"matern32", &kernel_matern32, 10, 500, 9},
         {"se", &kernel_se, 6, 1000, 9},
     };
     printf("BLAS kernels %s, %d threads, GFLOP/s, best of %d\n", quorum_blas_kernel(), threads,

@@ -117,11 +117,11 @@ QUORUM_API void quorum_options_set_progress(quorum_options *options, quorum_prog
  * Options used: target, ignore, missing, header. */
 typedef struct {
     size_t rows, inputs;
-    double *X;          /* rows x inputs, row-major                                      */
-    double *y;          /* rows                                                          */
-    char **names;       /* inputs + 1 column names, the target's last; NULL: no header   */
-    size_t target;      /* the target's place among the columns kept, 0 .. inputs        */
-    size_t dropped;     /* rows left out by missing=drop                                 */
+    double *X;      /* rows x inputs, row-major                                      */
+    double *y;      /* rows                                                          */
+    char **names;   /* inputs + 1 column names, the target's last; NULL: no header   */
+    size_t target;  /* the target's place among the columns kept, 0 .. inputs        */
+    size_t dropped; /* rows left out by missing=drop                                 */
 } quorum_data;
 
 QUORUM_API quorum_status quorum_data_read(const char *path, const quorum_options *options,
@@ -171,27 +171,27 @@ QUORUM_API quorum_status quorum_load(const char *path, quorum_model **model);
  * it does.  Hyperparameters are those of the standardised data. */
 typedef struct {
     size_t rows, inputs, experts;
-    const size_t *sizes;          /* experts: training rows of each                      */
-    const char *const *names;     /* inputs + 1, the target's last                       */
+    const size_t *sizes;      /* experts: training rows of each                      */
+    const char *const *names; /* inputs + 1, the target's last                       */
     const char *kernel, *partition;
-    const double *lengthscale;    /* inputs                                              */
+    const double *lengthscale; /* inputs                                              */
     double signal_variance, noise_variance;
-    const int *at_bound;          /* inputs + 2: lengthscales, signal, noise; -1 on the lower
+    const int *at_bound;            /* inputs + 2: lengthscales, signal, noise; -1 on the lower
                                      bound, 1 on the upper (an irrelevant input), 0 between */
     const double *x_mean, *x_scale; /* inputs                                            */
     double y_mean, y_scale;
-    double nlml;                  /* sum over the training experts of the negative log
+    double nlml;          /* sum over the training experts of the negative log
                                      marginal likelihood, standardised units             */
-    int evaluations;              /* of the objective and its gradient                   */
-    size_t train_experts;         /* experts that the hyperparameters were trained on    */
+    int evaluations;      /* of the objective and its gradient                   */
+    size_t train_experts; /* experts that the hyperparameters were trained on    */
     double seconds_partition, seconds_train, seconds_graph, seconds_total;
     unsigned long long seed;
     /* The expert graph (docs/methods.md, "The expert graph"). */
-    double lambda;                /* penalty used, absolute                              */
-    size_t edges;                 /* non-zero pairs of the precision matrix              */
-    const double *precision;      /* experts x experts                                   */
-    const double *importance;     /* experts                                             */
-    const size_t *ranking;        /* experts: most important first                       */
+    double lambda;            /* penalty used, absolute                              */
+    size_t edges;             /* non-zero pairs of the precision matrix              */
+    const double *precision;  /* experts x experts                                   */
+    const double *importance; /* experts                                             */
+    const size_t *ranking;    /* experts: most important first                       */
 } quorum_info;
 
 QUORUM_API quorum_status quorum_inspect(const quorum_model *model, quorum_info *info);
@@ -207,11 +207,11 @@ typedef struct {
 
 /* Counts of numerical events; all but experts_used are sums over queries. */
 typedef struct {
-    double experts_used;     /* mean number of experts per query                         */
-    size_t prior_fallbacks;  /* precision not positive: the prior was returned           */
-    size_t clamped;          /* variances brought back into their range                  */
-    size_t jittered;         /* NPAE systems that needed jitter                          */
-    size_t pseudo_inverses;  /* NPAE systems solved by pseudo-inverse                    */
+    double experts_used;    /* mean number of experts per query                         */
+    size_t prior_fallbacks; /* precision not positive: the prior was returned           */
+    size_t clamped;         /* variances brought back into their range                  */
+    size_t jittered;        /* NPAE systems that needed jitter                          */
+    size_t pseudo_inverses; /* NPAE systems solved by pseudo-inverse                    */
     double seconds;
 } quorum_report;
 
@@ -219,8 +219,8 @@ typedef struct {
  * interval, latent, mean-only, threads, memory, graph-on.  Safe to call from
  * many threads on one model.  `report` may be NULL. */
 QUORUM_API quorum_status quorum_predict(const quorum_model *model, const double *X, size_t rows,
-                                        const quorum_options *options,
-                                        const quorum_prediction *out, quorum_report *report);
+                                        const quorum_options *options, const quorum_prediction *out,
+                                        quorum_report *report);
 
 /* NPAE's joint predictive covariance between the given queries, rows x rows,
  * of the latent function unless latent=false is set, which adds the noise to
@@ -242,9 +242,9 @@ QUORUM_API const char *quorum_method_help(int i);
 /* Scores are gathered chunk by chunk: zero the struct, add, finish. */
 typedef struct {
     size_t n;
-    double sum_y, sum_yy, shift;                      /* of the test targets, about shift */
+    double sum_y, sum_yy, shift; /* of the test targets, about shift */
     double sum_sq, sum_abs, sum_nlpd, sum_trivial, sum_crps;
-    size_t inside[4];                                 /* of the 50, 90, 95, 99 % intervals */
+    size_t inside[4]; /* of the 50, 90, 95, 99 % intervals */
 } quorum_scores;
 
 typedef struct {

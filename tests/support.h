@@ -17,16 +17,6 @@
 
 #include <cmocka.h>
 
-/* fail() is the library's own. */
-#undef fail
-#undef fail_msg
-#define fail_msg(...)                                                                              \
-    do {                                                                                           \
-        print_error("ERROR: " __VA_ARGS__);                                                        \
-        print_error("\n");                                                                         \
-        _fail(__FILE__, __LINE__);                                                                 \
-    } while (0)
-
 /* |a - b| <= tolerance * max(1, |b|), saying both when not. */
 #define assert_close(a, b, tolerance)                                                              \
     do {                                                                                           \

@@ -19,8 +19,8 @@ enum { ROW_PANEL = 256 };
 typedef struct {
     const npae_block *block;
     const points *Q;
-    size_t *first;   /* p + 1: where expert i's rows start in A and V     */
-    double *A, *V;   /* rows x b, expert i's m_i x b block at first[i] * b */
+    size_t *first; /* p + 1: where expert i's rows start in A and V     */
+    double *A, *V; /* rows x b, expert i's m_i x b block at first[i] * b */
     size_t room;
     double *scratch; /* a worker: ROW_PANEL x largest part                 */
 } joint_job;
@@ -130,7 +130,7 @@ quorum_status npae_joint_covariance(const npae_block *block, const double *weigh
     finish(&job, P, covariance);
     goto done;
 no_memory:
-    status = fail(QUORUM_E_MEMORY, "out of memory for the joint covariance of %zu queries", b);
+    status = failure(QUORUM_E_MEMORY, "out of memory for the joint covariance of %zu queries", b);
 done:
     mem_free(job.first);
     mem_free(job.A);

@@ -20,9 +20,9 @@ double npae_query_bytes(size_t p, size_t rows)
 
 typedef struct {
     const npae_block *block;
-    size_t (*pair)[2];  /* (i, j), i < j, most work first                 */
-    double *out;        /* pairs x b                                      */
-    size_t room;        /* numbers of scratch a worker                    */
+    size_t (*pair)[2]; /* (i, j), i < j, most work first                 */
+    double *out;       /* pairs x b                                      */
+    size_t room;       /* numbers of scratch a worker                    */
     double *scratch;
 } pair_job;
 
@@ -96,7 +96,7 @@ quorum_status npae_cross_covariances(const npae_block *block, int threads, doubl
     job.room = ROW_PANEL * (largest + block->b);
     size_t workers = (size_t)parallel_workers(threads, count);
     if (!NEW_ARRAY(job.pair, count) || !NEW_ARRAY(job.scratch, workers * job.room)) {
-        status = fail(QUORUM_E_MEMORY, "out of memory for the covariances of %zu experts", p);
+        status = failure(QUORUM_E_MEMORY, "out of memory for the covariances of %zu experts", p);
         goto done;
     }
     size_t next = 0; /* pairs of later experts first: any order gives the same numbers */
@@ -114,7 +114,7 @@ done:
 
 /* ---- One query's system ---- */
 
-static const double NEGLIGIBLE = 1e-13;   /* of s_f^2: such an expert is left out        */
+static const double NEGLIGIBLE = 1e-13;    /* of s_f^2: such an expert is left out        */
 static const double SMALLEST_PIVOT = 1e-9; /* of the unit diagonal: below, add jitter    */
 static const double FIRST_JITTER = 1e-9, LAST_JITTER = 1e-5;
 
@@ -245,7 +245,8 @@ static quorum_status one_query(void *context, size_t q, int worker)
             out->weights[i * k->b + q] = w[c] * s->scale[c];
     }
     out->mean[q] = mean;
-    out->var[q] = clamp_variance(k->c->theta.signal - gained, k->c->theta.signal, s, &job->event[q]);
+    out->var[q] =
+        clamp_variance(k->c->theta.signal - gained, k->c->theta.signal, s, &job->event[q]);
     return QUORUM_OK;
 }
 
@@ -269,7 +270,7 @@ static quorum_status system_new(size_t p, query_system *s)
     NEW_ARRAY(s->values, 2 * p);
     if (s->member && s->scale && s->R && s->factor && s->rhs && s->values)
         return QUORUM_OK;
-    return fail(QUORUM_E_MEMORY, "out of memory for the joint system of %zu experts", p);
+    return failure(QUORUM_E_MEMORY, "out of memory for the joint system of %zu experts", p);
 }
 
 static void count_events(const char *event, size_t b, npae_result *out)
@@ -290,7 +291,7 @@ quorum_status npae_aggregate(const npae_block *block, int threads, npae_result *
     quorum_status status = QUORUM_OK;
     if (!NEW_ARRAY(pairs, p * (p - 1) / 2 * b) || !NEW_ZEROED(job.event, b) ||
         !NEW_ZEROED(job.system, (size_t)workers)) {
-        status = fail(QUORUM_E_MEMORY, "out of memory for the covariances of %zu experts", p);
+        status = failure(QUORUM_E_MEMORY, "out of memory for the covariances of %zu experts", p);
         goto done;
     }
     for (int w = 0; w < workers; w++)
@@ -308,6 +309,6 @@ done:
     return status;
 }
 
-const rule rule_npae = {"npae",
-                        "nested pointwise aggregation: dependence of the experts taken into account",
-                        TAKES_COVARIANCE, NULL};
+const rule rule_npae = {
+    "npae", "nested pointwise aggregation: dependence of the experts taken into account",
+    TAKES_COVARIANCE, NULL};

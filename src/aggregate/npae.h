@@ -36,8 +36,8 @@ quorum_status npae_cross_covariances(const npae_block *block, int threads, doubl
 
 /* Covariance of the prediction errors f(x) - mean(x) between the queries, b x b,
  * from the weights of npae_aggregate.  Q holds the b queries, scaled. */
-quorum_status npae_joint_covariance(const npae_block *block, const double *weights,
-                                    const points *Q, int threads, double *covariance);
+quorum_status npae_joint_covariance(const npae_block *block, const double *weights, const points *Q,
+                                    int threads, double *covariance);
 
 /* Bytes that a query of a block takes, gammas and pairs, for p experts that own
  * `rows` rows together. */

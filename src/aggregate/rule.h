@@ -20,8 +20,8 @@ typedef struct {
 } consensus;
 
 typedef enum {
-    TAKES_OPINIONS, /* experts as they are                                          */
-    TAKES_BASE,     /* expert 0 is the base, the others hold the base's rows as well */
+    TAKES_OPINIONS,  /* experts as they are                                          */
+    TAKES_BASE,      /* expert 0 is the base, the others hold the base's rows as well */
     TAKES_COVARIANCE /* the experts' joint distribution (npae.h); combine is NULL     */
 } rule_kind;
 

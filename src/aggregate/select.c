@@ -9,8 +9,8 @@ static quorum_status parse_share(const char *text, const char *number, double *s
     char *end;
     *share = strtod(number, &end);
     if (end == number || *end != '\0' || !(*share > 0.0 && *share <= 1.0))
-        return fail(QUORUM_E_ARGUMENT, "select \"%s\": the share must be in (0, 1], as in graph:0.8",
-                    text);
+        return failure(QUORUM_E_ARGUMENT,
+                    "select \"%s\": the share must be in (0, 1], as in graph:0.8", text);
     return QUORUM_OK;
 }
 
@@ -19,7 +19,7 @@ static quorum_status parse_expert(const char *text, const char *number, size_t *
     char *end;
     unsigned long long value = strtoull(number, &end, 10);
     if (end == number || *end != '\0' || value < 1 || number[0] == '-')
-        return fail(QUORUM_E_ARGUMENT, "select \"%s\": experts are counted from 1, as in expert:3",
+        return failure(QUORUM_E_ARGUMENT, "select \"%s\": experts are counted from 1, as in expert:3",
                     text);
     *expert = (size_t)value - 1;
     return QUORUM_OK;
@@ -42,7 +42,7 @@ quorum_status selection_parse(const char *text, selection *out)
         out->kind = SELECT_ONE;
         return parse_expert(text, text + 7, &out->expert);
     }
-    return fail(QUORUM_E_ARGUMENT,
+    return failure(QUORUM_E_ARGUMENT,
                 "select \"%s\" is not known; use all, graph:A, best:A, worst:A (A in (0, 1]) or "
                 "expert:I",
                 text);
@@ -59,7 +59,7 @@ quorum_status selection_members(const selection *s, size_t M, const size_t *rank
 {
     if (s->kind == SELECT_ONE) {
         if (s->expert >= M)
-            return fail(QUORUM_E_ARGUMENT, "select expert:%zu: the model has %zu experts",
+            return failure(QUORUM_E_ARGUMENT, "select expert:%zu: the model has %zu experts",
                         s->expert + 1, M);
         experts[0] = s->expert;
         *count = 1;
@@ -69,9 +69,7 @@ quorum_status selection_members(const selection *s, size_t M, const size_t *rank
     size_t k = (size_t)ceil(s->share * (double)M - 1e-9);
     *count = k < 1 ? 1 : k > M ? M : k;
     for (size_t i = 0; i < *count; i++)
-        experts[i] = *count == M               ? i
-                     : s->kind == SELECT_MOST ? ranking[i]
-                                              : ranking[M - 1 - i];
+        experts[i] = *count == M ? i : s->kind == SELECT_MOST ? ranking[i] : ranking[M - 1 - i];
     qsort(experts, *count, sizeof *experts, ascending);
     return QUORUM_OK;
 }

@@ -9,7 +9,8 @@
  * or when the product overflows.  Zero bytes give a valid pointer. */
 void *mem_alloc(size_t count, size_t size);
 void *mem_alloc_zero(size_t count, size_t size);
-void *mem_grow(void *old, size_t old_count, size_t new_count, size_t size); /* old stays on failure */
+void *mem_grow(void *old, size_t old_count, size_t new_count,
+               size_t size); /* old stays on failure */
 char *mem_copy_text(const char *text);
 void mem_free(void *pointer);
 

@@ -118,7 +118,7 @@ quorum_status parallel_for(int threads, size_t n, parallel_body body, void *cont
         pthread_join(thread[w], NULL);
     pthread_mutex_destroy(&j.lock);
     if (j.failed_item != SIZE_MAX)
-        return fail(j.failed_status, "%s", j.failed_message);
+        return failure(j.failed_status, "%s", j.failed_message);
     return QUORUM_OK;
 }
 

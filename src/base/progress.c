@@ -14,6 +14,6 @@ quorum_status progress_report(const progress *p, const char *stage, double fract
     vsnprintf(detail, sizeof detail, format, args);
     va_end(args);
     if (p->callback(p->user, stage, fraction, detail) != 0)
-        return fail(QUORUM_E_CANCELLED, "cancelled during %s", stage);
+        return failure(QUORUM_E_CANCELLED, "cancelled during %s", stage);
     return QUORUM_OK;
 }

@@ -7,7 +7,7 @@
 enum { MESSAGE_SIZE = 1024 };
 static _Thread_local char message[MESSAGE_SIZE] = "no error";
 
-quorum_status fail(quorum_status status, const char *format, ...)
+void set_message(const char *format, ...)
 {
     char text[MESSAGE_SIZE]; /* an argument may point into the present message */
     va_list args;
@@ -15,10 +15,9 @@ quorum_status fail(quorum_status status, const char *format, ...)
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     memcpy(message, text, sizeof text);
-    return status;
 }
 
-quorum_status fail_in(quorum_status status, const char *format, ...)
+void prefix_message(const char *format, ...)
 {
     char where[MESSAGE_SIZE], text[2 * MESSAGE_SIZE + 2];
     va_list args;
@@ -27,7 +26,6 @@ quorum_status fail_in(quorum_status status, const char *format, ...)
     va_end(args);
     snprintf(text, sizeof text, "%s: %s", where, message);
     memcpy(message, text, MESSAGE_SIZE - 1); /* the last byte stays 0 */
-    return status;
 }
 
 const char *quorum_message(void)

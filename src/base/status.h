@@ -4,13 +4,15 @@
 
 #include "quorum.h"
 
-/* Records the sentence for this thread and returns `status`. */
-quorum_status fail(quorum_status status, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+/* failure(status, format, ...) records the sentence for this thread and is `status`.
+ * A macro, so that compilers and analysers see which status comes back. */
+#define failure(status, ...) (set_message(__VA_ARGS__), (status))
 
-/* Prefixes this thread's sentence with where it happened: "where: sentence". */
-quorum_status fail_in(quorum_status status, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+/* The same with the present sentence behind it: "where: sentence". */
+#define failure_in(status, ...) (prefix_message(__VA_ARGS__), (status))
+
+void set_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void prefix_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #define TRY(call)                                                                                  \
     do {                                                                                           \

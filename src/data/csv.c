@@ -29,7 +29,7 @@ typedef struct {
 
 static quorum_status fail_memory(const reader *r)
 {
-    return fail(QUORUM_E_MEMORY, "%s: out of memory while reading", r->label);
+    return failure(QUORUM_E_MEMORY, "%s: out of memory while reading", r->label);
 }
 
 static size_t count_lines(const csv *c, const char *p, const char *end)
@@ -46,7 +46,7 @@ static quorum_status check_for_zero_bytes(const reader *r, const csv *c, size_t 
     if (!zero)
         return QUORUM_OK;
     size_t line = c->line + count_lines(c, c->window + c->begin, zero);
-    return fail(QUORUM_E_FORMAT,
+    return failure(QUORUM_E_FORMAT,
                 "%s: line %zu: contains a zero byte, so this is not text; csv, csv.gz, npy and npz "
                 "files can be read",
                 r->label, line);
@@ -55,7 +55,7 @@ static quorum_status check_for_zero_bytes(const reader *r, const csv *c, size_t 
 static quorum_status grow_window(const reader *r, csv *c)
 {
     if (c->capacity >= MAX_RECORD)
-        return fail(QUORUM_E_FORMAT, "%s: line %zu: longer than %d MB; is a quote left open?",
+        return failure(QUORUM_E_FORMAT, "%s: line %zu: longer than %d MB; is a quote left open?",
                     r->label, c->line, MAX_RECORD >> 20);
     char *larger = mem_grow(c->window, c->end, 2 * c->capacity, 1);
     if (!larger)
@@ -97,7 +97,7 @@ static quorum_status load_record(const reader *r, csv *c, int *found)
         const char *next = record_scan(&c->dialect, c->window + c->begin, c->window + c->end,
                                        c->at_end, &c->record);
         if (!next && c->at_end)
-            return fail(QUORUM_E_FORMAT, "%s: line %zu: a quote is opened and never closed",
+            return failure(QUORUM_E_FORMAT, "%s: line %zu: a quote is opened and never closed",
                         r->label, c->line);
         if (!next) {
             TRY(refill(r, c));
@@ -134,7 +134,7 @@ static quorum_status fail_columns(const reader *r, const csv *c, size_t found)
     char reference[48] = "the header";
     if (!r->names.given)
         snprintf(reference, sizeof reference, "line %zu", c->first_line);
-    return fail(QUORUM_E_DATA,
+    return failure(QUORUM_E_DATA,
                 "%s: line %zu: %zu column%s where %s has %zu (delimiter: %s); fix the line, or "
                 "skip such rows with --missing drop",
                 r->label, c->line, found, found == 1 ? "" : "s", reference, c->columns,
@@ -189,12 +189,12 @@ static quorum_status check_encoding(const reader *r, csv *c)
 {
     const char *text = c->window;
     if (source_kind_of_bytes(text, c->end) != KIND_TEXT)
-        return fail(QUORUM_E_FORMAT,
+        return failure(QUORUM_E_FORMAT,
                     "%s: npy and npz data are read from a plain file only, not compressed and not "
                     "through a pipe",
                     r->label);
     if (c->end >= 2 && (memcmp(text, "\xFF\xFE", 2) == 0 || memcmp(text, "\xFE\xFF", 2) == 0))
-        return fail(QUORUM_E_FORMAT, "%s: is UTF-16 text; save it as UTF-8", r->label);
+        return failure(QUORUM_E_FORMAT, "%s: is UTF-16 text; save it as UTF-8", r->label);
     if (c->end >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
         c->begin = 3;
     return QUORUM_OK;
@@ -231,7 +231,7 @@ static quorum_status load_first_record(const reader *r, csv *c)
     int found;
     TRY(load_record(r, c, &found));
     if (!found)
-        return fail(QUORUM_E_DATA, "%s: is empty", r->label);
+        return failure(QUORUM_E_DATA, "%s: is empty", r->label);
     c->columns = record_columns(c);
     c->first_line = c->line;
     TRY(table_check_width(r, c->columns));

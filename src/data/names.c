@@ -14,7 +14,7 @@ quorum_status names_reserve(column_names *n, size_t count, size_t bytes)
     if (n->text && n->start)
         return QUORUM_OK;
     names_free(n);
-    return fail(QUORUM_E_MEMORY, "out of memory for the names of %zu columns", count);
+    return failure(QUORUM_E_MEMORY, "out of memory for the names of %zu columns", count);
 }
 
 void names_append(column_names *n, const char *begin, const char *end, int quoted)

@@ -17,15 +17,15 @@ static const char *const damaged = "the npy header is damaged";
 quorum_status npy_header_size(const unsigned char *prefix, size_t n, size_t *size)
 {
     if (n < 10 || memcmp(prefix, "\x93NUMPY", MAGIC_SIZE) != 0)
-        return fail(QUORUM_E_FORMAT, "is not an npy array");
+        return failure(QUORUM_E_FORMAT, "is not an npy array");
     int version = prefix[6];
     if (version < 1 || version > 3 || (version > 1 && n < NPY_PREFIX))
-        return fail(QUORUM_E_FORMAT, "npy version %d is not known (1 to 3 are)", version);
+        return failure(QUORUM_E_FORMAT, "npy version %d is not known (1 to 3 are)", version);
     size_t length = (size_t)prefix[8] | (size_t)prefix[9] << 8;
     if (version > 1)
         length |= (size_t)prefix[10] << 16 | (size_t)prefix[11] << 24;
     if (length > MAX_HEADER)
-        return fail(QUORUM_E_FORMAT, "%s: it says that it has %zu bytes", damaged, length);
+        return failure(QUORUM_E_FORMAT, "%s: it says that it has %zu bytes", damaged, length);
     *size = length + (version > 1 ? 12 : 10);
     return QUORUM_OK;
 }
@@ -91,7 +91,7 @@ static quorum_status parse_descr(cursor *c, npy_header *h)
 {
     char text[16];
     if (!accept_text(c, text, sizeof text))
-        return fail(QUORUM_E_FORMAT, "the array does not hold plain numbers");
+        return failure(QUORUM_E_FORMAT, "the array does not hold plain numbers");
     size_t size = (size_t)(strlen(text) == 3 ? text[2] - '0' : 0);
     h->kind = text[0] ? text[1] : '\0';
     h->size = size;
@@ -102,7 +102,7 @@ static quorum_status parse_descr(cursor *c, npy_header *h)
     int real = h->kind == 'f' && (size == 2 || size == 4 || size == 8);
     if (order_known && (integer || real || (h->kind == 'b' && size == 1)))
         return QUORUM_OK;
-    return fail(QUORUM_E_FORMAT,
+    return failure(QUORUM_E_FORMAT,
                 "the array holds elements of type '%s'; only booleans, integers and "
                 "floats of up to 8 bytes can be read",
                 text);
@@ -112,17 +112,17 @@ static quorum_status parse_shape(cursor *c, npy_header *h)
 {
     h->ndim = 0;
     if (!accept(c, '('))
-        return fail(QUORUM_E_FORMAT, "%s: no shape", damaged);
+        return failure(QUORUM_E_FORMAT, "%s: no shape", damaged);
     while (!accept(c, ')')) {
         size_t length;
         if (!accept_number(c, &length))
-            return fail(QUORUM_E_FORMAT, "%s: the shape is not readable or absurdly large",
+            return failure(QUORUM_E_FORMAT, "%s: the shape is not readable or absurdly large",
                         damaged);
         if (h->ndim == 2)
-            return fail(QUORUM_E_FORMAT, "the array has more than 2 dimensions");
+            return failure(QUORUM_E_FORMAT, "the array has more than 2 dimensions");
         h->shape[h->ndim++] = length;
         if (!accept(c, ',') && !(c->p < c->end && *c->p == ')'))
-            return fail(QUORUM_E_FORMAT, "%s: the shape has no end", damaged);
+            return failure(QUORUM_E_FORMAT, "%s: the shape has no end", damaged);
     }
     return QUORUM_OK;
 }
@@ -132,14 +132,14 @@ static quorum_status parse_order(cursor *c, npy_header *h)
     h->fortran = accept_word(c, "True");
     if (h->fortran || accept_word(c, "False"))
         return QUORUM_OK;
-    return fail(QUORUM_E_FORMAT, "%s: fortran_order is neither True nor False", damaged);
+    return failure(QUORUM_E_FORMAT, "%s: fortran_order is neither True nor False", damaged);
 }
 
 static quorum_status parse_entry(cursor *c, npy_header *h, unsigned *seen)
 {
     char key[16];
     if (!accept_text(c, key, sizeof key) || !accept(c, ':'))
-        return fail(QUORUM_E_FORMAT, "%s", damaged);
+        return failure(QUORUM_E_FORMAT, "%s", damaged);
     if (strcmp(key, "descr") == 0) {
         *seen |= 1;
         return parse_descr(c, h);
@@ -152,7 +152,7 @@ static quorum_status parse_entry(cursor *c, npy_header *h, unsigned *seen)
         *seen |= 4;
         return parse_shape(c, h);
     }
-    return fail(QUORUM_E_FORMAT, "%s: unknown entry '%s'", damaged, key);
+    return failure(QUORUM_E_FORMAT, "%s: unknown entry '%s'", damaged, key);
 }
 
 static quorum_status measure(npy_header *h)
@@ -164,7 +164,7 @@ static quorum_status measure(npy_header *h)
         overflow |= __builtin_mul_overflow(h->count, h->shape[i], &h->count);
     overflow |= __builtin_mul_overflow(h->count, h->size, &h->bytes);
     if (overflow || h->bytes > PTRDIFF_MAX)
-        return fail(QUORUM_E_FORMAT, "%s: the shape is absurdly large", damaged);
+        return failure(QUORUM_E_FORMAT, "%s: the shape is absurdly large", damaged);
     return QUORUM_OK;
 }
 
@@ -174,19 +174,19 @@ quorum_status npy_parse_header(const unsigned char *bytes, size_t n, npy_header 
     unsigned seen = 0;
     TRY(npy_header_size(bytes, n, &h.header_bytes));
     if (h.header_bytes > n)
-        return fail(QUORUM_E_FORMAT, "%s: it is cut off", damaged);
+        return failure(QUORUM_E_FORMAT, "%s: it is cut off", damaged);
     cursor c = {(const char *)bytes + (bytes[6] > 1 ? 12 : 10),
                 (const char *)bytes + h.header_bytes};
     if (!accept(&c, '{'))
-        return fail(QUORUM_E_FORMAT, "%s", damaged);
+        return failure(QUORUM_E_FORMAT, "%s", damaged);
     while (!accept(&c, '}')) {
         TRY(parse_entry(&c, &h, &seen));
         if (!accept(&c, ',') && !(c.p < c.end && *c.p == '}'))
-            return fail(QUORUM_E_FORMAT, "%s", damaged);
+            return failure(QUORUM_E_FORMAT, "%s", damaged);
     }
     skip_space(&c);
     if (seen != 7 || c.p != c.end)
-        return fail(QUORUM_E_FORMAT, "%s", damaged);
+        return failure(QUORUM_E_FORMAT, "%s", damaged);
     TRY(measure(&h));
     *out = h;
     return QUORUM_OK;
@@ -289,7 +289,7 @@ quorum_status npy_to_int64(const npy_header *h, const unsigned char *bytes, size
                            int64_t *out)
 {
     if (h->kind == 'f')
-        return fail(QUORUM_E_FORMAT, "the array holds floats where integers are expected");
+        return failure(QUORUM_E_FORMAT, "the array holds floats where integers are expected");
     if (is_native(h, 'i')) {
         memcpy(out, bytes, count * sizeof *out);
         return QUORUM_OK;
@@ -297,7 +297,7 @@ quorum_status npy_to_int64(const npy_header *h, const unsigned char *bytes, size
     for (size_t i = 0; i < count; i++) {
         uint64_t bits = load_bits(h, bytes + i * h->size);
         if (h->kind == 'u' && bits > INT64_MAX)
-            return fail(QUORUM_E_FORMAT, "element %zu is too large for an integer of 64 bits", i);
+            return failure(QUORUM_E_FORMAT, "element %zu is too large for an integer of 64 bits", i);
         out[i] = h->kind == 'i'   ? extend_sign(bits, h->size)
                  : h->kind == 'b' ? bits != 0
                                   : (int64_t)bits;

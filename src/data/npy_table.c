@@ -31,9 +31,9 @@ static quorum_status read_bytes(const reader *r, const npy_table *t, unsigned ch
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            return fail(QUORUM_E_FILE, "%s: cannot be read: %s", r->label, strerror(errno));
+            return failure(QUORUM_E_FILE, "%s: cannot be read: %s", r->label, strerror(errno));
         if (got == 0)
-            return fail(QUORUM_E_FORMAT, "%s: ends too early; the file is truncated", r->label);
+            return failure(QUORUM_E_FORMAT, "%s: ends too early; the file is truncated", r->label);
         to += got;
         n -= (size_t)got;
         offset += (size_t)got;
@@ -75,7 +75,7 @@ static quorum_status fit_values(const reader *r, npy_table *t)
     t->values_width = r->n_selected;
     t->values = mem_alloc(t->block_rows, r->n_selected * sizeof *t->values);
     if (!t->values)
-        return fail(QUORUM_E_MEMORY, "%s: out of memory while reading", r->label);
+        return failure(QUORUM_E_MEMORY, "%s: out of memory while reading", r->label);
     return QUORUM_OK;
 }
 
@@ -124,12 +124,12 @@ static quorum_status read_header(const reader *r, npy_table *t, size_t file_byte
     size_t size, n = file_bytes < sizeof prefix ? file_bytes : sizeof prefix;
     TRY(read_bytes(r, t, prefix, n, 0));
     if (npy_header_size(prefix, n, &size) < 0)
-        return fail_in(QUORUM_E_FORMAT, "%s", r->label);
+        return failure_in(QUORUM_E_FORMAT, "%s", r->label);
     if (!NEW_ARRAY(bytes, size))
-        return fail(QUORUM_E_MEMORY, "%s: out of memory while opening", r->label);
+        return failure(QUORUM_E_MEMORY, "%s: out of memory while opening", r->label);
     TRY_OR_DONE(read_bytes(r, t, bytes, size, 0));
     if (npy_parse_header(bytes, size, &t->header) < 0)
-        status = fail_in(QUORUM_E_FORMAT, "%s", r->label);
+        status = failure_in(QUORUM_E_FORMAT, "%s", r->label);
 done:
     mem_free(bytes);
     return status;
@@ -140,7 +140,7 @@ static quorum_status check_size(const reader *r, const npy_header *h, size_t fil
     size_t wanted = h->header_bytes + h->bytes; /* both are far from overflow */
     if (file_bytes == wanted)
         return QUORUM_OK;
-    return fail(QUORUM_E_FORMAT, "%s: has %zu bytes where its header asks for %zu; the file is %s",
+    return failure(QUORUM_E_FORMAT, "%s: has %zu bytes where its header asks for %zu; the file is %s",
                 r->label, file_bytes, wanted, file_bytes < wanted ? "truncated" : "damaged");
 }
 
@@ -148,7 +148,7 @@ static quorum_status take_shape(const reader *r, npy_table *t)
 {
     const npy_header *h = &t->header;
     if (h->ndim == 0)
-        return fail(QUORUM_E_DATA, "%s: holds a single number, not rows", r->label);
+        return failure(QUORUM_E_DATA, "%s: holds a single number, not rows", r->label);
     t->rows = h->shape[0];
     t->columns = h->ndim == 2 ? h->shape[1] : 1;
     return table_check_width(r, t->columns);
@@ -160,7 +160,7 @@ static quorum_status allocate_block(const reader *r, npy_table *t)
     size_t fitting = BLOCK_BYTES / row_bytes;
     t->block_rows = fitting > 0 ? fitting : 1;
     if (!NEW_ARRAY(t->block, t->block_rows * row_bytes))
-        return fail(QUORUM_E_MEMORY, "%s: out of memory while opening", r->label);
+        return failure(QUORUM_E_MEMORY, "%s: out of memory while opening", r->label);
     return QUORUM_OK;
 }
 
@@ -170,12 +170,12 @@ quorum_status npy_table_open(reader *r)
     npy_table *t = NULL;
     struct stat about;
     if (!NEW_ZEROED(t, 1))
-        return fail(QUORUM_E_MEMORY, "%s: out of memory while opening", r->label);
+        return failure(QUORUM_E_MEMORY, "%s: out of memory while opening", r->label);
     r->state = t; /* from here on reader_close frees it */
     r->format = &format;
     t->file = open(r->path, O_RDONLY | O_CLOEXEC);
     if (t->file < 0 || fstat(t->file, &about) != 0)
-        return fail(QUORUM_E_FILE, "%s: cannot be opened: %s", r->label, strerror(errno));
+        return failure(QUORUM_E_FILE, "%s: cannot be opened: %s", r->label, strerror(errno));
     TRY(read_header(r, t, (size_t)about.st_size));
     TRY(check_size(r, &t->header, (size_t)about.st_size));
     TRY(take_shape(r, t));

@@ -32,14 +32,14 @@ static quorum_status fail_to_open(const char *path, int code)
 {
     int problem = errno;
     if (code == ZIP_ER_NOZIP)
-        return fail(QUORUM_E_FORMAT, "%s: is not an npz file, or is truncated or damaged", path);
+        return failure(QUORUM_E_FORMAT, "%s: is not an npz file, or is truncated or damaged", path);
     if (code == ZIP_ER_MEMORY)
-        return fail(QUORUM_E_MEMORY, "%s: out of memory while opening", path);
+        return failure(QUORUM_E_MEMORY, "%s: out of memory while opening", path);
     if (code == ZIP_ER_OPEN || code == ZIP_ER_NOENT)
-        return fail(QUORUM_E_FILE, "%s: cannot be opened: %s", path, strerror(problem));
+        return failure(QUORUM_E_FILE, "%s: cannot be opened: %s", path, strerror(problem));
     zip_error_t error;
     zip_error_init_with_code(&error, code);
-    fail(QUORUM_E_FORMAT, "%s: the npz file is damaged (%s)", path, zip_error_strerror(&error));
+    set_message("%s: the npz file is damaged (%s)", path, zip_error_strerror(&error));
     zip_error_fini(&error);
     return QUORUM_E_FORMAT;
 }
@@ -50,10 +50,10 @@ static quorum_status check_names(const npz_reader *r)
     for (zip_int64_t i = 0; i < n; i++) {
         const char *name = zip_get_name(r->zip, (zip_uint64_t)i, ZIP_FL_ENC_RAW);
         if (!name)
-            return fail(QUORUM_E_FORMAT, "%s: member %lld has no name; the npz file is damaged",
+            return failure(QUORUM_E_FORMAT, "%s: member %lld has no name; the npz file is damaged",
                         r->path, (long long)i + 1);
         if (zip_name_locate(r->zip, name, ZIP_FL_ENC_RAW) != i)
-            return fail(QUORUM_E_FORMAT, "%s: member %.100s: is there twice; the file is damaged",
+            return failure(QUORUM_E_FORMAT, "%s: member %.100s: is there twice; the file is damaged",
                         r->path, name);
     }
     return QUORUM_OK;
@@ -63,13 +63,13 @@ static quorum_status check_path(const char *path, zip_uint64_t *bytes)
 {
     struct stat about;
     if (stat(path, &about) != 0)
-        return fail(QUORUM_E_FILE, "%s: cannot be opened: %s", path, strerror(errno));
+        return failure(QUORUM_E_FILE, "%s: cannot be opened: %s", path, strerror(errno));
     if (S_ISDIR(about.st_mode))
-        return fail(QUORUM_E_FILE, "%s: is a directory, not a file", path);
+        return failure(QUORUM_E_FILE, "%s: is a directory, not a file", path);
     if (!S_ISREG(about.st_mode))
-        return fail(QUORUM_E_FILE, "%s: is not a regular file; an npz is read from one", path);
+        return failure(QUORUM_E_FILE, "%s: is not a regular file; an npz is read from one", path);
     if (about.st_size == 0)
-        return fail(QUORUM_E_FORMAT, "%s: is empty, not an npz file", path);
+        return failure(QUORUM_E_FORMAT, "%s: is empty, not an npz file", path);
     *bytes = (zip_uint64_t)about.st_size;
     return QUORUM_OK;
 }
@@ -85,7 +85,7 @@ quorum_status npz_open(const char *path, npz_reader **out)
     if (NEW_ZEROED(r, 1))
         r->path = mem_copy_text(path);
     if (!r || !r->path) {
-        status = fail(QUORUM_E_MEMORY, "%s: out of memory while opening", path);
+        status = failure(QUORUM_E_MEMORY, "%s: out of memory while opening", path);
         goto done;
     }
     r->file_bytes = bytes;
@@ -148,7 +148,7 @@ size_t npz_count_arrays(const npz_reader *r, char *name, size_t size)
 
 static quorum_status fail_member(const member *m, const char *what)
 {
-    return fail(QUORUM_E_FORMAT, "%s: member %s: %s", m->npz->path, m->name, what);
+    return failure(QUORUM_E_FORMAT, "%s: member %s: %s", m->npz->path, m->name, what);
 }
 
 /* What the directory says about the member must be possible. */
@@ -168,7 +168,7 @@ static quorum_status check_entry(member *m, const zip_stat_t *s)
         return fail_member(m, "has an impossible size; the file is damaged");
     double physical = mem_physical();
     if (physical > 0 && (double)s->size > physical)
-        return fail(QUORUM_E_MEMORY, "%s: member %s: needs %.1f GB, this machine has %.1f GB",
+        return failure(QUORUM_E_MEMORY, "%s: member %s: needs %.1f GB, this machine has %.1f GB",
                     m->npz->path, m->name, (double)s->size / 1e9, physical / 1e9);
     m->size = (size_t)s->size;
     return QUORUM_OK;
@@ -188,7 +188,7 @@ static quorum_status open_member(npz_reader *r, const char *name, member *m)
     TRY(check_entry(m, &about));
     m->file = zip_fopen_index(r->zip, (zip_uint64_t)index, 0);
     if (!m->file)
-        return fail(QUORUM_E_FORMAT, "%s: member %s: cannot be read (%s); the file is damaged",
+        return failure(QUORUM_E_FORMAT, "%s: member %s: cannot be read (%s); the file is damaged",
                     r->path, m->name, zip_strerror(r->zip));
     return QUORUM_OK;
 }
@@ -205,7 +205,7 @@ static quorum_status read_member(member *m, void *to, size_t n)
     for (size_t done = 0; done < n;) {
         zip_int64_t got = zip_fread(m->file, (char *)to + done, n - done);
         if (got < 0)
-            return fail(QUORUM_E_FORMAT, "%s: member %s: cannot be read (%s); the file is damaged",
+            return failure(QUORUM_E_FORMAT, "%s: member %s: cannot be read (%s); the file is damaged",
                         m->npz->path, m->name, zip_file_strerror(m->file));
         if (got == 0)
             return fail_member(m, "ends too early; the file is damaged");
@@ -221,7 +221,7 @@ static quorum_status finish_member(member *m)
     zip_int64_t got = zip_fread(m->file, &extra, 1);
     if (got == 0)
         return QUORUM_OK;
-    return fail(QUORUM_E_FORMAT, "%s: member %s: %s; the file is damaged", m->npz->path, m->name,
+    return failure(QUORUM_E_FORMAT, "%s: member %s: %s; the file is damaged", m->npz->path, m->name,
                 got > 0 ? "is longer than the directory says" : zip_file_strerror(m->file));
 }
 
@@ -235,15 +235,15 @@ static quorum_status read_header(member *m, npy_header *h)
     size_t size, n = m->size < sizeof prefix ? m->size : sizeof prefix;
     TRY(read_member(m, prefix, n));
     if (npy_header_size(prefix, n, &size) < 0)
-        return fail_in(QUORUM_E_FORMAT, "%s: member %s", m->npz->path, m->name);
+        return failure_in(QUORUM_E_FORMAT, "%s: member %s", m->npz->path, m->name);
     if (size > m->size || size < n)
         return fail_member(m, "its npy header does not fit; the file is damaged");
     if (!NEW_ARRAY(bytes, size))
-        return fail(QUORUM_E_MEMORY, "%s: out of memory while reading", m->npz->path);
+        return failure(QUORUM_E_MEMORY, "%s: out of memory while reading", m->npz->path);
     memcpy(bytes, prefix, n);
     TRY_OR_DONE(read_member(m, bytes + n, size - n));
     if (npy_parse_header(bytes, size, h) < 0)
-        status = fail_in(QUORUM_E_FORMAT, "%s: member %s", m->npz->path, m->name);
+        status = failure_in(QUORUM_E_FORMAT, "%s: member %s", m->npz->path, m->name);
     else if (h->bytes != m->size - size)
         status = fail_member(m, "its shape and its size disagree; the file is damaged");
 done:
@@ -256,7 +256,7 @@ static quorum_status open_array(npz_reader *r, const char *name, member *m, npy_
     char full[MAX_NAME];
     *m = (member){.npz = r};
     if (!array_member_name(name, full))
-        return fail(QUORUM_E_ARGUMENT, "%s: the name %.40s... is too long", r->path, name);
+        return failure(QUORUM_E_ARGUMENT, "%s: the name %.40s... is too long", r->path, name);
     TRY(open_member(r, full, m));
     return read_header(m, h);
 }
@@ -279,14 +279,14 @@ static quorum_status read_elements(member *m, const npy_header *h, int integers,
     unsigned char *bytes = NULL;
     size_t step = CONVERT_BYTES / h->size;
     if (!NEW_ARRAY(bytes, CONVERT_BYTES))
-        return fail(QUORUM_E_MEMORY, "%s: out of memory while reading", m->npz->path);
+        return failure(QUORUM_E_MEMORY, "%s: out of memory while reading", m->npz->path);
     for (size_t done = 0; done < h->count; done += step) {
         size_t n = h->count - done < step ? h->count - done : step;
         TRY_OR_DONE(read_member(m, bytes, n * h->size));
         if (!integers)
             npy_to_doubles(h, bytes, n, (double *)out + done);
         else if (npy_to_int64(h, bytes, n, (int64_t *)out + done) < 0) {
-            status = fail_in(QUORUM_E_FORMAT, "%s: member %s", m->npz->path, m->name);
+            status = failure_in(QUORUM_E_FORMAT, "%s: member %s", m->npz->path, m->name);
             goto done;
         }
     }
@@ -310,7 +310,7 @@ static quorum_status to_row_major(const member *m, const npy_header *h, uint64_t
     if (!h->fortran || h->ndim < 2)
         return QUORUM_OK;
     if (!NEW_ARRAY(sorted, h->count))
-        return fail(QUORUM_E_MEMORY, "%s: out of memory while reading", m->npz->path);
+        return failure(QUORUM_E_MEMORY, "%s: out of memory while reading", m->npz->path);
     transpose(*elements, h->shape[0], h->shape[1], sorted);
     mem_free(*elements);
     *elements = sorted;
@@ -321,7 +321,7 @@ static quorum_status check_ndim(const member *m, const npy_header *h, int ndim)
 {
     if (h->ndim == ndim)
         return QUORUM_OK;
-    return fail(QUORUM_E_FORMAT, "%s: member %s: has %d dimensions where %d are expected",
+    return failure(QUORUM_E_FORMAT, "%s: member %s: has %d dimensions where %d are expected",
                 m->npz->path, m->name, h->ndim, ndim);
 }
 
@@ -337,7 +337,7 @@ static quorum_status get_array(npz_reader *r, const char *name, int ndim, int in
     TRY_OR_DONE(open_array(r, name, &m, &h));
     TRY_OR_DONE(check_ndim(&m, &h, ndim));
     if (!NEW_ARRAY(elements, h.count)) {
-        status = fail(QUORUM_E_MEMORY, "%s: member %s: out of memory for %zu numbers", r->path,
+        status = failure(QUORUM_E_MEMORY, "%s: member %s: out of memory for %zu numbers", r->path,
                       m.name, h.count);
         goto done;
     }
@@ -381,7 +381,7 @@ quorum_status npz_get_text(npz_reader *r, const char *name, char **text)
     *text = NULL;
     TRY_OR_DONE(open_member(r, name, &m));
     if (!NEW_ARRAY(copy, m.size + 1)) {
-        status = fail(QUORUM_E_MEMORY, "%s: member %s: out of memory", r->path, m.name);
+        status = failure(QUORUM_E_MEMORY, "%s: member %s: out of memory", r->path, m.name);
         goto done;
     }
     TRY_OR_DONE(read_member(&m, copy, m.size));

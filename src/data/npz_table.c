@@ -49,7 +49,7 @@ static quorum_status get_matrix(npz_reader *npz, const reader *r, const char *na
     size_t shape[2] = {0, 1};
     TRY(npz_get_ndim(npz, name, &ndim));
     if (ndim == 0)
-        return fail(QUORUM_E_DATA, "%s: array %s is a single number, not rows", r->label, name);
+        return failure(QUORUM_E_DATA, "%s: array %s is a single number, not rows", r->label, name);
     TRY(npz_get_doubles(npz, name, ndim, shape, data));
     *rows = shape[0];
     *columns = shape[1];
@@ -62,9 +62,9 @@ static quorum_status load_inputs_and_target(npz_reader *npz, const reader *r, np
     TRY(get_matrix(npz, r, "X", &t->rows, &t->inputs, &t->X));
     TRY(get_matrix(npz, r, "y", &rows, &columns, &t->y));
     if (columns != 1)
-        return fail(QUORUM_E_DATA, "%s: array y has %zu columns, not one", r->label, columns);
+        return failure(QUORUM_E_DATA, "%s: array y has %zu columns, not one", r->label, columns);
     if (rows != t->rows)
-        return fail(QUORUM_E_DATA, "%s: array X has %zu rows and y has %zu", r->label, t->rows,
+        return failure(QUORUM_E_DATA, "%s: array X has %zu rows and y has %zu", r->label, t->rows,
                     rows);
     return QUORUM_OK;
 }
@@ -74,7 +74,7 @@ static quorum_status load_only_array(npz_reader *npz, const reader *r, npz_table
     char name[256] = "";
     size_t count = npz_count_arrays(npz, name, sizeof name);
     if (count != 1)
-        return fail(QUORUM_E_DATA,
+        return failure(QUORUM_E_DATA,
                     "%s: holds %zu arrays; arrays X and y, or one array alone, can be read as data",
                     r->label, count);
     return get_matrix(npz, r, name, &t->rows, &t->inputs, &t->X);
@@ -87,7 +87,7 @@ quorum_status npz_table_open(reader *r)
     npz_reader *npz = NULL;
     npz_table *t = NULL;
     if (!NEW_ZEROED(t, 1))
-        return fail(QUORUM_E_MEMORY, "%s: out of memory while opening", r->label);
+        return failure(QUORUM_E_MEMORY, "%s: out of memory while opening", r->label);
     r->state = t; /* from here on reader_close frees it */
     r->format = &format;
     TRY_OR_DONE(npz_open(r->path, &npz));

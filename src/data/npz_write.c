@@ -57,7 +57,7 @@ static quorum_status grow_members(npz_writer *w)
     size_t capacity = w->capacity ? 2 * w->capacity : FIRST_MEMBERS;
     member **larger = mem_grow(w->members, w->count, capacity, sizeof *larger);
     if (!larger)
-        return fail(QUORUM_E_MEMORY, "out of memory while gathering what to write");
+        return failure(QUORUM_E_MEMORY, "out of memory while gathering what to write");
     w->members = larger;
     w->capacity = capacity;
     return QUORUM_OK;
@@ -74,13 +74,13 @@ static quorum_status add_member(npz_writer *w, const char *name, const char *ext
         NEW_ARRAY(m->name, size);
     if (!m || !m->name) {
         free_member(m);
-        return fail(QUORUM_E_MEMORY, "out of memory while gathering what to write");
+        return failure(QUORUM_E_MEMORY, "out of memory while gathering what to write");
     }
     snprintf(m->name, size, "%s%s", name, extension);
     for (size_t i = 0; i < w->count; i++) {
         if (strcmp(w->members[i]->name, m->name) == 0) {
             free_member(m);
-            return fail(QUORUM_E_ARGUMENT, "member %s%s is added twice", name, extension);
+            return failure(QUORUM_E_ARGUMENT, "member %s%s is added twice", name, extension);
         }
     }
     w->members[w->count++] = m;
@@ -100,10 +100,10 @@ static quorum_status add_array(npz_writer *w, const char *name, char kind, int n
     member *m;
     size_t bytes = 8;
     if (ndim < 0 || ndim > 2)
-        return fail(QUORUM_E_ARGUMENT, "member %s has %d dimensions, not 0 to 2", name, ndim);
+        return failure(QUORUM_E_ARGUMENT, "member %s has %d dimensions, not 0 to 2", name, ndim);
     for (int i = 0; i < ndim; i++)
         if (__builtin_mul_overflow(bytes, shape[i], &bytes))
-            return fail(QUORUM_E_ARGUMENT, "member %s is too large", name);
+            return failure(QUORUM_E_ARGUMENT, "member %s is too large", name);
     TRY(add_member(w, name, ".npy", &m));
     npy_format_header(kind, ndim, shape, m->header);
     add_part(m, m->header, sizeof m->header);
@@ -136,7 +136,7 @@ quorum_status npz_add_text(npz_writer *w, const char *name, const char *text)
 
 static quorum_status fail_to_write(const char *path, const char *why)
 {
-    return fail(QUORUM_E_FILE, "%s: cannot be written: %s", path, why);
+    return failure(QUORUM_E_FILE, "%s: cannot be written: %s", path, why);
 }
 
 /* The time is fixed, so that equal content gives equal files. */
@@ -231,11 +231,11 @@ quorum_status npz_writer_save(npz_writer *w, const char *path)
     char *scratch = NULL, *temporary = NULL;
     size_t size = strlen(path) + SUFFIX_SIZE;
     if (w->count == 0)
-        return fail(QUORUM_E_ARGUMENT, "%s: there is nothing to write", path);
+        return failure(QUORUM_E_ARGUMENT, "%s: there is nothing to write", path);
     TRY(check_target(path));
     scratch = mem_copy_text(path);
     if (!scratch || !NEW_ZEROED(temporary, size)) {
-        status = fail(QUORUM_E_MEMORY, "%s: out of memory while writing", path);
+        status = failure(QUORUM_E_MEMORY, "%s: out of memory while writing", path);
         goto done;
     }
     TRY_OR_DONE(create_temporary(path, temporary, size));

@@ -26,7 +26,7 @@ static quorum_status select_all(reader *r)
 {
     size_t count = r->names.count;
     if (!NEW_ARRAY(r->selected, count))
-        return fail(QUORUM_E_MEMORY, "%s: out of memory for %zu columns", r->label, count);
+        return failure(QUORUM_E_MEMORY, "%s: out of memory for %zu columns", r->label, count);
     r->n_selected = count;
     for (size_t i = 0; i < count; i++)
         r->selected[i] = i;
@@ -42,7 +42,7 @@ quorum_status reader_open(const char *path, const reader_options *options, reade
     if (NEW_ZEROED(r, 1))
         r->path = mem_copy_text(path);
     if (!r || !r->path) {
-        status = fail(QUORUM_E_MEMORY, "%s: out of memory while opening", source_label(path));
+        status = failure(QUORUM_E_MEMORY, "%s: out of memory while opening", source_label(path));
         goto done;
     }
     r->label = source_label(r->path);
@@ -130,14 +130,14 @@ quorum_status reader_find(const reader *r, const char *name_or_number, size_t *c
     if (same == 1)
         return QUORUM_OK;
     if (same > 1)
-        return fail(QUORUM_E_ARGUMENT,
+        return failure(QUORUM_E_ARGUMENT,
                     "%s: %zu columns are named \"%.100s\" (the first is number %zu); "
                     "give the column's number instead",
                     r->label, same, name_or_number, *column + 1);
     if (parse_column_number(r, name_or_number, column))
         return QUORUM_OK;
     list_names(r, names, sizeof names);
-    return fail(QUORUM_E_ARGUMENT,
+    return failure(QUORUM_E_ARGUMENT,
                 "%s: has no column \"%.100s\"; its %zu columns are %s (numbers from 1 work too, "
                 "and -1 is the last)",
                 r->label, name_or_number, r->names.count, names);
@@ -147,13 +147,13 @@ quorum_status reader_select(reader *r, const size_t *columns, size_t count)
 {
     size_t *copy;
     if (count == 0)
-        return fail(QUORUM_E_ARGUMENT, "%s: no column is selected", r->label);
+        return failure(QUORUM_E_ARGUMENT, "%s: no column is selected", r->label);
     for (size_t i = 0; i < count; i++)
         if (columns[i] >= r->names.count)
-            return fail(QUORUM_E_ARGUMENT, "%s: column %zu does not exist, there are %zu", r->label,
+            return failure(QUORUM_E_ARGUMENT, "%s: column %zu does not exist, there are %zu", r->label,
                         columns[i] + 1, r->names.count);
     if (!NEW_ARRAY(copy, count))
-        return fail(QUORUM_E_MEMORY, "%s: out of memory for %zu columns", r->label, count);
+        return failure(QUORUM_E_MEMORY, "%s: out of memory for %zu columns", r->label, count);
     memcpy(copy, columns, count * sizeof *copy);
     mem_free(r->selected);
     r->selected = copy;

@@ -31,7 +31,7 @@ file_kind source_kind_of_bytes(const void *bytes, size_t n)
 
 static quorum_status fail_to_open(const char *path)
 {
-    return fail(QUORUM_E_FILE, "%s: cannot be opened: %s", path, strerror(errno));
+    return failure(QUORUM_E_FILE, "%s: cannot be opened: %s", path, strerror(errno));
 }
 
 static quorum_status read_magic(const char *path, file_kind *kind)
@@ -44,7 +44,7 @@ static quorum_status read_magic(const char *path, file_kind *kind)
     int problem = errno;
     close(file);
     if (n < 0)
-        return fail(QUORUM_E_FILE, "%s: cannot be read: %s", path, strerror(problem));
+        return failure(QUORUM_E_FILE, "%s: cannot be read: %s", path, strerror(problem));
     *kind = source_kind_of_bytes(first, (size_t)n);
     return QUORUM_OK;
 }
@@ -58,7 +58,7 @@ quorum_status source_kind(const char *path, file_kind *kind)
     if (stat(path, &about) != 0)
         return fail_to_open(path);
     if (S_ISDIR(about.st_mode))
-        return fail(QUORUM_E_FILE, "%s: is a directory, not a file", path);
+        return failure(QUORUM_E_FILE, "%s: is a directory, not a file", path);
     return S_ISREG(about.st_mode) ? read_magic(path, kind) : QUORUM_OK;
 }
 
@@ -82,7 +82,7 @@ quorum_status source_open(const char *path, source **out)
     if (s && s->label)
         s->stream = gzdopen(file, "rb");
     if (!s || !s->stream) {
-        status = fail(QUORUM_E_MEMORY, "%s: out of memory while opening", source_label(path));
+        status = failure(QUORUM_E_MEMORY, "%s: out of memory while opening", source_label(path));
         close(file);
         source_close(s);
         return status;
@@ -98,15 +98,15 @@ static quorum_status fail_to_read(const source *s)
     int problem = errno;
     const char *text = gzerror(s->stream, &code);
     if (code == Z_ERRNO)
-        return fail(QUORUM_E_FILE, "%s: cannot be read: %s", s->label, strerror(problem));
+        return failure(QUORUM_E_FILE, "%s: cannot be read: %s", s->label, strerror(problem));
     if (code == Z_MEM_ERROR)
-        return fail(QUORUM_E_MEMORY, "%s: out of memory while decompressing", s->label);
+        return failure(QUORUM_E_MEMORY, "%s: out of memory while decompressing", s->label);
     if (code == Z_BUF_ERROR)
-        return fail(QUORUM_E_FORMAT,
+        return failure(QUORUM_E_FORMAT,
                     "%s: the gzip data stop before their end; the file is truncated, copy it again",
                     s->label);
     const char *why = strstr(text, ">: "); /* after zlib's own name for the file */
-    return fail(QUORUM_E_FORMAT, "%s: the gzip data are damaged (%s); copy the file again",
+    return failure(QUORUM_E_FORMAT, "%s: the gzip data are damaged (%s); copy the file again",
                 s->label, why ? why + 3 : text);
 }
 

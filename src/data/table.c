@@ -28,7 +28,7 @@ quorum_status fail_cell(const reader *r, const char *unit, size_t number, size_t
     if (r->names.given)
         snprintf(where, sizeof where, " (\"%.180s\")", names_at(&r->names, column));
     write_column_argument(r, column, argument, sizeof argument);
-    return fail(QUORUM_E_DATA,
+    return failure(QUORUM_E_DATA,
                 "%s: %s %zu, column %zu%s: %s; fix it, leave the column out with --ignore %s, "
                 "or skip such rows with --missing drop",
                 r->label, unit, number, column + 1, where, what, argument);
@@ -37,9 +37,9 @@ quorum_status fail_cell(const reader *r, const char *unit, size_t number, size_t
 quorum_status table_check_width(const reader *r, size_t columns)
 {
     if (columns == 0)
-        return fail(QUORUM_E_DATA, "%s: has no columns", r->label);
+        return failure(QUORUM_E_DATA, "%s: has no columns", r->label);
     if (columns > MAX_COLUMNS)
-        return fail(QUORUM_E_FORMAT, "%s: has %zu columns; more than %d are not read", r->label,
+        return failure(QUORUM_E_FORMAT, "%s: has %zu columns; more than %d are not read", r->label,
                     columns, MAX_COLUMNS);
     return QUORUM_OK;
 }

@@ -16,7 +16,7 @@ static quorum_status choose_base(const parts *p, const size_t *experts, size_t c
     }
     size_t *rows, n = 0;
     if (!NEW_ARRAY(rows, p->n))
-        return fail(QUORUM_E_MEMORY, "out of memory for the base expert");
+        return failure(QUORUM_E_MEMORY, "out of memory for the base expert");
     for (size_t i = 0; i < count; i++)
         for (size_t r = p->offset[experts[i]]; r < p->offset[experts[i] + 1]; r++)
             rows[n++] = r;
@@ -57,29 +57,32 @@ static quorum_status lay_out(const parts *p, const size_t *experts, size_t count
     size_t total = base, M = 1;
     for (size_t i = 0; i < count; i++)
         total += count_own(p, experts[i], in_base) + base;
-    if (!NEW_ARRAY(a->X, total * p->D) || !NEW_ARRAY(a->y, total) || !NEW_ARRAY(a->offset, count + 2))
-        return fail(QUORUM_E_MEMORY, "out of memory for %zu rows of joined experts", total);
+    if (!NEW_ARRAY(a->X, total * p->D) || !NEW_ARRAY(a->y, total) ||
+        !NEW_ARRAY(a->offset, count + 2))
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu rows of joined experts", total);
     a->offset[0] = 0;
     a->offset[1] = append(p, 0, p->n, in_base, 1, a, 0);
     for (size_t i = 0; i < count; i++) {
         if (count_own(p, experts[i], in_base) == 0)
             continue; /* the base itself, or a part drawn empty */
         size_t at = append(p, 0, p->n, in_base, 1, a, a->offset[M]);
-        a->offset[M + 1] = append(p, p->offset[experts[i]], p->offset[experts[i] + 1], in_base, 0, a, at);
+        a->offset[M + 1] =
+            append(p, p->offset[experts[i]], p->offset[experts[i] + 1], in_base, 0, a, at);
         M++;
     }
-    a->parts = (parts){.n = a->offset[M], .D = p->D, .M = M, .X = a->X, .y = a->y, .offset = a->offset};
+    a->parts =
+        (parts){.n = a->offset[M], .D = p->D, .M = M, .X = a->X, .y = a->y, .offset = a->offset};
     return QUORUM_OK;
 }
 
-quorum_status augment_parts(const parts *p, const size_t *experts, size_t count,
-                            size_t base_expert, uint64_t seed, augmented_parts *out)
+quorum_status augment_parts(const parts *p, const size_t *experts, size_t count, size_t base_expert,
+                            uint64_t seed, augmented_parts *out)
 {
     augmented_parts a = {0};
     char *in_base;
     size_t base = 0;
     if (!NEW_ZEROED(in_base, p->n))
-        return fail(QUORUM_E_MEMORY, "out of memory for the base expert");
+        return failure(QUORUM_E_MEMORY, "out of memory for the base expert");
     quorum_status status = choose_base(p, experts, count, base_expert, seed, in_base, &base);
     if (status == QUORUM_OK)
         status = lay_out(p, experts, count, in_base, base, &a);

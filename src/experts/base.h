@@ -16,8 +16,8 @@ typedef struct {
 /* From the listed parts.  base_expert < M: that expert's own part is the base
  * (it must be listed); SIZE_MAX: the base is n/M rows (of the whole model) drawn at
  * random with `seed` from the listed parts, which lose them. */
-quorum_status augment_parts(const parts *p, const size_t *experts, size_t count,
-                            size_t base_expert, uint64_t seed, augmented_parts *out);
+quorum_status augment_parts(const parts *p, const size_t *experts, size_t count, size_t base_expert,
+                            uint64_t seed, augmented_parts *out);
 void augmented_parts_free(augmented_parts *a);
 
 #endif

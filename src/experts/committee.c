@@ -32,7 +32,7 @@ static quorum_status factor_one(factor_job *j, size_t i, int threads)
     points X = points_view(&c->Z, c->parts.offset[e], part_size(&c->parts, e));
     quorum_status status =
         factorise(&c->theta, &X, c->parts.y + c->parts.offset[e], threads, j->L[i], j->alpha[i]);
-    return status < 0 ? fail_in(status, "expert %zu", e + 1) : status;
+    return status < 0 ? failure_in(status, "expert %zu", e + 1) : status;
 }
 
 static quorum_status small_factor(void *context, size_t item, int worker)
@@ -67,7 +67,7 @@ static quorum_status keep_factors(committee *c, int threads, const progress *rep
     NEW_ARRAY(c->factors, c->start[p->M]);
     NEW_ARRAY(c->alpha, p->n);
     if (!experts || !L || !alpha || !c->factors || !c->alpha) {
-        status = fail(QUORUM_E_MEMORY, "out of memory for the factors of %zu experts", p->M);
+        status = failure(QUORUM_E_MEMORY, "out of memory for the factors of %zu experts", p->M);
         goto done;
     }
     for (size_t e = 0; e < p->M; e++)
@@ -93,7 +93,7 @@ quorum_status committee_new(const parts *p, const hyper *theta, double budget, i
     committee c = {.parts = *p, .theta = *theta};
     quorum_status status = QUORUM_OK;
     if (!NEW_ARRAY(c.start, p->M + 1)) {
-        status = fail(QUORUM_E_MEMORY, "out of memory for %zu experts", p->M);
+        status = failure(QUORUM_E_MEMORY, "out of memory for %zu experts", p->M);
         goto done;
     }
     c.start[0] = 0;
@@ -129,7 +129,7 @@ typedef struct {
     const size_t *place;   /* of each in the caller's list                 */
     double **L, **alpha;
     size_t tiles;
-    size_t room;           /* numbers of scratch a worker                  */
+    size_t room; /* numbers of scratch a worker                  */
     double *scratch;
 } posterior_job;
 
@@ -227,7 +227,8 @@ quorum_status committee_posteriors(const committee *c, const size_t *experts, si
     if (!out->gamma && !NEW_ARRAY(j.scratch, workers * j.room))
         goto no_memory;
     for (size_t done = 0; done < count;) {
-        size_t group = c->factors ? count : group_size(c, sorted + done, count - done, budget, &room);
+        size_t group =
+            c->factors ? count : group_size(c, sorted + done, count - done, budget, &room);
         if (!c->factors && room > first_store) {
             mem_free(store);
             first_store = room;
@@ -242,7 +243,7 @@ quorum_status committee_posteriors(const committee *c, const size_t *experts, si
     }
     goto done;
 no_memory:
-    status = fail(QUORUM_E_MEMORY, "out of memory for the posteriors of %zu experts at %zu queries",
+    status = failure(QUORUM_E_MEMORY, "out of memory for the posteriors of %zu experts at %zu queries",
                   count, Q->n);
 done:
     mem_free(sorted);

@@ -10,10 +10,10 @@
 typedef struct {
     parts parts;
     hyper theta;
-    points Z;         /* all rows, scaled                                    */
-    double *factors;  /* expert e's L (m x m) at factors + start[e]; or NULL */
-    double *alpha;    /* n, valid with factors                               */
-    size_t *start;    /* M + 1                                               */
+    points Z;        /* all rows, scaled                                    */
+    double *factors; /* expert e's L (m x m) at factors + start[e]; or NULL */
+    double *alpha;   /* n, valid with factors                               */
+    size_t *start;   /* M + 1                                               */
 } committee;
 
 /* theta's memory and the parts' must outlive the committee. */

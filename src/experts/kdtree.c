@@ -15,7 +15,8 @@ static void split_box(const partition_problem *p, size_t *rows, size_t count, si
         return;
     }
     size_t left_parts = parts / 2;
-    size_t share = count / parts, larger = count % parts; /* the first `larger` parts get one more */
+    size_t share = count / parts,
+           larger = count % parts; /* the first `larger` parts get one more */
     size_t left = left_parts * share + (larger < left_parts ? larger : left_parts);
     select_nth(rows, count, left, p->X, p->D, widest_input(rows, count, p->X, p->D));
     split_box(p, rows, left, first, left_parts, label);
@@ -26,7 +27,7 @@ static quorum_status split(const partition_problem *p, size_t *label)
 {
     size_t *rows;
     if (!NEW_ARRAY(rows, p->n))
-        return fail(QUORUM_E_MEMORY, "out of memory for a kd-tree of %zu rows", p->n);
+        return failure(QUORUM_E_MEMORY, "out of memory for a kd-tree of %zu rows", p->n);
     for (size_t i = 0; i < p->n; i++)
         rows[i] = i;
     split_box(p, rows, p->n, 0, p->parts, label);

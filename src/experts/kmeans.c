@@ -13,8 +13,8 @@
 #include <string.h>
 
 enum {
-    CHUNK = 512,           /* rows assigned at a time                               */
-    SAMPLE_PER_PART = 50,  /* rows a part in the sample that the start is drawn from */
+    CHUNK = 512,          /* rows assigned at a time                               */
+    SAMPLE_PER_PART = 50, /* rows a part in the sample that the start is drawn from */
     MAX_ITERATIONS = 60
 };
 static const double SETTLED = 1e-3; /* share of rows that may still move when we stop */
@@ -57,7 +57,7 @@ static quorum_status kmeans_new(const partition_problem *p, size_t *label, kmean
         NEW_ARRAY(s->product, workers * p->parts * CHUNK))
         return QUORUM_OK;
     kmeans_free(s);
-    return fail(QUORUM_E_MEMORY, "out of memory for k-means with %zu parts", p->parts);
+    return failure(QUORUM_E_MEMORY, "out of memory for k-means with %zu parts", p->parts);
 }
 
 static double squared_distance(const double *a, const double *b, size_t D)

@@ -36,7 +36,7 @@ static quorum_status sort_by_label(size_t n, size_t labels, const size_t *label,
     size_t *start = NULL;
     if (!NEW_ZEROED(start, labels + 1) || !NEW_ARRAY(d.order, n) ||
         !NEW_ARRAY(d.offset, labels + 1)) {
-        status = fail(QUORUM_E_MEMORY, "out of memory for sorting %zu rows by expert", n);
+        status = failure(QUORUM_E_MEMORY, "out of memory for sorting %zu rows by expert", n);
         goto done;
     }
     for (size_t i = 0; i < n; i++)
@@ -66,7 +66,7 @@ quorum_status divide(const partition *how, const partition_problem *problem, siz
     quorum_status status = QUORUM_OK;
     *out = (division){0};
     if (!NEW_ARRAY(label, problem->n))
-        return fail(QUORUM_E_MEMORY, "out of memory for the experts of %zu rows", problem->n);
+        return failure(QUORUM_E_MEMORY, "out of memory for the experts of %zu rows", problem->n);
     TRY_OR_DONE(how->split(problem, label));
     TRY_OR_DONE(balance_sizes(problem, floor, cap, label, &count));
     TRY_OR_DONE(sort_by_label(problem->n, count, label, out));

@@ -23,10 +23,8 @@ static inline size_t part_size(const parts *p, size_t e)
 
 static inline expert_data part_data(const parts *p, size_t e)
 {
-    return (expert_data){.m = part_size(p, e),
-                         .D = p->D,
-                         .X = p->X + p->offset[e] * p->D,
-                         .y = p->y + p->offset[e]};
+    return (expert_data){
+        .m = part_size(p, e), .D = p->D, .X = p->X + p->offset[e] * p->D, .y = p->y + p->offset[e]};
 }
 
 static inline size_t largest_part(const parts *p)

@@ -24,7 +24,7 @@ static quorum_status count_parts(parts_state *s)
     size_t D = s->problem->D;
     if (!NEW_ZEROED(s->size, s->room) || !NEW_ZEROED(s->sum, s->room * D) ||
         !NEW_ARRAY(s->rows, s->problem->n))
-        return fail(QUORUM_E_MEMORY, "out of memory for balancing %zu experts", s->count);
+        return failure(QUORUM_E_MEMORY, "out of memory for balancing %zu experts", s->count);
     for (size_t i = 0; i < s->problem->n; i++) {
         s->size[s->label[i]]++;
         for (size_t d = 0; d < D; d++)

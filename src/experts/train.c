@@ -12,9 +12,9 @@
 typedef struct {
     const parts *p;
     const hyper *theta;
-    size_t count, big;       /* experts; the first `big` of them by all threads together */
-    size_t *experts;         /* count: largest first                                     */
-    size_t *slot;            /* count: where the result of the item belongs              */
+    size_t count, big; /* experts; the first `big` of them by all threads together */
+    size_t *experts;   /* count: largest first                                     */
+    size_t *slot;      /* count: where the result of the item belongs              */
     int workers, threads;
     likelihood_space *space; /* workers                                                  */
     double *value;           /* count                                                    */
@@ -56,7 +56,7 @@ static quorum_status check_memory(const likelihood_job *j, double memory)
     double needed = first + other * (j->workers - 1);
     if (needed <= memory)
         return QUORUM_OK;
-    return fail(QUORUM_E_MEMORY,
+    return failure(QUORUM_E_MEMORY,
                 "training an expert of %zu rows on %d threads needs %.2f GB, more than memory "
                 "(%.2f GB) allows: use more experts (smaller expert-size), fewer threads, or raise "
                 "memory",
@@ -73,14 +73,14 @@ static quorum_status job_new(const parts *p, const size_t *experts, size_t count
     NEW_ARRAY(j.value, count);
     NEW_ARRAY(j.gradient, count * (p->D + 2));
     if (!j.experts || !j.slot || !j.value || !j.gradient) {
-        status = fail(QUORUM_E_MEMORY, "out of memory for training on %zu experts", count);
+        status = failure(QUORUM_E_MEMORY, "out of memory for training on %zu experts", count);
         goto done;
     }
     order_work(&j, experts);
     j.workers = parallel_workers(o->threads, count - j.big);
     TRY_OR_DONE(check_memory(&j, o->memory));
     if (!NEW_ZEROED(j.space, (size_t)j.workers)) {
-        status = fail(QUORUM_E_MEMORY, "out of memory for training on %zu experts", count);
+        status = failure(QUORUM_E_MEMORY, "out of memory for training on %zu experts", count);
         goto done;
     }
     for (int w = 0; w < j.workers; w++) {
@@ -174,10 +174,10 @@ void theta_at_bound(const hyper *theta, int *at_bound)
 
 typedef struct {
     likelihood_job job;
-    hyper theta;          /* scratch                                          */
-    double rows;          /* of all training experts: the objective's scale   */
-    double best;          /* lowest objective of this start                   */
-    double *best_x;       /* D + 2                                            */
+    hyper theta;    /* scratch                                          */
+    double rows;    /* of all training experts: the objective's scale   */
+    double best;    /* lowest objective of this start                   */
+    double *best_x; /* D + 2                                            */
     int evaluations, max_evaluations;
     const progress *progress;
     nlopt_opt optimiser;
@@ -258,7 +258,7 @@ static quorum_status search_from(search *s, const training_options *o, starting_
         double before = s->best, value;
         s->optimiser = new_optimiser(algorithms[a], s, o);
         if (!s->optimiser)
-            return fail(QUORUM_E_MEMORY, "out of memory for the optimiser");
+            return failure(QUORUM_E_MEMORY, "out of memory for the optimiser");
         nlopt_result verdict = nlopt_optimize(s->optimiser, x, &value);
         nlopt_destroy(s->optimiser);
         s->optimiser = NULL;
@@ -278,8 +278,8 @@ static int explains_nothing(const search *s)
     return s->best > 0.5 * log(2.0 * M_PI) + 0.5 - by_chance;
 }
 
-quorum_status train(const parts *p, const size_t *experts, size_t count,
-                    const training_options *o, hyper *theta, training_result *result)
+quorum_status train(const parts *p, const size_t *experts, size_t count, const training_options *o,
+                    hyper *theta, training_result *result)
 {
     size_t P = p->D + 2;
     search s = {.theta = *theta,
@@ -292,7 +292,7 @@ quorum_status train(const parts *p, const size_t *experts, size_t count,
         return status;
     s.theta.lengthscale = NULL;
     if (!NEW_ARRAY(s.theta.lengthscale, p->D) || !NEW_ARRAY(s.best_x, P) || !NEW_ARRAY(x, P)) {
-        status = fail(QUORUM_E_MEMORY, "out of memory for training on %zu inputs", p->D);
+        status = failure(QUORUM_E_MEMORY, "out of memory for training on %zu inputs", p->D);
         goto done;
     }
     for (size_t k = 0; k < count; k++)
@@ -301,14 +301,13 @@ quorum_status train(const parts *p, const size_t *experts, size_t count,
     for (int r = 0; r < OTHER_STARTS && (r < o->restarts || explains_nothing(&s)); r++)
         TRY_OR_DONE(search_from(&s, o, other_starts[r], x));
     if (!isfinite(s.best)) {
-        status = fail(QUORUM_E_NUMERIC, "training failed: no hyperparameters gave a positive "
+        status = failure(QUORUM_E_NUMERIC, "training failed: no hyperparameters gave a positive "
                                         "definite covariance; are many rows identical?");
         goto done;
     }
     from_logs(s.best_x, theta);
-    *result = (training_result){.nlml = s.best * s.rows,
-                                .evaluations = s.evaluations,
-                                .no_signal = explains_nothing(&s)};
+    *result = (training_result){
+        .nlml = s.best * s.rows, .evaluations = s.evaluations, .no_signal = explains_nothing(&s)};
 done:
     job_free(&s.job);
     mem_free(s.theta.lengthscale);

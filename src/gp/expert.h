@@ -28,12 +28,12 @@ typedef struct {
 typedef struct {
     size_t room, D; /* largest expert it can hold */
     points Z;
-    double *center; /* D                                             */
-    double *C;      /* room^2: K + s^2 I, then its factor            */
+    double *center;  /* D                                             */
+    double *C;       /* room^2: K + s^2 I, then its factor            */
     double *inverse; /* room^2: C^-1, then W                         */
-    double *slopes; /* room^2                                        */
-    double *alpha;  /* room: C^-1 y                                  */
-    double *side;   /* room x (D+1): [Z' | 1]                        */
+    double *slopes;  /* room^2                                        */
+    double *alpha;   /* room: C^-1 y                                  */
+    double *side;    /* room x (D+1): [Z' | 1]                        */
     double *product; /* room x (D+1): W [Z' | 1]                     */
 } likelihood_space;
 

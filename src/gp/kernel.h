@@ -21,7 +21,7 @@ typedef struct {
 extern const kernel kernel_se, kernel_matern12, kernel_matern32, kernel_matern52;
 
 int kernel_count(void);
-const kernel *kernel_at(int i);               /* NULL when out of range */
+const kernel *kernel_at(int i);                 /* NULL when out of range */
 const kernel *kernel_by_name(const char *name); /* NULL when unknown    */
 
 #endif

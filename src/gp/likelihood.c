@@ -35,7 +35,7 @@ quorum_status likelihood_space_new(size_t room, size_t D, likelihood_space *out)
         ws.side && ws.product)
         return QUORUM_OK;
     likelihood_space_free(out);
-    return fail(QUORUM_E_MEMORY, "out of memory for training an expert of %zu rows", room);
+    return failure(QUORUM_E_MEMORY, "out of memory for training an expert of %zu rows", room);
 }
 
 void likelihood_space_free(likelihood_space *ws)
@@ -131,7 +131,7 @@ quorum_status negative_log_likelihood(const hyper *theta, const expert_data *dat
     add_noise(m, theta->noise, ws->C);
     TRY(tiles_cholesky(m, ws->C, threads, &minor));
     if (minor)
-        return fail(QUORUM_E_NUMERIC, "the covariance matrix of %zu rows is not positive definite",
+        return failure(QUORUM_E_NUMERIC, "the covariance matrix of %zu rows is not positive definite",
                     m);
     memcpy(ws->alpha, data->y, m * sizeof *ws->alpha);
     blas_solve_lower(m, 1, ws->C, m, ws->alpha, m);

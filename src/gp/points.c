@@ -12,7 +12,7 @@ quorum_status points_new(size_t n, size_t D, points *out)
     if (p.Z && p.T && p.norm)
         return QUORUM_OK;
     points_free(out);
-    return fail(QUORUM_E_MEMORY, "out of memory for %zu points of %zu inputs", n, D);
+    return failure(QUORUM_E_MEMORY, "out of memory for %zu points of %zu inputs", n, D);
 }
 
 void points_free(points *p)

@@ -9,10 +9,10 @@
 
 typedef struct {
     size_t n, D;
-    size_t stride;  /* distance between the coordinates of a point in T (>= n)   */
-    double *Z;      /* D x n: a point's coordinates are together                  */
-    double *T;      /* n x D: a coordinate's points are together (leading dim stride) */
-    double *norm;   /* n: |z|^2                                                    */
+    size_t stride; /* distance between the coordinates of a point in T (>= n)   */
+    double *Z;     /* D x n: a point's coordinates are together                  */
+    double *T;     /* n x D: a coordinate's points are together (leading dim stride) */
+    double *norm;  /* n: |z|^2                                                    */
 } points;
 
 /* Room for n points; free with points_free. */

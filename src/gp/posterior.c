@@ -19,7 +19,7 @@ quorum_status factorise(const hyper *theta, const points *X, const double *y, in
         L[i * m + i] += theta->noise;
     TRY(tiles_cholesky(m, L, threads, &minor));
     if (minor)
-        return fail(QUORUM_E_NUMERIC,
+        return failure(QUORUM_E_NUMERIC,
                     "the covariance matrix of an expert of %zu rows is not positive definite: "
                     "raise the noise variance (%g)",
                     m, theta->noise);

@@ -21,7 +21,7 @@ quorum_status component_solver_new(component_solver *s, size_t n)
         NEW_ARRAY(s->W, n * n) && NEW_ARRAY(s->b, n * n) && NEW_ARRAY(s->trial, n * n))
         return QUORUM_OK;
     component_solver_free(s);
-    return fail(QUORUM_E_MEMORY, "out of memory for the graph of %zu experts", n);
+    return failure(QUORUM_E_MEMORY, "out of memory for the graph of %zu experts", n);
 }
 
 void component_solver_free(component_solver *s)
@@ -144,7 +144,7 @@ static quorum_status make_feasible(component_solver *s)
         dual = shrink_to_box(s);
     }
     if (!isfinite(dual))
-        return fail(QUORUM_E_NUMERIC,
+        return failure(QUORUM_E_NUMERIC,
                     "the graphical lasso found no finite solution: the covariance matrix is not "
                     "positive semidefinite, or lambda is too small for it; use a larger lambda");
     s->W = s->trial;
@@ -159,7 +159,7 @@ static quorum_status start(component_solver *s)
     s->sweeps = 0;
     for (size_t i = 0; i < s->n; i++)
         if (!(s->S[i + i * s->n] + s->diagonal_lambda > 0.0))
-            return fail(QUORUM_E_NUMERIC, "the graphical lasso has no finite solution: a variance "
+            return failure(QUORUM_E_NUMERIC, "the graphical lasso has no finite solution: a variance "
                                           "is zero and its diagonal entry is not penalised");
     s->primal = primal_objective(s, s->omega);
     if (isfinite(s->primal))
@@ -249,7 +249,7 @@ static quorum_status solve_unpenalised(component_solver *s)
         least = fmin(least, pivot * pivot / s->S[i + i * n]);
     }
     if (!(least > (double)n * DBL_EPSILON))
-        return fail(QUORUM_E_NUMERIC, "the graphical lasso has no finite solution: the covariance "
+        return failure(QUORUM_E_NUMERIC, "the graphical lasso has no finite solution: the covariance "
                                       "matrix is singular and lambda is 0; use a positive lambda");
     invert_factor(s, s->omega);
     s->dual = determinant + (double)n;

@@ -81,9 +81,9 @@ quorum_status glasso_ebic(size_t p, const double *S, size_t n, int free_diagonal
 {
     double *omega;
     if (!best_lambda || n == 0 || steps < 1)
-        return fail(QUORUM_E_ARGUMENT, "the extended BIC needs at least 1 sample and 1 lambda");
+        return failure(QUORUM_E_ARGUMENT, "the extended BIC needs at least 1 sample and 1 lambda");
     if (!(floor_ratio > 0.0 && floor_ratio <= 1.0))
-        return fail(QUORUM_E_ARGUMENT, "the path's last lambda must be a share in (0, 1]; got %g",
+        return failure(QUORUM_E_ARGUMENT, "the path's last lambda must be a share in (0, 1]; got %g",
                     floor_ratio);
     TRY(check_covariance(p, S));
     if (largest_covariance(p, S) == 0.0) {
@@ -91,7 +91,7 @@ quorum_status glasso_ebic(size_t p, const double *S, size_t n, int free_diagonal
         return QUORUM_OK;
     }
     if (!NEW_ARRAY(omega, p * p))
-        return fail(QUORUM_E_MEMORY, "out of memory for the graph of %zu experts", p);
+        return failure(QUORUM_E_MEMORY, "out of memory for the graph of %zu experts", p);
     quorum_status status =
         walk(p, S, n, free_diagonal, steps, floor_ratio, omega, best_lambda, lambdas, scores);
     mem_free(omega);

@@ -17,7 +17,7 @@ quorum_status expert_graph_new(size_t M, expert_graph *out)
     *out = g;
     if (!g.precision || !g.importance || !g.ranking) {
         expert_graph_free(out);
-        return fail(QUORUM_E_MEMORY, "out of memory for the graph of %zu experts", M);
+        return failure(QUORUM_E_MEMORY, "out of memory for the graph of %zu experts", M);
     }
     for (size_t i = 0; i < M; i++) {
         g.precision[i * M + i] = 1.0;
@@ -85,10 +85,8 @@ static quorum_status solve(size_t p, const double *S, const graph_options *o, ex
         return neighbourhood_lasso(p, S, g->lambda, g->precision, &g->edges);
     glasso_options settings = glasso_defaults(g->lambda);
     settings.free_diagonal = o->free_diagonal;
-    glasso_result result = {0};
-    quorum_status status = glasso(p, S, &settings, g->precision, &result);
-    g->edges = result.edges;
-    return status;
+    settings.tolerance = 1e-10; /* the error of Omega goes with the root of the gap */
+    return glasso(p, S, &settings, g->precision, NULL);
 }
 
 typedef struct {
@@ -150,7 +148,7 @@ quorum_status expert_graph_learn(const committee *c, const points *Q, size_t cou
         return status;
     if (!NEW_ARRAY(all, M) || !NEW_ARRAY(mean, M * Q->n) || !NEW_ARRAY(explained, M * Q->n) ||
         !NEW_ARRAY(S, M * M)) {
-        status = fail(QUORUM_E_MEMORY, "out of memory for the graph of %zu experts", M);
+        status = failure(QUORUM_E_MEMORY, "out of memory for the graph of %zu experts", M);
         goto done;
     }
     for (size_t e = 0; e < M; e++)

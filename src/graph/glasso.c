@@ -30,12 +30,12 @@ glasso_options glasso_defaults(double lambda)
 static quorum_status check_options(const glasso_options *o)
 {
     if (!(isfinite(o->lambda) && o->lambda >= 0.0))
-        return fail(QUORUM_E_ARGUMENT, "lambda must be 0 or more, and finite; got %g", o->lambda);
+        return failure(QUORUM_E_ARGUMENT, "lambda must be 0 or more, and finite; got %g", o->lambda);
     if (!(isfinite(o->tolerance) && o->tolerance > 0.0))
-        return fail(QUORUM_E_ARGUMENT, "the graph's tolerance must be positive; got %g",
+        return failure(QUORUM_E_ARGUMENT, "the graph's tolerance must be positive; got %g",
                     o->tolerance);
     if (o->max_iterations < 1)
-        return fail(QUORUM_E_ARGUMENT, "the graph needs at least 1 iteration; got %d",
+        return failure(QUORUM_E_ARGUMENT, "the graph needs at least 1 iteration; got %d",
                     o->max_iterations);
     return QUORUM_OK;
 }
@@ -65,7 +65,7 @@ static quorum_status prepare(glasso_problem *g)
         largest = fmax(largest, g->S[i + i * g->p]);
     g->scale = power_of_two_near(largest);
     if (!NEW_ARRAY(g->component, g->p) || !NEW_ARRAY(g->members, g->p))
-        return fail(QUORUM_E_MEMORY, "out of memory for the graph of %zu experts", g->p);
+        return failure(QUORUM_E_MEMORY, "out of memory for the graph of %zu experts", g->p);
     g->components = screened_components(g->p, g->S, g->options->lambda, g->component);
     return component_solver_new(&g->solver, largest_component(g, g->members));
 }
@@ -153,7 +153,7 @@ static quorum_status solve(glasso_problem *g, glasso_result *r)
     allowed = tolerance * fmax(1.0, fabs(r->objective));
     if (r->gap <= allowed)
         return QUORUM_OK;
-    return fail(QUORUM_E_NUMERIC,
+    return failure(QUORUM_E_NUMERIC,
                 "the graphical lasso stopped at a duality gap of %.2g, above %.2g, after %d "
                 "iterations; use a larger lambda",
                 r->gap, allowed, r->iterations);
@@ -165,7 +165,7 @@ quorum_status glasso(size_t p, const double *S, const glasso_options *options, d
     glasso_result ignored;
     glasso_problem g = {.p = p, .S = S, .options = options, .omega = omega};
     if (!options || !omega)
-        return fail(QUORUM_E_ARGUMENT, "glasso needs options and room for its result");
+        return failure(QUORUM_E_ARGUMENT, "glasso needs options and room for its result");
     TRY(check_options(options));
     TRY(check_covariance(p, S));
     quorum_status status = prepare(&g);

@@ -30,7 +30,7 @@ quorum_status lasso_workspace_new(lasso_workspace *w, size_t n)
         NEW_ARRAY(w->support, n) && NEW_ARRAY(w->crossings, n))
         return QUORUM_OK;
     lasso_workspace_free(w);
-    return fail(QUORUM_E_MEMORY, "out of memory for a lasso regression on %zu variables", n);
+    return failure(QUORUM_E_MEMORY, "out of memory for a lasso regression on %zu variables", n);
 }
 
 void lasso_workspace_free(lasso_workspace *w)

@@ -21,7 +21,7 @@ static quorum_status regress(size_t p, const double *S, double lambda, double sc
         .n = p, .A = S, .c = c, .lambda = lambda, .tolerance = TOLERANCE * scale, .skip = i};
     double left = lasso_solve(&q, b, w);
     if (!(left <= ACCEPTED * scale))
-        return fail(QUORUM_E_NUMERIC,
+        return failure(QUORUM_E_NUMERIC,
                     "the lasso regression of expert %zu did not converge: the covariance matrix is "
                     "too close to singular for lambda = %g",
                     i, lambda);
@@ -30,7 +30,7 @@ static quorum_status regress(size_t p, const double *S, double lambda, double sc
     t[i] = 1.0 / variance;
     if (isfinite(t[i]))
         return QUORUM_OK;
-    return fail(QUORUM_E_NUMERIC,
+    return failure(QUORUM_E_NUMERIC,
                 "expert %zu is a combination of the others and lambda is 0; use a "
                 "positive lambda",
                 i);
@@ -55,7 +55,7 @@ quorum_status neighbourhood_lasso(size_t p, const double *S, double lambda, doub
                                   size_t *edges)
 {
     if (!omega || !(isfinite(lambda) && lambda >= 0.0))
-        return fail(QUORUM_E_ARGUMENT,
+        return failure(QUORUM_E_ARGUMENT,
                     "neighbourhood selection needs room for its result and a "
                     "finite lambda of 0 or more; got %g",
                     lambda);
@@ -64,7 +64,7 @@ quorum_status neighbourhood_lasso(size_t p, const double *S, double lambda, doub
     lasso_workspace w = {0};
     quorum_status status = QUORUM_OK;
     if (!NEW_ARRAY(t, p)) {
-        status = fail(QUORUM_E_MEMORY, "out of memory for the graph of %zu experts", p);
+        status = failure(QUORUM_E_MEMORY, "out of memory for the graph of %zu experts", p);
         goto done;
     }
     TRY_OR_DONE(lasso_workspace_new(&w, p));

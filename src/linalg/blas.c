@@ -109,11 +109,13 @@ quorum_status blas_eigen(size_t n, double *A, size_t lda, double *values)
     int lwork = (int)size;
     double *work;
     if (!NEW_ARRAY(work, (size_t)lwork))
-        return fail(QUORUM_E_MEMORY, "out of memory for the eigenvalues of a %zu x %zu matrix", n, n);
+        return failure(QUORUM_E_MEMORY, "out of memory for the eigenvalues of a %zu x %zu matrix", n,
+                    n);
     LAPACK_dsyev("V", "L", &in, A, &ia, values, work, &lwork, &info);
     mem_free(work);
     if (info != 0)
-        return fail(QUORUM_E_NUMERIC, "the eigenvalue iteration of a %zu x %zu matrix failed", n, n);
+        return failure(QUORUM_E_NUMERIC, "the eigenvalue iteration of a %zu x %zu matrix failed", n,
+                    n);
     return QUORUM_OK;
 }
 
@@ -128,5 +130,6 @@ double vec_dot(size_t n, const double *restrict x, const double *restrict y)
             part[j] += x[i + j] * y[i + j];
     for (size_t i = whole; i < n; i++)
         part[i - whole] += x[i] * y[i];
-    return ((part[0] + part[4]) + (part[2] + part[6])) + ((part[1] + part[5]) + (part[3] + part[7]));
+    return ((part[0] + part[4]) + (part[2] + part[6])) +
+           ((part[1] + part[5]) + (part[3] + part[7]));
 }

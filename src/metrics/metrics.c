@@ -17,8 +17,8 @@ static double negative_log_density(double y, double mean, double std)
 static double ranked_probability_score(double y, double mean, double std)
 {
     double z = (y - mean) / std;
-    return std * (z * (2.0 * normal_probability(z) - 1.0) + 2.0 * normal_density(z) -
-                  1.0 / sqrt(M_PI));
+    return std *
+           (z * (2.0 * normal_probability(z) - 1.0) + 2.0 * normal_density(z) - 1.0 / sqrt(M_PI));
 }
 
 void quorum_scores_add(quorum_scores *s, size_t n, const double *y, const double *mean,

@@ -6,7 +6,8 @@
 
 double quorum_demo_function(double x)
 {
-    return 5.0 * x * x * sin(12.0 * x) + (x * x * x - 0.5) * sin(3.0 * x - 0.5) + 4.0 * cos(2.0 * x);
+    return 5.0 * x * x * sin(12.0 * x) + (x * x * x - 0.5) * sin(3.0 * x - 0.5) +
+           4.0 * cos(2.0 * x);
 }
 
 void quorum_demo_data(size_t n, double low, double high, double noise, unsigned long long seed,

@@ -54,7 +54,7 @@ static char *make_meta(const quorum_model *m)
 static quorum_status to_int64(const size_t *from, size_t count, int64_t **out)
 {
     if (!NEW_ARRAY(*out, count))
-        return fail(QUORUM_E_MEMORY, "out of memory for saving the model");
+        return failure(QUORUM_E_MEMORY, "out of memory for saving the model");
     for (size_t i = 0; i < count; i++)
         (*out)[i] = (int64_t)from[i];
     return QUORUM_OK;
@@ -63,7 +63,7 @@ static quorum_status to_int64(const size_t *from, size_t count, int64_t **out)
 quorum_status quorum_save(const quorum_model *m, const char *path)
 {
     if (!m || !path)
-        return fail(QUORUM_E_ARGUMENT, "quorum_save: model and path must not be NULL");
+        return failure(QUORUM_E_ARGUMENT, "quorum_save: model and path must not be NULL");
     const double *theta = m ? m->log_theta : NULL;
     int64_t *row = NULL, *offset = NULL;
     char *meta = make_meta(m);
@@ -71,7 +71,7 @@ quorum_status quorum_save(const quorum_model *m, const char *path)
     quorum_status status = QUORUM_OK;
     size_t nD[] = {m->n, m->D}, M1 = m->M + 1, MM[] = {m->M, m->M}, rD[] = {m->references, m->D};
     if (!w || !meta) {
-        status = fail(QUORUM_E_MEMORY, "out of memory for saving the model");
+        status = failure(QUORUM_E_MEMORY, "out of memory for saving the model");
         goto done;
     }
     TRY_OR_DONE(to_int64(m->row, m->n, &row));
@@ -110,7 +110,7 @@ typedef struct {
 
 static quorum_status damaged(const char *what)
 {
-    return fail(QUORUM_E_FORMAT, "the model file is damaged or was altered: %s", what);
+    return failure(QUORUM_E_FORMAT, "the model file is damaged or was altered: %s", what);
 }
 
 static quorum_status read_scalar(npz_reader *npz, const char *name, double *out)
@@ -131,7 +131,7 @@ static quorum_status read_array(npz_reader *npz, const char *name, int ndim, siz
     TRY(npz_get_doubles(npz, name, ndim, found, out));
     for (int k = 0; k < ndim; k++) {
         if (shape[k] != 0 && shape[k] != found[k])
-            return fail(QUORUM_E_FORMAT,
+            return failure(QUORUM_E_FORMAT,
                         "the model file is damaged or was altered: %s has size %zu where %zu is "
                         "expected",
                         name, found[k], shape[k]);
@@ -155,7 +155,7 @@ static quorum_status read_sizes(npz_reader *npz, const char *name, size_t *count
     if ((*count != 0 && *count != found) || found == 0) {
         status = damaged(name);
     } else if (!NEW_ARRAY(*out, found)) {
-        status = fail(QUORUM_E_MEMORY, "out of memory for %s", name);
+        status = failure(QUORUM_E_MEMORY, "out of memory for %s", name);
     }
     for (size_t i = 0; status == QUORUM_OK && i < found; i++) {
         if (data[i] < 0 || (uint64_t)data[i] > limit)
@@ -204,7 +204,7 @@ static quorum_status load_theta(load_state *l)
     size_t D = m->D;
     m->theta.D = D;
     if (!NEW_ARRAY(m->log_theta, D + 2) || !NEW_ARRAY(m->theta.lengthscale, D))
-        return fail(QUORUM_E_MEMORY, "out of memory for %zu length-scales", D);
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu length-scales", D);
     TRY(npz_get_doubles(l->npz, "log_lengthscale", 1, &D, &logs));
     if (D == m->D)
         memcpy(m->log_theta, logs, D * sizeof *logs);
@@ -235,7 +235,7 @@ static quorum_status load_graph(load_state *l)
     if (json_array_size(ranking) != m->M)
         return damaged("the ranking has not one entry an expert");
     if (!NEW_ARRAY(m->graph.ranking, m->M) || !NEW_ZEROED(seen, m->M))
-        return fail(QUORUM_E_MEMORY, "out of memory for %zu experts", m->M);
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu experts", m->M);
     quorum_status status = QUORUM_OK;
     for (size_t i = 0; status == QUORUM_OK && i < m->M; i++) {
         json_int_t e = json_integer_value(json_array_get(ranking, i));
@@ -255,13 +255,13 @@ static quorum_status load_names(load_state *l)
     if (json_array_size(columns) != m->D + 1)
         return damaged("columns do not fit the inputs");
     if (!NEW_ZEROED(m->names, m->D + 1))
-        return fail(QUORUM_E_MEMORY, "out of memory for column names");
+        return failure(QUORUM_E_MEMORY, "out of memory for column names");
     for (size_t i = 0; i <= m->D; i++) {
         const char *name = json_string_value(json_array_get(columns, i));
         if (!name)
             return damaged("a column has no name");
         if (!(m->names[i] = mem_copy_text(name)))
-            return fail(QUORUM_E_MEMORY, "out of memory for column names");
+            return failure(QUORUM_E_MEMORY, "out of memory for column names");
     }
     m->has_names = json_is_true(json_object_get(l->meta, "named_columns"));
     m->target = (size_t)json_integer_value(json_object_get(l->meta, "target_place"));
@@ -278,8 +278,9 @@ static quorum_status load_options(load_state *l)
     quorum_status status = QUORUM_OK;
     char *text = NULL;
     if (!options)
-        return fail(QUORUM_E_MEMORY, "out of memory for the options");
-    json_object_foreach(list, name, value) {
+        return failure(QUORUM_E_MEMORY, "out of memory for the options");
+    json_object_foreach(list, name, value)
+    {
         if (!json_is_string(value))
             status = damaged("an option is not a text");
         if (status == QUORUM_OK && quorum_options_get(NULL, name))
@@ -291,7 +292,7 @@ static quorum_status load_options(load_state *l)
     text = json_dumps(list, JSON_COMPACT);
     m->options = mem_copy_text(text ? text : "{}");
     if (!m->options)
-        status = fail(QUORUM_E_MEMORY, "out of memory for the options");
+        status = failure(QUORUM_E_MEMORY, "out of memory for the options");
 done:
     free(text);
     quorum_options_free(options);
@@ -308,7 +309,7 @@ static quorum_status load_meta(load_state *l)
         return damaged("meta.json is not JSON");
     json_int_t version = json_integer_value(json_object_get(l->meta, "format_version"));
     if (version != FORMAT_VERSION)
-        return fail(QUORUM_E_FORMAT,
+        return failure(QUORUM_E_FORMAT,
                     "the model file has format version %lld and this quorum reads version %d: %s",
                     (long long)version, FORMAT_VERSION,
                     version > FORMAT_VERSION ? "use a newer quorum" : "fit the model again");
@@ -340,7 +341,7 @@ static quorum_status load(load_state *l, const char *path)
 {
     TRY(npz_open(path, &l->npz));
     if (!npz_has(l->npz, "meta.json"))
-        return fail(QUORUM_E_FORMAT, "it has no meta.json: it is not a quorum model");
+        return failure(QUORUM_E_FORMAT, "it has no meta.json: it is not a quorum model");
     TRY(load_meta(l));
     TRY(load_rows(l));
     TRY(load_theta(l));
@@ -354,17 +355,17 @@ static quorum_status load(load_state *l, const char *path)
 quorum_status quorum_load(const char *path, quorum_model **model)
 {
     if (!path || !model)
-        return fail(QUORUM_E_ARGUMENT, "quorum_load: path and model must not be NULL");
+        return failure(QUORUM_E_ARGUMENT, "quorum_load: path and model must not be NULL");
     load_state l = {.m = model_new()};
     *model = NULL;
     if (!l.m)
-        return fail(QUORUM_E_MEMORY, "out of memory for a model");
+        return failure(QUORUM_E_MEMORY, "out of memory for a model");
     quorum_status status = load(&l, path);
     npz_close(l.npz);
     json_decref(l.meta);
     if (status < 0) {
         quorum_model_free(l.m);
-        return strstr(quorum_message(), path) ? status : fail_in(status, "%s", path);
+        return strstr(quorum_message(), path) ? status : failure_in(status, "%s", path);
     }
     *model = l.m;
     return status;

@@ -15,8 +15,8 @@
 #include <string.h>
 
 enum {
-    MANY_EXPERTS = 100,      /* train-experts=auto trains on so many at most          */
-    STREAM_TRAIN = 4,        /* random streams: see rng_seed                          */
+    MANY_EXPERTS = 100, /* train-experts=auto trains on so many at most          */
+    STREAM_TRAIN = 4,   /* random streams: see rng_seed                          */
     STREAM_REFERENCE = 5
 };
 
@@ -25,29 +25,30 @@ enum {
 static quorum_status check_data(const double *X, const double *y, size_t n, size_t D)
 {
     if (!X || !y || n == 0 || D == 0)
-        return fail(QUORUM_E_ARGUMENT, "fit needs at least one row and one input");
+        return failure(QUORUM_E_ARGUMENT, "fit needs at least one row and one input");
     if (n > INT_MAX || D > 100000)
-        return fail(QUORUM_E_ARGUMENT, "%zu rows of %zu inputs are more than this build can take", n,
-                    D);
+        return failure(QUORUM_E_ARGUMENT, "%zu rows of %zu inputs are more than this build can take",
+                    n, D);
     for (size_t i = 0; i < n; i++) {
         for (size_t d = 0; d < D; d++)
             if (!isfinite(X[i * D + d]))
-                return fail(QUORUM_E_DATA, "row %zu, input %zu is %g: inputs must be finite", i + 1,
+                return failure(QUORUM_E_DATA, "row %zu, input %zu is %g: inputs must be finite", i + 1,
                             d + 1, X[i * D + d]);
         if (!isfinite(y[i]))
-            return fail(QUORUM_E_DATA, "row %zu: the target is %g: it must be finite", i + 1, y[i]);
+            return failure(QUORUM_E_DATA, "row %zu: the target is %g: it must be finite", i + 1, y[i]);
     }
     for (size_t i = 1; i < n; i++)
         if (y[i] != y[0])
             return QUORUM_OK;
-    return fail(QUORUM_E_DATA, "the target is constant (%.17g, %zu row%s): there is nothing to learn",
-                y[0], n, n == 1 ? "" : "s");
+    return failure(QUORUM_E_DATA,
+                "the target is constant (%.17g, %zu row%s): there is nothing to learn", y[0], n,
+                n == 1 ? "" : "s");
 }
 
 static quorum_status standardise(quorum_model *m, const double *X, const double *y, double **Z)
 {
     if (!NEW_ARRAY(m->x_mean, m->D) || !NEW_ARRAY(m->x_scale, m->D) || !NEW_ARRAY(*Z, m->n * m->D))
-        return fail(QUORUM_E_MEMORY, "out of memory for %zu rows of %zu inputs", m->n, m->D);
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu rows of %zu inputs", m->n, m->D);
     scaling_learn(m->n, m->D, X, m->x_mean, m->x_scale);
     scaling_apply(m->n, m->D, X, m->x_mean, m->x_scale, *Z);
     scaling_learn(m->n, 1, y, &m->y_mean, &m->y_scale);
@@ -58,13 +59,13 @@ static quorum_status copy_names(quorum_model *m, const char *const *names)
 {
     m->has_names = names != NULL;
     if (!NEW_ZEROED(m->names, m->D + 1))
-        return fail(QUORUM_E_MEMORY, "out of memory for column names");
+        return failure(QUORUM_E_MEMORY, "out of memory for column names");
     for (size_t i = 0; i <= m->D; i++) {
         char made_up[32];
         snprintf(made_up, sizeof made_up, i < m->D ? "x%zu" : "y", i + 1);
         m->names[i] = mem_copy_text(names ? names[i] : made_up);
         if (!m->names[i])
-            return fail(QUORUM_E_MEMORY, "out of memory for column names");
+            return failure(QUORUM_E_MEMORY, "out of memory for column names");
     }
     return QUORUM_OK;
 }
@@ -76,8 +77,8 @@ static quorum_status count_experts(const quorum_model *m, const settings *s, siz
     double wanted = s->experts > 0.0 ? s->experts : round((double)m->n / s->expert_size);
     *M = wanted < 1.0 ? 1 : (size_t)wanted;
     if (*M > m->n)
-        return fail(QUORUM_E_DATA, "%zu experts for %zu rows: every expert needs a row; ask for fewer",
-                    *M, m->n);
+        return failure(QUORUM_E_DATA,
+                    "%zu experts for %zu rows: every expert needs a row; ask for fewer", *M, m->n);
     return QUORUM_OK;
 }
 
@@ -87,7 +88,7 @@ static quorum_status take_rows(quorum_model *m, const division *d, const double 
     m->M = d->M;
     if (!NEW_ARRAY(m->X, m->n * m->D) || !NEW_ARRAY(m->y, m->n) || !NEW_ARRAY(m->row, m->n) ||
         !NEW_ARRAY(m->offset, m->M + 1))
-        return fail(QUORUM_E_MEMORY, "out of memory for %zu rows", m->n);
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu rows", m->n);
     memcpy(m->offset, d->offset, (m->M + 1) * sizeof *m->offset);
     for (size_t i = 0; i < m->n; i++) {
         size_t from = d->order[i];
@@ -107,7 +108,7 @@ static quorum_status split_rows(quorum_model *m, const settings *s, const progre
     size_t cap = s->max_size > 0.0 ? (size_t)s->max_size : 2 * mean;
     size_t floor = s->min_size > 0.0 ? (size_t)s->min_size : (mean + 9) / 10;
     if (floor > cap)
-        return fail(QUORUM_E_ARGUMENT, "min-size (%zu) is larger than max-size (%zu)", floor, cap);
+        return failure(QUORUM_E_ARGUMENT, "min-size (%zu) is larger than max-size (%zu)", floor, cap);
     m->partition = partition_at(s->partition);
     partition_problem problem = {.n = m->n,
                                  .D = m->D,
@@ -131,18 +132,18 @@ static quorum_status fixed_theta(quorum_model *m, const char *text)
     double *values;
     size_t count = 0, D = m->D;
     if (!NEW_ARRAY(values, D + 2))
-        return fail(QUORUM_E_MEMORY, "out of memory for theta");
+        return failure(QUORUM_E_MEMORY, "out of memory for theta");
     quorum_status status = parse_numbers(text, values, D + 2, &count);
     if (status < 0)
-        status = fail_in(status, "theta");
+        status = failure_in(status, "theta");
     else if (count != D + 2 && count != 3)
-        status = fail(QUORUM_E_ARGUMENT,
+        status = failure(QUORUM_E_ARGUMENT,
                       "theta has %zu numbers; it takes %zu length-scales (or one for all), the "
                       "signal variance and the noise variance",
                       count, D);
     for (size_t i = 0; status == QUORUM_OK && i < count; i++)
         if (!(values[i] > 0.0) || !isfinite(values[i]))
-            status = fail(QUORUM_E_ARGUMENT, "theta: %g is not a positive number", values[i]);
+            status = failure(QUORUM_E_ARGUMENT, "theta: %g is not a positive number", values[i]);
     if (status == QUORUM_OK) {
         for (size_t d = 0; d < D; d++)
             m->theta.lengthscale[d] = values[count == D + 2 ? d : 0];
@@ -164,7 +165,7 @@ static quorum_status training_experts(quorum_model *m, const settings *s, size_t
 {
     size_t limit = s->train_experts > 0.0 ? (size_t)s->train_experts : MANY_EXPERTS;
     if (!NEW_ARRAY(*experts, m->M))
-        return fail(QUORUM_E_MEMORY, "out of memory for %zu experts", m->M);
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu experts", m->M);
     for (size_t e = 0; e < m->M; e++)
         (*experts)[e] = e;
     m->train_experts = limit < m->M ? limit : m->M;
@@ -183,7 +184,7 @@ static quorum_status find_theta(quorum_model *m, const settings *s, const progre
     training_result result = {0};
     m->theta = (hyper){.kernel = kernel_at(s->kernel), .D = m->D};
     if (!NEW_ARRAY(m->theta.lengthscale, m->D) || !NEW_ARRAY(m->log_theta, m->D + 2))
-        return fail(QUORUM_E_MEMORY, "out of memory for %zu length-scales", m->D);
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu length-scales", m->D);
     training_options o = {.max_evaluations = (int)s->max_evaluations,
                           .tolerance = s->tolerance,
                           .restarts = (int)s->restarts,
@@ -195,8 +196,8 @@ static quorum_status find_theta(quorum_model *m, const settings *s, const progre
     if (s->theta[0] != '\0') {
         TRY_OR_DONE(fixed_theta(m, s->theta));
         result.evaluations = 1;
-        TRY_OR_DONE(total_likelihood(&rows, experts, m->train_experts, &o, &m->theta, &result.nlml,
-                                     NULL));
+        TRY_OR_DONE(
+            total_likelihood(&rows, experts, m->train_experts, &o, &m->theta, &result.nlml, NULL));
     } else {
         TRY_OR_DONE(train(&rows, experts, m->train_experts, &o, &m->theta, &result));
     }
@@ -208,7 +209,7 @@ static quorum_status find_theta(quorum_model *m, const settings *s, const progre
     m->nlml = result.nlml;
     m->evaluations = result.evaluations;
     if (result.no_signal)
-        status = fail(QUORUM_NO_SIGNAL, "no better explanation than noise was found: the inputs "
+        status = failure(QUORUM_NO_SIGNAL, "no better explanation than noise was found: the inputs "
                                         "may not tell anything about the target");
 done:
     mem_free(experts);
@@ -221,7 +222,7 @@ static quorum_status draw_references(quorum_model *m, const settings *s)
 {
     size_t *rows, count = (size_t)s->graph_rows < m->n ? (size_t)s->graph_rows : m->n;
     if (!NEW_ARRAY(rows, m->n))
-        return fail(QUORUM_E_MEMORY, "out of memory for the reference inputs");
+        return failure(QUORUM_E_MEMORY, "out of memory for the reference inputs");
     for (size_t i = 0; i < m->n; i++)
         rows[i] = i;
     rng r = rng_seed(m->seed, STREAM_REFERENCE);
@@ -232,7 +233,8 @@ static quorum_status draw_references(quorum_model *m, const settings *s)
             memcpy(m->reference + i * m->D, m->X + rows[i] * m->D, m->D * sizeof *m->X);
     }
     mem_free(rows);
-    return m->reference ? QUORUM_OK : fail(QUORUM_E_MEMORY, "out of memory for the reference inputs");
+    return m->reference ? QUORUM_OK
+                        : failure(QUORUM_E_MEMORY, "out of memory for the reference inputs");
 }
 
 static quorum_status learn_graph(quorum_model *m, const settings *s, const progress *p)
@@ -267,14 +269,14 @@ static quorum_status remember_options(quorum_model *m, const quorum_options *opt
     json_decref(o);
     m->options = text ? mem_copy_text(text) : NULL;
     free(text);
-    return m->options ? QUORUM_OK : fail(QUORUM_E_MEMORY, "out of memory for the options");
+    return m->options ? QUORUM_OK : failure(QUORUM_E_MEMORY, "out of memory for the options");
 }
 
 static quorum_status say_bounds(const quorum_model *m)
 {
     for (size_t i = 0; i < m->D + 2; i++)
         if (m->at_bound[i])
-            return fail(QUORUM_AT_BOUND, "%s ended on a bound of its range",
+            return failure(QUORUM_AT_BOUND, "%s ended on a bound of its range",
                         i < m->D    ? "a length-scale (an input that does not matter)"
                         : i == m->D ? "the signal variance"
                                     : "the noise variance");
@@ -315,12 +317,12 @@ quorum_status quorum_fit(const double *X, const double *y, size_t rows, size_t i
                          quorum_model **model)
 {
     if (!model)
-        return fail(QUORUM_E_ARGUMENT, "quorum_fit: model must not be NULL");
+        return failure(QUORUM_E_ARGUMENT, "quorum_fit: model must not be NULL");
     *model = NULL;
     TRY(check_data(X, y, rows, inputs));
     quorum_model *m = model_new();
     if (!m)
-        return fail(QUORUM_E_MEMORY, "out of memory for a model");
+        return failure(QUORUM_E_MEMORY, "out of memory for a model");
     m->n = rows;
     m->D = inputs;
     m->target = inputs;
@@ -336,7 +338,7 @@ quorum_status quorum_fit_data(const quorum_data *data, const quorum_options *opt
                               quorum_model **model)
 {
     if (!data || !model)
-        return fail(QUORUM_E_ARGUMENT, "quorum_fit_data: data and model must not be NULL");
+        return failure(QUORUM_E_ARGUMENT, "quorum_fit_data: data and model must not be NULL");
     quorum_status status = quorum_fit(data->X, data->y, data->rows, data->inputs,
                                       (const char *const *)data->names, options, model);
     if (status >= 0)

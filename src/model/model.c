@@ -60,7 +60,7 @@ void model_set_theta(quorum_model *m)
 quorum_status model_complete(quorum_model *m)
 {
     if (!NEW_ARRAY(m->sizes, m->M) || !NEW_ARRAY(m->at_bound, m->D + 2))
-        return fail(QUORUM_E_MEMORY, "out of memory for a model of %zu experts", m->M);
+        return failure(QUORUM_E_MEMORY, "out of memory for a model of %zu experts", m->M);
     for (size_t e = 0; e < m->M; e++)
         m->sizes[e] = m->offset[e + 1] - m->offset[e];
     theta_at_bound(&m->theta, m->at_bound);
@@ -72,7 +72,7 @@ quorum_status model_reference_points(const quorum_model *m, points *out)
     size_t padded = (m->references + QUERY_MULTIPLE - 1) / QUERY_MULTIPLE * QUERY_MULTIPLE;
     double *X;
     if (!NEW_ZEROED(X, padded * m->D))
-        return fail(QUORUM_E_MEMORY, "out of memory for %zu reference inputs", m->references);
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu reference inputs", m->references);
     memcpy(X, m->reference, m->references * m->D * sizeof *X);
     quorum_status status = points_new(padded, m->D, out);
     if (status == QUORUM_OK)
@@ -84,7 +84,7 @@ quorum_status model_reference_points(const quorum_model *m, points *out)
 quorum_status quorum_inspect(const quorum_model *m, quorum_info *info)
 {
     if (!m || !info)
-        return fail(QUORUM_E_ARGUMENT, "quorum_inspect: model and info must not be NULL");
+        return failure(QUORUM_E_ARGUMENT, "quorum_inspect: model and info must not be NULL");
     *info = (quorum_info){
         .rows = m->n,
         .inputs = m->D,

@@ -12,10 +12,10 @@ typedef struct model_cache model_cache; /* factors, made when first needed (read
 
 struct quorum_model {
     size_t n, D, M;
-    double *X;      /* n x D: standardised, rows sorted by expert     */
-    double *y;      /* n                                              */
-    size_t *row;    /* n: original row numbers                        */
-    size_t *offset; /* M + 1                                          */
+    double *X;                /* n x D: standardised, rows sorted by expert     */
+    double *y;                /* n                                              */
+    size_t *row;              /* n: original row numbers                        */
+    size_t *offset;           /* M + 1                                          */
     double *x_mean, *x_scale; /* D                                    */
     double y_mean, y_scale;
     double *log_theta; /* D + 2: log l_1 .. log l_D, log s_f^2, log s^2, as in the file */
@@ -23,9 +23,9 @@ struct quorum_model {
     const partition *partition;
     uint64_t seed;
 
-    char **names;   /* D + 1, the target's last                       */
-    int has_names;  /* 0: made up                                     */
-    size_t target;  /* the target's place in the training file        */
+    char **names;  /* D + 1, the target's last                       */
+    int has_names; /* 0: made up                                     */
+    size_t target; /* the target's place in the training file        */
 
     double *reference; /* references x D: inputs behind the graph, standardised */
     size_t references;

@@ -76,7 +76,8 @@ static const option table[] = {
     {"max-evaluations", COUNT, FIELD(max_evaluations), "200", NULL, 1, 1e6, "N", "fit",
      "Likelihood evaluations per start at most.", NULL},
     {"tolerance", REAL, FIELD(tolerance), "1e-6", NULL, 0, 1, "T", "fit",
-     "Training stops when the objective (NLML per row) changes relatively by less than this.", NULL},
+     "Training stops when the objective (NLML per row) changes relatively by less than this.",
+     NULL},
 
     {"graph", CHOICE, FIELD(graph), "glasso", "glasso|lasso|none", 0, 0, NULL, "fit",
      "How the graph of experts is learned: graphical lasso, neighbourhood selection by lasso "
@@ -208,15 +209,15 @@ static quorum_status read_number(const option *o, const char *value, double *out
     else if (*end != '\0')
         unit = 0.0;
     if (end == value || unit == 0.0 || !isfinite(x))
-        return fail(QUORUM_E_ARGUMENT, "option %s: \"%s\" is not a %s", o->name, value,
+        return failure(QUORUM_E_ARGUMENT, "option %s: \"%s\" is not a %s", o->name, value,
                     o->type == BYTES   ? "size such as 800M or 4G"
                     : o->type == COUNT ? "whole number"
                                        : "number");
     x *= unit;
     if (o->type == COUNT && x != floor(x))
-        return fail(QUORUM_E_ARGUMENT, "option %s: \"%s\" is not a whole number", o->name, value);
+        return failure(QUORUM_E_ARGUMENT, "option %s: \"%s\" is not a whole number", o->name, value);
     if (x < o->min || x > o->max)
-        return fail(QUORUM_E_ARGUMENT, "option %s: %s is outside its range, %.6g to %.6g", o->name,
+        return failure(QUORUM_E_ARGUMENT, "option %s: %s is outside its range, %.6g to %.6g", o->name,
                     value, o->min, o->max);
     *out = x;
     return QUORUM_OK;
@@ -235,19 +236,21 @@ static quorum_status read_choice(const option *o, const char *value, int *out)
             break;
         p += n + 1;
     }
-    return fail(QUORUM_E_ARGUMENT, "option %s: \"%s\" is not one of %s", o->name, value, o->choices);
+    return failure(QUORUM_E_ARGUMENT, "option %s: \"%s\" is not one of %s", o->name, value,
+                o->choices);
 }
 
 static quorum_status read_flag(const option *o, const char *value, int *out)
 {
-    static const char *const yes[] = {"true", "yes", "on", "1"}, *const no[] = {"false", "no", "off", "0"};
+    static const char *const yes[] = {"true", "yes", "on", "1"}, *const no[] = {"false", "no",
+                                                                                "off", "0"};
     for (int i = 0; i < 4; i++) {
         if (strcasecmp(value, yes[i]) == 0 || strcasecmp(value, no[i]) == 0) {
             *out = strcasecmp(value, yes[i]) == 0;
             return QUORUM_OK;
         }
     }
-    return fail(QUORUM_E_ARGUMENT, "option %s: \"%s\" is not true or false", o->name, value);
+    return failure(QUORUM_E_ARGUMENT, "option %s: \"%s\" is not true or false", o->name, value);
 }
 
 static quorum_status store(settings *s, const option *o, const char *value)
@@ -265,19 +268,20 @@ static quorum_status store(settings *s, const option *o, const char *value)
         *(const char **)(void *)field = value;
         return QUORUM_OK;
     }
-    return fail(QUORUM_E_INTERNAL, "option %s has no type", o->name);
+    return failure(QUORUM_E_INTERNAL, "option %s has no type", o->name);
 }
 
 quorum_status quorum_options_set(quorum_options *options, const char *name, const char *value)
 {
     if (!options || !name || !value)
-        return fail(QUORUM_E_ARGUMENT, "quorum_options_set: options, name and value must not be NULL");
+        return failure(QUORUM_E_ARGUMENT,
+                    "quorum_options_set: options, name and value must not be NULL");
     int i = find_option(name);
     if (i < 0)
-        return fail(QUORUM_E_ARGUMENT, "there is no option called \"%s\"", name);
+        return failure(QUORUM_E_ARGUMENT, "there is no option called \"%s\"", name);
     char *copy = mem_copy_text(value);
     if (!copy)
-        return fail(QUORUM_E_MEMORY, "out of memory for option %s", name);
+        return failure(QUORUM_E_MEMORY, "out of memory for option %s", name);
     quorum_status status = store(&options->values, &table[i], copy);
     if (status < 0) {
         mem_free(copy);
@@ -380,7 +384,7 @@ static quorum_status find_method(const char *text, const rule **method, int *sta
         size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", rule_at(i)->name);
     }
-    return fail(QUORUM_E_ARGUMENT, "method \"%s\" is not known; the methods are %s", text, names);
+    return failure(QUORUM_E_ARGUMENT, "method \"%s\" is not known; the methods are %s", text, names);
 }
 
 static quorum_status check_method(const char *text)
@@ -434,7 +438,7 @@ quorum_status parse_lambda(const char *text, lambda_kind *kind, double *value)
     char *end;
     *value = strtod(number, &end);
     if (end == number || *end != '\0' || !(*value >= 0.0) || !isfinite(*value))
-        return fail(QUORUM_E_ARGUMENT,
+        return failure(QUORUM_E_ARGUMENT,
                     "lambda \"%s\": use a number >= 0 (absolute), rel:V (a share of the largest "
                     "covariance) or ebic",
                     text);
@@ -451,9 +455,9 @@ quorum_status parse_numbers(const char *text, double *out, size_t room, size_t *
         char *end;
         double value = strtod(text, &end);
         if (end == text || (*end && !strchr(", \t", *end)))
-            return fail(QUORUM_E_ARGUMENT, "\"%s\" does not start with a number", text);
+            return failure(QUORUM_E_ARGUMENT, "\"%s\" does not start with a number", text);
         if (*count == room)
-            return fail(QUORUM_E_ARGUMENT, "more than %zu numbers", room);
+            return failure(QUORUM_E_ARGUMENT, "more than %zu numbers", room);
         out[(*count)++] = value;
         text = end;
     }

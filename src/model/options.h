@@ -50,8 +50,8 @@ struct quorum_options {
 const settings *options_values(const quorum_options *options);
 const progress *options_progress(const quorum_options *options);
 
-int options_threads(const settings *s);    /* the number to use: auto resolved         */
-double options_memory(const settings *s);  /* bytes: auto resolved (half of the RAM)   */
+int options_threads(const settings *s);   /* the number to use: auto resolved         */
+double options_memory(const settings *s); /* bytes: auto resolved (half of the RAM)   */
 
 /* method + select options resolved: NAME* means NAME with select graph:0.8. */
 quorum_status options_method(const settings *s, const rule **method, selection *chosen);

@@ -32,12 +32,12 @@ typedef struct {
     size_t used;            /* experts of the model that take part                 */
     int threads, mean_only;
     double memory;
-    size_t block;           /* queries of a block                                  */
+    size_t block; /* queries of a block                                  */
 } plan;
 
 /* Space for one block. */
 typedef struct {
-    double *X;         /* block x D */
+    double *X; /* block x D */
     points Q;
     double *mean;      /* count x block */
     double *explained; /* count x block; then variances */
@@ -96,7 +96,7 @@ static quorum_status take_base(plan *p, const size_t *ranking, int selected)
     TRY(model_base_committee(p->m, p->experts, p->count, base, p->s, p->progress, &p->c));
     size_t *all;
     if (!NEW_ARRAY(all, p->c->parts.M))
-        return fail(QUORUM_E_MEMORY, "out of memory for %zu experts", p->c->parts.M);
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu experts", p->c->parts.M);
     for (size_t i = 0; i < p->c->parts.M; i++)
         all[i] = i;
     mem_free(p->experts);
@@ -120,7 +120,7 @@ static quorum_status make_plan(const quorum_model *m, const quorum_options *opti
     TRY(options_method(p->s, &p->rule, &chosen));
     TRY(model_committee(m, p->s, p->progress, &p->c));
     if (!NEW_ARRAY(p->experts, m->M))
-        return fail(QUORUM_E_MEMORY, "out of memory for %zu experts", m->M);
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu experts", m->M);
     const size_t *ranking = m->graph.ranking;
     int by_rank = chosen.kind == SELECT_MOST || chosen.kind == SELECT_LEAST;
     if (by_rank && p->s->graph_on == GRAPH_ON_TEST) {
@@ -166,7 +166,7 @@ static quorum_status block_new(const plan *p, block_space *w)
         (!joint || NEW_ARRAY(w->gammas, rows * b)))
         return QUORUM_OK;
     block_free(w);
-    return fail(QUORUM_E_MEMORY, "out of memory for a block of %zu queries: lower memory", b);
+    return failure(QUORUM_E_MEMORY, "out of memory for a block of %zu queries: lower memory", b);
 }
 
 /* Standardises and scales n queries; the padding repeats the last one. */
@@ -197,7 +197,8 @@ static quorum_status combine_opinions(const plan *p, block_space *w, quorum_repo
     double *var = w->explained;
     for (size_t k = 0; k < p->count * b; k++)
         var[k] = fmax(theta->signal - var[k], DBL_EPSILON * theta->signal) + noise;
-    opinions o = {.p = p->count, .b = b, .mean = w->mean, .var = var, .prior = theta->signal + noise};
+    opinions o = {
+        .p = p->count, .b = b, .mean = w->mean, .var = var, .prior = theta->signal + noise};
     consensus out = {.mean = w->out_mean, .var = w->out_var};
     p->rule->combine(&o, &out);
     report->prior_fallbacks += out.fallbacks;
@@ -292,8 +293,8 @@ static quorum_status check_queries(const quorum_model *m, const double *X, size_
     for (size_t i = 0; i < n; i++)
         for (size_t d = 0; d < m->D; d++)
             if (!isfinite(X[i * m->D + d]))
-                return fail(QUORUM_E_DATA, "query %zu, input %s is %g: inputs must be finite", i + 1,
-                            m->names[d], X[i * m->D + d]);
+                return failure(QUORUM_E_DATA, "query %zu, input %s is %g: inputs must be finite",
+                            i + 1, m->names[d], X[i * m->D + d]);
     return QUORUM_OK;
 }
 
@@ -321,7 +322,7 @@ quorum_status quorum_predict(const quorum_model *m, const double *X, size_t rows
                              quorum_report *report)
 {
     if (!m || !out || (!X && rows > 0))
-        return fail(QUORUM_E_ARGUMENT, "quorum_predict: model, X and out must not be NULL");
+        return failure(QUORUM_E_ARGUMENT, "quorum_predict: model, X and out must not be NULL");
     double start = wall_seconds();
     quorum_report counts = {0};
     plan p = {0};
@@ -363,7 +364,7 @@ static quorum_status graph_on_queries(plan *p, const double *X, size_t n, expert
     double *Z;
     points Q = {0};
     if (!NEW_ZEROED(Z, padded * m->D))
-        return fail(QUORUM_E_MEMORY, "out of memory for %zu queries", n);
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu queries", n);
     scaling_apply(n, m->D, X, m->x_mean, m->x_scale, Z);
     quorum_status status = points_new(padded, m->D, &Q);
     if (status == QUORUM_OK) {
@@ -397,13 +398,13 @@ static quorum_status predict_jointly(plan *p, const double *X, size_t n, double 
     double *weights = NULL, *cov = NULL;
     quorum_status status = QUORUM_OK;
     if (p->block < pad(n))
-        return fail(QUORUM_E_MEMORY,
+        return failure(QUORUM_E_MEMORY,
                     "the joint covariance of %zu queries does not fit memory (%.2f GB): ask for at "
                     "most %zu at a time",
                     n, p->memory / 1e9, p->block);
     TRY(block_new(p, &w));
     if (!NEW_ARRAY(weights, p->count * p->block) || !NEW_ARRAY(cov, p->block * p->block)) {
-        status = fail(QUORUM_E_MEMORY, "out of memory for the covariance of %zu queries", n);
+        status = failure(QUORUM_E_MEMORY, "out of memory for the covariance of %zu queries", n);
         goto done;
     }
     take_queries(p, X, n, &w);
@@ -425,7 +426,7 @@ quorum_status quorum_predict_joint(const quorum_model *m, const double *X, size_
 {
     plan p = {0};
     if (!m || !X || !covariance || rows == 0)
-        return fail(QUORUM_E_ARGUMENT,
+        return failure(QUORUM_E_ARGUMENT,
                     "quorum_predict_joint: model, X and covariance must not be NULL, rows not 0");
     quorum_prediction out = {.mean = mean};
     quorum_status status = check_queries(m, X, rows);
@@ -433,7 +434,7 @@ quorum_status quorum_predict_joint(const quorum_model *m, const double *X, size_
         status = make_plan(m, options, X, rows, &p);
     if (status == QUORUM_OK) {
         if (p.rule->kind != TAKES_COVARIANCE)
-            status = fail(QUORUM_E_ARGUMENT, "method %s has no joint covariance; use npae",
+            status = failure(QUORUM_E_ARGUMENT, "method %s has no joint covariance; use npae",
                           p.rule->name);
         else
             status = predict_jointly(&p, X, rows, mean, covariance);

@@ -101,7 +101,7 @@ static quorum_status make_base(const quorum_model *m, const size_t *experts, siz
     base_entry *b = NULL;
     quorum_status status = QUORUM_OK;
     if (!NEW_ZEROED(b, 1) || !NEW_ARRAY(b->experts, count)) {
-        status = fail(QUORUM_E_MEMORY, "out of memory for the base expert");
+        status = failure(QUORUM_E_MEMORY, "out of memory for the base expert");
         goto done;
     }
     memcpy(b->experts, experts, count * sizeof *experts);

@@ -19,7 +19,7 @@ static quorum_status mark_columns(const reader *r, const char *list, char *marke
         size_t n = strcspn(list, ",");
         char name[512];
         if (n >= sizeof name)
-            return fail(QUORUM_E_ARGUMENT, "ignore: a column name is too long");
+            return failure(QUORUM_E_ARGUMENT, "ignore: a column name is too long");
         memcpy(name, list, n);
         name[n] = '\0';
         size_t column;
@@ -39,14 +39,14 @@ static quorum_status choose_columns(const reader *r, const settings *s, size_t *
     size_t count = reader_columns(r), target;
     char *ignored;
     if (!NEW_ZEROED(ignored, count))
-        return fail(QUORUM_E_MEMORY, "out of memory for %zu columns", count);
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu columns", count);
     quorum_status status = reader_find(r, s->target, &target);
     if (status < 0)
-        status = fail_in(status, "target");
+        status = failure_in(status, "target");
     if (status == QUORUM_OK)
         status = mark_columns(r, s->ignore, ignored);
     if (status == QUORUM_OK && ignored[target])
-        status = fail(QUORUM_E_ARGUMENT, "column %s cannot be both the target and ignored",
+        status = failure(QUORUM_E_ARGUMENT, "column %s cannot be both the target and ignored",
                       reader_name(r, target));
     *inputs = 0;
     for (size_t c = 0; status == QUORUM_OK && c < count; c++) {
@@ -56,7 +56,7 @@ static quorum_status choose_columns(const reader *r, const settings *s, size_t *
             columns[(*inputs)++] = c;
     }
     if (status == QUORUM_OK && *inputs == 0)
-        status = fail(QUORUM_E_DATA,
+        status = failure(QUORUM_E_DATA,
                       "%s has no input column beside the target %s: is the delimiter or the target "
                       "right?",
                       reader_path(r), reader_name(r, target));
@@ -71,10 +71,10 @@ static quorum_status copy_column_names(const reader *r, const size_t *columns, q
     if (!reader_has_names(r))
         return QUORUM_OK;
     if (!NEW_ZEROED(d->names, d->inputs + 1))
-        return fail(QUORUM_E_MEMORY, "out of memory for column names");
+        return failure(QUORUM_E_MEMORY, "out of memory for column names");
     for (size_t i = 0; i <= d->inputs; i++)
         if (!(d->names[i] = mem_copy_text(reader_name(r, columns[i]))))
-            return fail(QUORUM_E_MEMORY, "out of memory for column names");
+            return failure(QUORUM_E_MEMORY, "out of memory for column names");
     return QUORUM_OK;
 }
 
@@ -84,12 +84,12 @@ static quorum_status read_rows(reader *r, size_t width, double **table, size_t *
     size_t room = 4096, got = 0;
     *rows = 0;
     if (!NEW_ARRAY(*table, room * width))
-        return fail(QUORUM_E_MEMORY, "out of memory for reading %s", reader_path(r));
+        return failure(QUORUM_E_MEMORY, "out of memory for reading %s", reader_path(r));
     do {
         if (*rows == room) {
             double *more = mem_grow(*table, room * width, 2 * room * width, sizeof **table);
             if (!more)
-                return fail(QUORUM_E_MEMORY, "out of memory for more than %zu rows of %s", room,
+                return failure(QUORUM_E_MEMORY, "out of memory for more than %zu rows of %s", room,
                             reader_path(r));
             *table = more;
             room *= 2;
@@ -98,7 +98,7 @@ static quorum_status read_rows(reader *r, size_t width, double **table, size_t *
         *rows += got;
     } while (got > 0);
     if (*rows == 0)
-        return fail(QUORUM_E_DATA, "%s has no usable data rows", reader_path(r));
+        return failure(QUORUM_E_DATA, "%s has no usable data rows", reader_path(r));
     return QUORUM_OK;
 }
 
@@ -106,7 +106,7 @@ static quorum_status split_table(const double *table, quorum_data *d)
 {
     size_t D = d->inputs;
     if (!NEW_ARRAY(d->X, d->rows * D) || !NEW_ARRAY(d->y, d->rows))
-        return fail(QUORUM_E_MEMORY, "out of memory for %zu rows", d->rows);
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu rows", d->rows);
     for (size_t i = 0; i < d->rows; i++) {
         memcpy(d->X + i * D, table + i * (D + 1), D * sizeof *table);
         d->y[i] = table[i * (D + 1) + D];
@@ -117,7 +117,7 @@ static quorum_status split_table(const double *table, quorum_data *d)
 quorum_status quorum_data_read(const char *path, const quorum_options *options, quorum_data **data)
 {
     if (!path || !data)
-        return fail(QUORUM_E_ARGUMENT, "quorum_data_read: path and data must not be NULL");
+        return failure(QUORUM_E_ARGUMENT, "quorum_data_read: path and data must not be NULL");
     const settings *s = options_values(options);
     reader_options how = how_to_read(s);
     reader *r = NULL;
@@ -129,7 +129,7 @@ quorum_status quorum_data_read(const char *path, const quorum_options *options, 
     if (status < 0)
         return status;
     if (!NEW_ZEROED(d, 1) || !NEW_ARRAY(columns, reader_columns(r) + 1)) {
-        status = fail(QUORUM_E_MEMORY, "out of memory for reading %s", path);
+        status = failure(QUORUM_E_MEMORY, "out of memory for reading %s", path);
         goto done;
     }
     TRY_OR_DONE(choose_columns(r, s, columns, &d->inputs, &d->target));
@@ -179,7 +179,7 @@ static quorum_status match_by_name(const reader *r, const quorum_model *m, size_
             if (strcmp(reader_name(r, c), m->names[i]) == 0)
                 found = c;
         if (found == SIZE_MAX)
-            return fail(QUORUM_E_DATA,
+            return failure(QUORUM_E_DATA,
                         "%s has no column \"%s\", which the model needs as %s; it has %zu columns, "
                         "the first is \"%s\"",
                         reader_path(r), m->names[i], i < m->D ? "an input" : "the target",
@@ -194,7 +194,7 @@ static quorum_status match_by_place(const reader *r, const quorum_model *m, int 
 {
     size_t count = reader_columns(r), next = 0;
     if (count != m->D + 1 && (with_target || count != m->D))
-        return fail(QUORUM_E_DATA,
+        return failure(QUORUM_E_DATA,
                     "%s has %zu columns; the model takes %zu inputs%s.  Give the file the training "
                     "file's header, or its layout",
                     reader_path(r), count, m->D, with_target ? " and the target" : "");
@@ -210,14 +210,15 @@ quorum_status quorum_stream_open(const char *path, const quorum_model *m, int wi
                                  const quorum_options *options, quorum_stream **stream)
 {
     if (!path || !m || !stream)
-        return fail(QUORUM_E_ARGUMENT, "quorum_stream_open: path, model and stream must not be NULL");
+        return failure(QUORUM_E_ARGUMENT,
+                    "quorum_stream_open: path, model and stream must not be NULL");
     reader_options how = how_to_read(options_values(options));
     quorum_stream *s = NULL;
     size_t *columns = NULL;
     quorum_status status = QUORUM_OK;
     *stream = NULL;
     if (!NEW_ZEROED(s, 1) || !NEW_ARRAY(columns, m->D + 1)) {
-        status = fail(QUORUM_E_MEMORY, "out of memory for reading %s", path);
+        status = failure(QUORUM_E_MEMORY, "out of memory for reading %s", path);
         goto done;
     }
     s->inputs = m->D;
@@ -241,14 +242,15 @@ quorum_status quorum_stream_next(quorum_stream *s, size_t max_rows, double *X, d
                                  size_t *rows)
 {
     if (!s || !X || !rows || (s->width > s->inputs && !y))
-        return fail(QUORUM_E_ARGUMENT, "quorum_stream_next: stream, X, y and rows must not be NULL");
+        return failure(QUORUM_E_ARGUMENT,
+                    "quorum_stream_next: stream, X, y and rows must not be NULL");
     if (s->width == s->inputs)
         return reader_next(s->reader, max_rows, X, rows);
     if (max_rows > s->room) {
         mem_free(s->rows);
         s->room = 0;
         if (!NEW_ARRAY(s->rows, max_rows * s->width))
-            return fail(QUORUM_E_MEMORY, "out of memory for %zu rows", max_rows);
+            return failure(QUORUM_E_MEMORY, "out of memory for %zu rows", max_rows);
         s->room = max_rows;
     }
     TRY(reader_next(s->reader, max_rows, s->rows, rows));

@@ -73,23 +73,26 @@ def predict(model, X, *options, environment=None):
     return {name: numbers[:, i].copy() for i, name in enumerate(lines[0].split(","))}
 
 
-def probe(directory, what, **arrays):
+def probe(directory, what, environment=None, **arrays):
     """Runs the probe; scalars are int64 arrays without dimensions."""
     given, shown = directory / "probe_in.npz", directory / "probe_out.npz"
     np.savez(given, **{k: np.int64(v) if isinstance(v, (int, bool)) else v for k, v in arrays.items()})
-    done = subprocess.run([PROBE, what, given, shown], capture_output=True, text=True, timeout=300)
+    done = subprocess.run([PROBE, what, given, shown], capture_output=True, text=True, timeout=300,
+                          env={**os.environ, **(environment or {})})
     assert done.returncode == 0, done.stderr
     with np.load(shown) as file:
         return {k: file[k] for k in file.files}
 
 
-def probe_gp(directory, theta, parts, Q, threads=1, keep=True, share_rows=False):
+def probe_gp(directory, theta, parts, Q, threads=1, keep=True, share_rows=False,
+             environment=None):
     offset = np.concatenate([[0], np.cumsum([len(p.y) for p in parts])]).astype(np.int64)
     rows = {"row": np.concatenate([p.row for p in parts]).astype(np.int64)} if share_rows else {}
     shown = probe(directory, "gp", X=np.vstack([p.X for p in parts]),
                   y=np.concatenate([p.y for p in parts]), offset=offset, Q=Q,
                   theta=np.concatenate([theta.lengthscale, [theta.signal, theta.noise]]),
-                  kernel=ref.KERNELS.index(theta.kernel), threads=threads, keep=keep, **rows)
+                  kernel=ref.KERNELS.index(theta.kernel), threads=threads, keep=keep,
+                  environment=environment, **rows)
     b = len(Q)
     shown["gamma"] = [shown["gamma"][s * b:e * b].reshape(b, -1).T
                       for s, e in zip(offset[:-1], offset[1:])]

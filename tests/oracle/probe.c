@@ -152,8 +152,13 @@ static void show_posteriors(const problem *p, const committee *c, npae_block *bl
         gamma[e] = gammas + p->rows.offset[e] * b;
     posteriors wanted = {.mean = mean, .explained = explained, .gamma = gamma};
     check(committee_posteriors(c, p->all, M, &p->Q, 1e12, p->threads, &wanted));
-    *block = (npae_block){.c = c, .experts = p->all, .p = M, .b = b, .mean = mean,
-                          .explained = explained, .gamma = gamma};
+    *block = (npae_block){.c = c,
+                          .experts = p->all,
+                          .p = M,
+                          .b = b,
+                          .mean = mean,
+                          .explained = explained,
+                          .gamma = gamma};
 }
 
 static void show_npae(const problem *p, const npae_block *block)

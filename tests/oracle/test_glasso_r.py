@@ -143,7 +143,7 @@ def kkt_violation(S, omega, lam, free):
 def test_optimality(name, ratio, free):
     S = MATRICES[name]
     lam = penalty(S, ratio)
-    omega, result = solve(S, lam, "tolerance=3e-14", *(["free"] if free else []))
+    omega, result = solve(S, lam, "tolerance=1e-14", *(["free"] if free else []))
     assert (omega == omega.T).all()
     assert kkt_violation(S, omega, lam, free) < 1e-6
     assert abs(objective(S, omega, lam, free) - result["objective"]) < 1e-9 * len(S)

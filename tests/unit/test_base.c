@@ -8,17 +8,17 @@
 static void messages_are_kept_and_prefixed(void **state)
 {
     (void)state;
-    assert_int_equal(fail(QUORUM_E_DATA, "row %d", 7), QUORUM_E_DATA);
+    assert_int_equal(failure(QUORUM_E_DATA, "row %d", 7), QUORUM_E_DATA);
     assert_string_equal(quorum_message(), "row 7");
-    fail_in(QUORUM_E_DATA, "file %s", "a.csv");
+    prefix_message("file %s", "a.csv");
     assert_string_equal(quorum_message(), "file a.csv: row 7");
-    fail(QUORUM_E_DATA, "again: %s", quorum_message()); /* its own text as an argument */
+    set_message("again: %s", quorum_message()); /* its own text as an argument */
     assert_string_equal(quorum_message(), "again: file a.csv: row 7");
     char longer[3000];
     memset(longer, 'x', sizeof longer - 1);
     longer[sizeof longer - 1] = '\0';
-    fail(QUORUM_E_DATA, "%s", longer);
-    fail_in(QUORUM_E_DATA, "%s", longer);
+    set_message("%s", longer);
+    prefix_message("%s", longer);
     assert_true(strlen(quorum_message()) < 1024);
 }
 
@@ -81,7 +81,7 @@ static quorum_status count_item(void *context, size_t item, int worker)
     assert_true(worker >= 0 && worker < t->threads);
     atomic_fetch_add(&t->runs[item], 1);
     if (t->fail_from && (int)item >= t->fail_from)
-        return fail(QUORUM_E_NUMERIC, "item %zu", item);
+        return failure(QUORUM_E_NUMERIC, "item %zu", item);
     return QUORUM_OK;
 }
 
@@ -117,7 +117,7 @@ static quorum_status subnormal_is_zero(void *context, size_t item, int worker)
     (void)worker;
     volatile double tiny = DBL_MIN;
     tiny = tiny * 0.5;
-    return tiny == 0.0 ? QUORUM_OK : fail(QUORUM_E_NUMERIC, "subnormals are kept");
+    return tiny == 0.0 ? QUORUM_OK : failure(QUORUM_E_NUMERIC, "subnormals are kept");
 }
 
 static void workers_flush_subnormals_and_callers_do_not(void **state)

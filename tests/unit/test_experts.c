@@ -29,7 +29,8 @@ static partition_problem lumpy_problem(size_t n, size_t inputs, size_t count)
     for (size_t i = 0; i < n * 3 / 4; i++) /* three quarters in one small lump */
         for (size_t d = 0; d < inputs; d++)
             X[i * inputs + d] = 5.0 + 0.01 * X[i * inputs + d];
-    return (partition_problem){.n = n, .D = inputs, .parts = count, .X = X, .seed = 3, .threads = 2};
+    return (partition_problem){
+        .n = n, .D = inputs, .parts = count, .X = X, .seed = 3, .threads = 2};
 }
 
 static void every_partition_divides_all_rows(void **state)
@@ -170,11 +171,8 @@ static void make_team(team *t)
     for (size_t e = 0; e < M; e++)
         t->all[e] = e;
     t->p = (parts){.n = N, .D = D, .M = M, .X = t->X, .y = t->y, .offset = t->offset};
-    t->theta = (hyper){.kernel = &kernel_se,
-                       .D = D,
-                       .lengthscale = t->lengthscale,
-                       .signal = 1.2,
-                       .noise = 0.05};
+    t->theta = (hyper){
+        .kernel = &kernel_se, .D = D, .lengthscale = t->lengthscale, .signal = 1.2, .noise = 0.05};
 }
 
 static void free_team(team *t)
@@ -297,7 +295,7 @@ static void training_finds_the_optimum(void **state)
     assert_ok(total_likelihood(&t.p, t.all, M, &o, &theta, &value, gradient));
     assert_close(value, result.nlml, 1e-9);
     for (size_t i = 0; i < D + 2; i++)
-        assert_true(fabs(gradient[i]) < 1e-2 * N); /* per row: flat */
+        assert_true(fabs(gradient[i]) < 1e-2 * N);          /* per row: flat */
     assert_true(theta.noise > 0.005 && theta.noise < 0.02); /* 0.1 squared is 0.01 */
     assert_false(result.no_signal);
     free_team(&t);

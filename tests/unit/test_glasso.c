@@ -65,7 +65,7 @@ static double kkt_violation(size_t p, const double *S, double lambda, int free_d
 static glasso_options tight(double lambda)
 {
     glasso_options o = glasso_defaults(lambda);
-    o.tolerance = 3e-14; /* the gap falls with the square of Omega's error */
+    o.tolerance = 1e-14; /* the gap falls with the square of Omega's error */
     return o;
 }
 
@@ -76,7 +76,7 @@ static void solve_and_check(size_t p, const double *S, double lambda, int free_d
     o.free_diagonal = free_diagonal;
     assert_int_equal(glasso(p, S, &o, omega, r), QUORUM_OK);
     assert_true(kkt_violation(p, S, lambda, free_diagonal, omega) < 1e-6);
-    assert_true(r->gap >= 0.0 && r->gap <= 3e-14 * fmax(1.0, fabs(r->objective)));
+    assert_true(r->gap >= 0.0 && r->gap <= 1e-14 * fmax(1.0, fabs(r->objective)));
 }
 
 /* ---- covariances --------------------------------------------------------- */

@@ -179,7 +179,8 @@ static void posterior_interpolates_and_forgets(void **state)
     (void)state;
     enum { m = 30, D = 2 };
     double *X = random_normals(m * D, 8), *y = smooth_targets(X, m, D, 0.0), l[D] = {1.0, 1.0};
-    hyper theta = {.kernel = &kernel_matern52, .D = D, .lengthscale = l, .signal = 2, .noise = 1e-8};
+    hyper theta = {
+        .kernel = &kernel_matern52, .D = D, .lengthscale = l, .signal = 2, .noise = 1e-8};
     double L[m * m], alpha[m], mean[m], explained[m], room[m * m], gamma[m * m];
     points p = scaled(X, m, D, l);
     assert_ok(factorise(&theta, &p, y, 1, L, alpha));
@@ -211,7 +212,8 @@ static void hopeless_covariances_are_reported(void **state)
     expert_data data = {.m = m, .D = D, .X = X, .y = y};
     likelihood_space ws;
     assert_ok(likelihood_space_new(m, D, &ws));
-    assert_int_equal(negative_log_likelihood(&theta, &data, &ws, 1, &value, NULL), QUORUM_E_NUMERIC);
+    assert_int_equal(negative_log_likelihood(&theta, &data, &ws, 1, &value, NULL),
+                     QUORUM_E_NUMERIC);
     assert_says("not positive definite");
     points p = scaled(X, m, D, l);
     assert_int_equal(factorise(&theta, &p, y, 1, L, alpha), QUORUM_E_NUMERIC);
