@@ -33,6 +33,6 @@ static void rbcm(const opinions *o, consensus *out)
     }
 }
 
-const rule rule_bcm = {"bcm", "Bayesian committee machine", TAKES_OPINIONS, bcm};
+const rule rule_bcm = {"bcm", "Bayesian committee machine", TAKES_OPINIONS, 1, bcm};
 const rule rule_rbcm = {"rbcm", "robust Bayesian committee machine: weights by entropy difference",
-                        TAKES_OPINIONS, rbcm};
+                        TAKES_OPINIONS, 0, rbcm};

@@ -28,4 +28,4 @@ static void grbcm(const opinions *o, consensus *out)
 
 const rule rule_grbcm = {"grbcm",
                          "generalised robust BCM: every expert also holds a common base sample",
-                         TAKES_BASE, grbcm};
+                         TAKES_BASE, 0, grbcm};

@@ -311,4 +311,4 @@ done:
 
 const rule rule_npae = {
     "npae", "nested pointwise aggregation: dependence of the experts taken into account",
-    TAKES_COVARIANCE, NULL};
+    TAKES_COVARIANCE, 1, NULL};

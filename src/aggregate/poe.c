@@ -44,9 +44,9 @@ static void gpoe_entropy(const opinions *o, consensus *out)
 }
 
 const rule rule_poe = {"poe", "product of experts: all count in full (overconfident)",
-                       TAKES_OPINIONS, poe};
+                       TAKES_OPINIONS, 1, poe};
 const rule rule_gpoe = {"gpoe", "generalised product of experts, weights 1/M (conservative)",
-                        TAKES_OPINIONS, gpoe};
+                        TAKES_OPINIONS, 1, gpoe};
 const rule rule_gpoe_entropy = {"gpoe-entropy",
                                 "generalised product of experts, weights by entropy difference",
-                                TAKES_OPINIONS, gpoe_entropy};
+                                TAKES_OPINIONS, 1, gpoe_entropy};

@@ -28,6 +28,7 @@ typedef enum {
 typedef struct {
     const char *name, *help;
     rule_kind kind;
+    int trusts_one; /* 1: the mean with one expert alone is that expert's mean         */
     void (*combine)(const opinions *o, consensus *out);
 } rule;
 

@@ -10,7 +10,7 @@ static quorum_status parse_share(const char *text, const char *number, double *s
     *share = strtod(number, &end);
     if (end == number || *end != '\0' || !(*share > 0.0 && *share <= 1.0))
         return failure(QUORUM_E_ARGUMENT,
-                    "select \"%s\": the share must be in (0, 1], as in graph:0.8", text);
+                       "select \"%s\": the share must be in (0, 1], as in graph:0.8", text);
     return QUORUM_OK;
 }
 
@@ -19,8 +19,8 @@ static quorum_status parse_expert(const char *text, const char *number, size_t *
     char *end;
     unsigned long long value = strtoull(number, &end, 10);
     if (end == number || *end != '\0' || value < 1 || number[0] == '-')
-        return failure(QUORUM_E_ARGUMENT, "select \"%s\": experts are counted from 1, as in expert:3",
-                    text);
+        return failure(QUORUM_E_ARGUMENT,
+                       "select \"%s\": experts are counted from 1, as in expert:3", text);
     *expert = (size_t)value - 1;
     return QUORUM_OK;
 }
@@ -43,9 +43,9 @@ quorum_status selection_parse(const char *text, selection *out)
         return parse_expert(text, text + 7, &out->expert);
     }
     return failure(QUORUM_E_ARGUMENT,
-                "select \"%s\" is not known; use all, graph:A, best:A, worst:A (A in (0, 1]) or "
-                "expert:I",
-                text);
+                   "select \"%s\" is not known; use all, graph:A, best:A, worst:A (A in (0, 1]) or "
+                   "expert:I",
+                   text);
 }
 
 static int ascending(const void *a, const void *b)
@@ -60,7 +60,7 @@ quorum_status selection_members(const selection *s, size_t M, const size_t *rank
     if (s->kind == SELECT_ONE) {
         if (s->expert >= M)
             return failure(QUORUM_E_ARGUMENT, "select expert:%zu: the model has %zu experts",
-                        s->expert + 1, M);
+                           s->expert + 1, M);
         experts[0] = s->expert;
         *count = 1;
         return QUORUM_OK;

@@ -15,4 +15,4 @@ static void single(const opinions *o, consensus *out)
 }
 
 const rule rule_single = {"single", "the surest single expert at each query (a baseline)",
-                          TAKES_OPINIONS, single};
+                          TAKES_OPINIONS, 1, single};

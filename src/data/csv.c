@@ -46,17 +46,18 @@ static quorum_status check_for_zero_bytes(const reader *r, const csv *c, size_t 
     if (!zero)
         return QUORUM_OK;
     size_t line = c->line + count_lines(c, c->window + c->begin, zero);
-    return failure(QUORUM_E_FORMAT,
-                "%s: line %zu: contains a zero byte, so this is not text; csv, csv.gz, npy and npz "
-                "files can be read",
-                r->label, line);
+    return failure(
+        QUORUM_E_FORMAT,
+        "%s: line %zu: contains a zero byte, so this is not text; csv, csv.gz, npy and npz "
+        "files can be read",
+        r->label, line);
 }
 
 static quorum_status grow_window(const reader *r, csv *c)
 {
     if (c->capacity >= MAX_RECORD)
         return failure(QUORUM_E_FORMAT, "%s: line %zu: longer than %d MB; is a quote left open?",
-                    r->label, c->line, MAX_RECORD >> 20);
+                       r->label, c->line, MAX_RECORD >> 20);
     char *larger = mem_grow(c->window, c->end, 2 * c->capacity, 1);
     if (!larger)
         return fail_memory(r);
@@ -98,7 +99,7 @@ static quorum_status load_record(const reader *r, csv *c, int *found)
                                        c->at_end, &c->record);
         if (!next && c->at_end)
             return failure(QUORUM_E_FORMAT, "%s: line %zu: a quote is opened and never closed",
-                        r->label, c->line);
+                           r->label, c->line);
         if (!next) {
             TRY(refill(r, c));
             continue;
@@ -135,10 +136,10 @@ static quorum_status fail_columns(const reader *r, const csv *c, size_t found)
     if (!r->names.given)
         snprintf(reference, sizeof reference, "line %zu", c->first_line);
     return failure(QUORUM_E_DATA,
-                "%s: line %zu: %zu column%s where %s has %zu (delimiter: %s); fix the line, or "
-                "skip such rows with --missing drop",
-                r->label, c->line, found, found == 1 ? "" : "s", reference, c->columns,
-                name_delimiter(c));
+                   "%s: line %zu: %zu column%s where %s has %zu (delimiter: %s); fix the line, or "
+                   "skip such rows with --missing drop",
+                   r->label, c->line, found, found == 1 ? "" : "s", reference, c->columns,
+                   name_delimiter(c));
 }
 
 static quorum_status fail_at_cell(const reader *r, const csv *c, size_t column, cell_kind kind)
@@ -189,10 +190,11 @@ static quorum_status check_encoding(const reader *r, csv *c)
 {
     const char *text = c->window;
     if (source_kind_of_bytes(text, c->end) != KIND_TEXT)
-        return failure(QUORUM_E_FORMAT,
-                    "%s: npy and npz data are read from a plain file only, not compressed and not "
-                    "through a pipe",
-                    r->label);
+        return failure(
+            QUORUM_E_FORMAT,
+            "%s: npy and npz data are read from a plain file only, not compressed and not "
+            "through a pipe",
+            r->label);
     if (c->end >= 2 && (memcmp(text, "\xFF\xFE", 2) == 0 || memcmp(text, "\xFE\xFF", 2) == 0))
         return failure(QUORUM_E_FORMAT, "%s: is UTF-16 text; save it as UTF-8", r->label);
     if (c->end >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)

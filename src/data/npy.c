@@ -103,9 +103,9 @@ static quorum_status parse_descr(cursor *c, npy_header *h)
     if (order_known && (integer || real || (h->kind == 'b' && size == 1)))
         return QUORUM_OK;
     return failure(QUORUM_E_FORMAT,
-                "the array holds elements of type '%s'; only booleans, integers and "
-                "floats of up to 8 bytes can be read",
-                text);
+                   "the array holds elements of type '%s'; only booleans, integers and "
+                   "floats of up to 8 bytes can be read",
+                   text);
 }
 
 static quorum_status parse_shape(cursor *c, npy_header *h)
@@ -117,7 +117,7 @@ static quorum_status parse_shape(cursor *c, npy_header *h)
         size_t length;
         if (!accept_number(c, &length))
             return failure(QUORUM_E_FORMAT, "%s: the shape is not readable or absurdly large",
-                        damaged);
+                           damaged);
         if (h->ndim == 2)
             return failure(QUORUM_E_FORMAT, "the array has more than 2 dimensions");
         h->shape[h->ndim++] = length;
@@ -297,7 +297,8 @@ quorum_status npy_to_int64(const npy_header *h, const unsigned char *bytes, size
     for (size_t i = 0; i < count; i++) {
         uint64_t bits = load_bits(h, bytes + i * h->size);
         if (h->kind == 'u' && bits > INT64_MAX)
-            return failure(QUORUM_E_FORMAT, "element %zu is too large for an integer of 64 bits", i);
+            return failure(QUORUM_E_FORMAT, "element %zu is too large for an integer of 64 bits",
+                           i);
         out[i] = h->kind == 'i'   ? extend_sign(bits, h->size)
                  : h->kind == 'b' ? bits != 0
                                   : (int64_t)bits;

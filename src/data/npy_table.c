@@ -140,8 +140,9 @@ static quorum_status check_size(const reader *r, const npy_header *h, size_t fil
     size_t wanted = h->header_bytes + h->bytes; /* both are far from overflow */
     if (file_bytes == wanted)
         return QUORUM_OK;
-    return failure(QUORUM_E_FORMAT, "%s: has %zu bytes where its header asks for %zu; the file is %s",
-                r->label, file_bytes, wanted, file_bytes < wanted ? "truncated" : "damaged");
+    return failure(QUORUM_E_FORMAT,
+                   "%s: has %zu bytes where its header asks for %zu; the file is %s", r->label,
+                   file_bytes, wanted, file_bytes < wanted ? "truncated" : "damaged");
 }
 
 static quorum_status take_shape(const reader *r, npy_table *t)

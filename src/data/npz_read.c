@@ -51,10 +51,10 @@ static quorum_status check_names(const npz_reader *r)
         const char *name = zip_get_name(r->zip, (zip_uint64_t)i, ZIP_FL_ENC_RAW);
         if (!name)
             return failure(QUORUM_E_FORMAT, "%s: member %lld has no name; the npz file is damaged",
-                        r->path, (long long)i + 1);
+                           r->path, (long long)i + 1);
         if (zip_name_locate(r->zip, name, ZIP_FL_ENC_RAW) != i)
-            return failure(QUORUM_E_FORMAT, "%s: member %.100s: is there twice; the file is damaged",
-                        r->path, name);
+            return failure(QUORUM_E_FORMAT,
+                           "%s: member %.100s: is there twice; the file is damaged", r->path, name);
     }
     return QUORUM_OK;
 }
@@ -169,7 +169,7 @@ static quorum_status check_entry(member *m, const zip_stat_t *s)
     double physical = mem_physical();
     if (physical > 0 && (double)s->size > physical)
         return failure(QUORUM_E_MEMORY, "%s: member %s: needs %.1f GB, this machine has %.1f GB",
-                    m->npz->path, m->name, (double)s->size / 1e9, physical / 1e9);
+                       m->npz->path, m->name, (double)s->size / 1e9, physical / 1e9);
     m->size = (size_t)s->size;
     return QUORUM_OK;
 }
@@ -189,7 +189,7 @@ static quorum_status open_member(npz_reader *r, const char *name, member *m)
     m->file = zip_fopen_index(r->zip, (zip_uint64_t)index, 0);
     if (!m->file)
         return failure(QUORUM_E_FORMAT, "%s: member %s: cannot be read (%s); the file is damaged",
-                    r->path, m->name, zip_strerror(r->zip));
+                       r->path, m->name, zip_strerror(r->zip));
     return QUORUM_OK;
 }
 
@@ -205,8 +205,9 @@ static quorum_status read_member(member *m, void *to, size_t n)
     for (size_t done = 0; done < n;) {
         zip_int64_t got = zip_fread(m->file, (char *)to + done, n - done);
         if (got < 0)
-            return failure(QUORUM_E_FORMAT, "%s: member %s: cannot be read (%s); the file is damaged",
-                        m->npz->path, m->name, zip_file_strerror(m->file));
+            return failure(QUORUM_E_FORMAT,
+                           "%s: member %s: cannot be read (%s); the file is damaged", m->npz->path,
+                           m->name, zip_file_strerror(m->file));
         if (got == 0)
             return fail_member(m, "ends too early; the file is damaged");
         done += (size_t)got;
@@ -222,7 +223,7 @@ static quorum_status finish_member(member *m)
     if (got == 0)
         return QUORUM_OK;
     return failure(QUORUM_E_FORMAT, "%s: member %s: %s; the file is damaged", m->npz->path, m->name,
-                got > 0 ? "is longer than the directory says" : zip_file_strerror(m->file));
+                   got > 0 ? "is longer than the directory says" : zip_file_strerror(m->file));
 }
 
 /* ---- arrays ---- */
@@ -322,7 +323,7 @@ static quorum_status check_ndim(const member *m, const npy_header *h, int ndim)
     if (h->ndim == ndim)
         return QUORUM_OK;
     return failure(QUORUM_E_FORMAT, "%s: member %s: has %d dimensions where %d are expected",
-                m->npz->path, m->name, h->ndim, ndim);
+                   m->npz->path, m->name, h->ndim, ndim);
 }
 
 /* doubles and int64 differ only in the conversion: both are 8 bytes. */
@@ -338,7 +339,7 @@ static quorum_status get_array(npz_reader *r, const char *name, int ndim, int in
     TRY_OR_DONE(check_ndim(&m, &h, ndim));
     if (!NEW_ARRAY(elements, h.count)) {
         status = failure(QUORUM_E_MEMORY, "%s: member %s: out of memory for %zu numbers", r->path,
-                      m.name, h.count);
+                         m.name, h.count);
         goto done;
     }
     TRY_OR_DONE(read_elements(&m, &h, integers, elements));

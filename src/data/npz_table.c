@@ -65,7 +65,7 @@ static quorum_status load_inputs_and_target(npz_reader *npz, const reader *r, np
         return failure(QUORUM_E_DATA, "%s: array y has %zu columns, not one", r->label, columns);
     if (rows != t->rows)
         return failure(QUORUM_E_DATA, "%s: array X has %zu rows and y has %zu", r->label, t->rows,
-                    rows);
+                       rows);
     return QUORUM_OK;
 }
 
@@ -74,9 +74,10 @@ static quorum_status load_only_array(npz_reader *npz, const reader *r, npz_table
     char name[256] = "";
     size_t count = npz_count_arrays(npz, name, sizeof name);
     if (count != 1)
-        return failure(QUORUM_E_DATA,
-                    "%s: holds %zu arrays; arrays X and y, or one array alone, can be read as data",
-                    r->label, count);
+        return failure(
+            QUORUM_E_DATA,
+            "%s: holds %zu arrays; arrays X and y, or one array alone, can be read as data",
+            r->label, count);
     return get_matrix(npz, r, name, &t->rows, &t->inputs, &t->X);
 }
 

@@ -131,16 +131,16 @@ quorum_status reader_find(const reader *r, const char *name_or_number, size_t *c
         return QUORUM_OK;
     if (same > 1)
         return failure(QUORUM_E_ARGUMENT,
-                    "%s: %zu columns are named \"%.100s\" (the first is number %zu); "
-                    "give the column's number instead",
-                    r->label, same, name_or_number, *column + 1);
+                       "%s: %zu columns are named \"%.100s\" (the first is number %zu); "
+                       "give the column's number instead",
+                       r->label, same, name_or_number, *column + 1);
     if (parse_column_number(r, name_or_number, column))
         return QUORUM_OK;
     list_names(r, names, sizeof names);
     return failure(QUORUM_E_ARGUMENT,
-                "%s: has no column \"%.100s\"; its %zu columns are %s (numbers from 1 work too, "
-                "and -1 is the last)",
-                r->label, name_or_number, r->names.count, names);
+                   "%s: has no column \"%.100s\"; its %zu columns are %s (numbers from 1 work too, "
+                   "and -1 is the last)",
+                   r->label, name_or_number, r->names.count, names);
 }
 
 quorum_status reader_select(reader *r, const size_t *columns, size_t count)
@@ -150,8 +150,8 @@ quorum_status reader_select(reader *r, const size_t *columns, size_t count)
         return failure(QUORUM_E_ARGUMENT, "%s: no column is selected", r->label);
     for (size_t i = 0; i < count; i++)
         if (columns[i] >= r->names.count)
-            return failure(QUORUM_E_ARGUMENT, "%s: column %zu does not exist, there are %zu", r->label,
-                        columns[i] + 1, r->names.count);
+            return failure(QUORUM_E_ARGUMENT, "%s: column %zu does not exist, there are %zu",
+                           r->label, columns[i] + 1, r->names.count);
     if (!NEW_ARRAY(copy, count))
         return failure(QUORUM_E_MEMORY, "%s: out of memory for %zu columns", r->label, count);
     memcpy(copy, columns, count * sizeof *copy);

@@ -102,12 +102,13 @@ static quorum_status fail_to_read(const source *s)
     if (code == Z_MEM_ERROR)
         return failure(QUORUM_E_MEMORY, "%s: out of memory while decompressing", s->label);
     if (code == Z_BUF_ERROR)
-        return failure(QUORUM_E_FORMAT,
-                    "%s: the gzip data stop before their end; the file is truncated, copy it again",
-                    s->label);
+        return failure(
+            QUORUM_E_FORMAT,
+            "%s: the gzip data stop before their end; the file is truncated, copy it again",
+            s->label);
     const char *why = strstr(text, ">: "); /* after zlib's own name for the file */
     return failure(QUORUM_E_FORMAT, "%s: the gzip data are damaged (%s); copy the file again",
-                s->label, why ? why + 3 : text);
+                   s->label, why ? why + 3 : text);
 }
 
 quorum_status source_read(source *s, char *buffer, size_t n, size_t *got)

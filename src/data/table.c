@@ -29,9 +29,9 @@ quorum_status fail_cell(const reader *r, const char *unit, size_t number, size_t
         snprintf(where, sizeof where, " (\"%.180s\")", names_at(&r->names, column));
     write_column_argument(r, column, argument, sizeof argument);
     return failure(QUORUM_E_DATA,
-                "%s: %s %zu, column %zu%s: %s; fix it, leave the column out with --ignore %s, "
-                "or skip such rows with --missing drop",
-                r->label, unit, number, column + 1, where, what, argument);
+                   "%s: %s %zu, column %zu%s: %s; fix it, leave the column out with --ignore %s, "
+                   "or skip such rows with --missing drop",
+                   r->label, unit, number, column + 1, where, what, argument);
 }
 
 quorum_status table_check_width(const reader *r, size_t columns)
@@ -40,7 +40,7 @@ quorum_status table_check_width(const reader *r, size_t columns)
         return failure(QUORUM_E_DATA, "%s: has no columns", r->label);
     if (columns > MAX_COLUMNS)
         return failure(QUORUM_E_FORMAT, "%s: has %zu columns; more than %d are not read", r->label,
-                    columns, MAX_COLUMNS);
+                       columns, MAX_COLUMNS);
     return QUORUM_OK;
 }
 

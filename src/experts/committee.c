@@ -7,11 +7,23 @@
 
 enum { QUERY_TILE = 256 }; /* queries that one worker takes at a time */
 
+/* An expert's block: L (m x m), then alpha (m), each starting on a cache line, since
+ * some BLAS kernels round differently for other alignments. */
+static size_t whole_lines(size_t numbers)
+{
+    return (numbers + 7) / 8 * 8;
+}
+
+static size_t block_numbers(size_t m)
+{
+    return whole_lines(m * m) + whole_lines(m);
+}
+
 double committee_factor_bytes(const parts *p)
 {
     double numbers = 0.0;
     for (size_t e = 0; e < p->M; e++)
-        numbers += (double)part_size(p, e) * (double)part_size(p, e);
+        numbers += (double)block_numbers(part_size(p, e));
     return 8.0 * numbers;
 }
 
@@ -65,8 +77,7 @@ static quorum_status keep_factors(committee *c, int threads, const progress *rep
     NEW_ARRAY(L, p->M);
     NEW_ARRAY(alpha, p->M);
     NEW_ARRAY(c->factors, c->start[p->M]);
-    NEW_ARRAY(c->alpha, p->n);
-    if (!experts || !L || !alpha || !c->factors || !c->alpha) {
+    if (!experts || !L || !alpha || !c->factors) {
         status = failure(QUORUM_E_MEMORY, "out of memory for the factors of %zu experts", p->M);
         goto done;
     }
@@ -74,8 +85,9 @@ static quorum_status keep_factors(committee *c, int threads, const progress *rep
         experts[e] = e;
     sort_by_size(p, experts, p->M);
     for (size_t i = 0; i < p->M; i++) {
+        size_t m = part_size(p, experts[i]);
         L[i] = c->factors + c->start[experts[i]];
-        alpha[i] = c->alpha + p->offset[experts[i]];
+        alpha[i] = L[i] + whole_lines(m * m);
     }
     TRY_OR_DONE(progress_report(report, "factorise", -1.0, "%zu experts", p->M));
     factor_job job = {.c = c, .experts = experts, .count = p->M, .L = L, .alpha = alpha};
@@ -98,7 +110,7 @@ quorum_status committee_new(const parts *p, const hyper *theta, double budget, i
     }
     c.start[0] = 0;
     for (size_t e = 0; e < p->M; e++)
-        c.start[e + 1] = c.start[e] + part_size(p, e) * part_size(p, e);
+        c.start[e + 1] = c.start[e] + block_numbers(part_size(p, e));
     TRY_OR_DONE(points_new(p->n, p->D, &c.Z));
     points_scale(&c.Z, p->n, p->X, NULL, theta->lengthscale);
     if (committee_factor_bytes(p) <= budget)
@@ -114,7 +126,6 @@ void committee_free(committee *c)
 {
     points_free(&c->Z);
     mem_free(c->factors);
-    mem_free(c->alpha);
     mem_free(c->start);
     *c = (committee){0};
 }
@@ -159,14 +170,10 @@ static quorum_status group_factors(posterior_job *j, size_t count, double *store
     const committee *c = j->c;
     for (size_t i = 0; i < count; i++) {
         size_t e = j->experts[i], m = part_size(&c->parts, e);
-        if (c->factors) {
-            j->L[i] = c->factors + c->start[e];
-            j->alpha[i] = c->alpha + c->parts.offset[e];
-        } else {
-            j->L[i] = store;
-            j->alpha[i] = store + m * m;
-            store += m * m + m;
-        }
+        j->L[i] = c->factors ? c->factors + c->start[e] : store;
+        j->alpha[i] = j->L[i] + whole_lines(m * m);
+        if (!c->factors)
+            store += block_numbers(m);
     }
     if (c->factors)
         return QUORUM_OK;
@@ -182,7 +189,7 @@ static size_t group_size(const committee *c, const size_t *experts, size_t count
     size_t taken = 0;
     *numbers = 0;
     while (taken < count) {
-        size_t m = part_size(&c->parts, experts[taken]), more = m * m + m;
+        size_t more = block_numbers(part_size(&c->parts, experts[taken]));
         if (taken > 0 && 8.0 * (double)(*numbers + more) > budget)
             break;
         *numbers += more;
@@ -243,8 +250,8 @@ quorum_status committee_posteriors(const committee *c, const size_t *experts, si
     }
     goto done;
 no_memory:
-    status = failure(QUORUM_E_MEMORY, "out of memory for the posteriors of %zu experts at %zu queries",
-                  count, Q->n);
+    status = failure(QUORUM_E_MEMORY,
+                     "out of memory for the posteriors of %zu experts at %zu queries", count, Q->n);
 done:
     mem_free(sorted);
     mem_free(place);

@@ -11,8 +11,7 @@ typedef struct {
     parts parts;
     hyper theta;
     points Z;        /* all rows, scaled                                    */
-    double *factors; /* expert e's L (m x m) at factors + start[e]; or NULL */
-    double *alpha;   /* n, valid with factors                               */
+    double *factors; /* expert e's L (m x m) and alpha (m) at factors + start[e]; or NULL */
     size_t *start;   /* M + 1                                               */
 } committee;
 

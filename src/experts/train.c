@@ -56,11 +56,12 @@ static quorum_status check_memory(const likelihood_job *j, double memory)
     double needed = first + other * (j->workers - 1);
     if (needed <= memory)
         return QUORUM_OK;
-    return failure(QUORUM_E_MEMORY,
-                "training an expert of %zu rows on %d threads needs %.2f GB, more than memory "
-                "(%.2f GB) allows: use more experts (smaller expert-size), fewer threads, or raise "
-                "memory",
-                part_size(j->p, j->experts[0]), j->workers, needed / 1e9, memory / 1e9);
+    return failure(
+        QUORUM_E_MEMORY,
+        "training an expert of %zu rows on %d threads needs %.2f GB, more than memory "
+        "(%.2f GB) allows: use more experts (smaller expert-size), fewer threads, or raise "
+        "memory",
+        part_size(j->p, j->experts[0]), j->workers, needed / 1e9, memory / 1e9);
 }
 
 static quorum_status job_new(const parts *p, const size_t *experts, size_t count,
@@ -302,7 +303,7 @@ quorum_status train(const parts *p, const size_t *experts, size_t count, const t
         TRY_OR_DONE(search_from(&s, o, other_starts[r], x));
     if (!isfinite(s.best)) {
         status = failure(QUORUM_E_NUMERIC, "training failed: no hyperparameters gave a positive "
-                                        "definite covariance; are many rows identical?");
+                                           "definite covariance; are many rows identical?");
         goto done;
     }
     from_logs(s.best_x, theta);

@@ -131,8 +131,8 @@ quorum_status negative_log_likelihood(const hyper *theta, const expert_data *dat
     add_noise(m, theta->noise, ws->C);
     TRY(tiles_cholesky(m, ws->C, threads, &minor));
     if (minor)
-        return failure(QUORUM_E_NUMERIC, "the covariance matrix of %zu rows is not positive definite",
-                    m);
+        return failure(QUORUM_E_NUMERIC,
+                       "the covariance matrix of %zu rows is not positive definite", m);
     memcpy(ws->alpha, data->y, m * sizeof *ws->alpha);
     blas_solve_lower(m, 1, ws->C, m, ws->alpha, m);
     double fit = vec_dot(m, ws->alpha, ws->alpha); /* y' C^-1 y = |L^-1 y|^2 */

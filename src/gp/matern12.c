@@ -1,4 +1,8 @@
-/* Matern-1/2: with r = sqrt(s), g = exp(-r), -2 g'(s) = exp(-r) / r. */
+/* Matern-1/2: with r = sqrt(s), g = exp(-r), -2 g'(s) = exp(-r) / r.
+ *
+ * A pair's part in the gradient, slope (z_d - z'_d)^2 <= r, vanishes with r while
+ * its slope grows beyond what the sums over all pairs can carry: pairs nearer
+ * than r = 1e-8 are left out of the gradient. */
 #include "gp/kernel.h"
 #include "linalg/clones.h"
 #include "linalg/vexp.h"
@@ -19,7 +23,7 @@ static void value_and_slope(size_t n, double variance, double *restrict k, doubl
         double s = k[i];
         double r = sqrt(s);
         k[i] = variance * exp_nonpositive(-r);
-        slope[i] = s > 0.0 ? k[i] / r : 0.0;
+        slope[i] = s > 1e-16 ? k[i] / r : 0.0;
     }
 }
 

@@ -20,9 +20,9 @@ quorum_status factorise(const hyper *theta, const points *X, const double *y, in
     TRY(tiles_cholesky(m, L, threads, &minor));
     if (minor)
         return failure(QUORUM_E_NUMERIC,
-                    "the covariance matrix of an expert of %zu rows is not positive definite: "
-                    "raise the noise variance (%g)",
-                    m, theta->noise);
+                       "the covariance matrix of an expert of %zu rows is not positive definite: "
+                       "raise the noise variance (%g)",
+                       m, theta->noise);
     memcpy(alpha, y, m * sizeof *alpha);
     blas_solve_lower(m, 1, L, m, alpha, m);
     blas_solve_lower_transposed(m, 1, L, m, alpha, m);

@@ -145,8 +145,8 @@ static quorum_status make_feasible(component_solver *s)
     }
     if (!isfinite(dual))
         return failure(QUORUM_E_NUMERIC,
-                    "the graphical lasso found no finite solution: the covariance matrix is not "
-                    "positive semidefinite, or lambda is too small for it; use a larger lambda");
+                       "the graphical lasso found no finite solution: the covariance matrix is not "
+                       "positive semidefinite, or lambda is too small for it; use a larger lambda");
     s->W = s->trial;
     s->trial = old;
     s->dual = fmax(s->dual, dual);
@@ -159,8 +159,9 @@ static quorum_status start(component_solver *s)
     s->sweeps = 0;
     for (size_t i = 0; i < s->n; i++)
         if (!(s->S[i + i * s->n] + s->diagonal_lambda > 0.0))
-            return failure(QUORUM_E_NUMERIC, "the graphical lasso has no finite solution: a variance "
-                                          "is zero and its diagonal entry is not penalised");
+            return failure(QUORUM_E_NUMERIC,
+                           "the graphical lasso has no finite solution: a variance "
+                           "is zero and its diagonal entry is not penalised");
     s->primal = primal_objective(s, s->omega);
     if (isfinite(s->primal))
         start_warm(s);
@@ -249,8 +250,9 @@ static quorum_status solve_unpenalised(component_solver *s)
         least = fmin(least, pivot * pivot / s->S[i + i * n]);
     }
     if (!(least > (double)n * DBL_EPSILON))
-        return failure(QUORUM_E_NUMERIC, "the graphical lasso has no finite solution: the covariance "
-                                      "matrix is singular and lambda is 0; use a positive lambda");
+        return failure(QUORUM_E_NUMERIC,
+                       "the graphical lasso has no finite solution: the covariance "
+                       "matrix is singular and lambda is 0; use a positive lambda");
     invert_factor(s, s->omega);
     s->dual = determinant + (double)n;
     s->primal = primal_objective(s, s->omega);

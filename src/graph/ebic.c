@@ -83,8 +83,8 @@ quorum_status glasso_ebic(size_t p, const double *S, size_t n, int free_diagonal
     if (!best_lambda || n == 0 || steps < 1)
         return failure(QUORUM_E_ARGUMENT, "the extended BIC needs at least 1 sample and 1 lambda");
     if (!(floor_ratio > 0.0 && floor_ratio <= 1.0))
-        return failure(QUORUM_E_ARGUMENT, "the path's last lambda must be a share in (0, 1]; got %g",
-                    floor_ratio);
+        return failure(QUORUM_E_ARGUMENT,
+                       "the path's last lambda must be a share in (0, 1]; got %g", floor_ratio);
     TRY(check_covariance(p, S));
     if (largest_covariance(p, S) == 0.0) {
         fill_no_path(steps, best_lambda, lambdas, scores);

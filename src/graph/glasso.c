@@ -30,13 +30,14 @@ glasso_options glasso_defaults(double lambda)
 static quorum_status check_options(const glasso_options *o)
 {
     if (!(isfinite(o->lambda) && o->lambda >= 0.0))
-        return failure(QUORUM_E_ARGUMENT, "lambda must be 0 or more, and finite; got %g", o->lambda);
+        return failure(QUORUM_E_ARGUMENT, "lambda must be 0 or more, and finite; got %g",
+                       o->lambda);
     if (!(isfinite(o->tolerance) && o->tolerance > 0.0))
         return failure(QUORUM_E_ARGUMENT, "the graph's tolerance must be positive; got %g",
-                    o->tolerance);
+                       o->tolerance);
     if (o->max_iterations < 1)
         return failure(QUORUM_E_ARGUMENT, "the graph needs at least 1 iteration; got %d",
-                    o->max_iterations);
+                       o->max_iterations);
     return QUORUM_OK;
 }
 
@@ -154,9 +155,9 @@ static quorum_status solve(glasso_problem *g, glasso_result *r)
     if (r->gap <= allowed)
         return QUORUM_OK;
     return failure(QUORUM_E_NUMERIC,
-                "the graphical lasso stopped at a duality gap of %.2g, above %.2g, after %d "
-                "iterations; use a larger lambda",
-                r->gap, allowed, r->iterations);
+                   "the graphical lasso stopped at a duality gap of %.2g, above %.2g, after %d "
+                   "iterations; use a larger lambda",
+                   r->gap, allowed, r->iterations);
 }
 
 quorum_status glasso(size_t p, const double *S, const glasso_options *options, double *omega,

@@ -21,19 +21,20 @@ static quorum_status regress(size_t p, const double *S, double lambda, double sc
         .n = p, .A = S, .c = c, .lambda = lambda, .tolerance = TOLERANCE * scale, .skip = i};
     double left = lasso_solve(&q, b, w);
     if (!(left <= ACCEPTED * scale))
-        return failure(QUORUM_E_NUMERIC,
-                    "the lasso regression of expert %zu did not converge: the covariance matrix is "
-                    "too close to singular for lambda = %g",
-                    i, lambda);
+        return failure(
+            QUORUM_E_NUMERIC,
+            "the lasso regression of expert %zu did not converge: the covariance matrix is "
+            "too close to singular for lambda = %g",
+            i, lambda);
     double residual = c[i] + vec_dot(p, b, w->gradient) - vec_dot(p, b, c);
     double variance = fmax(0.0, residual) + lambda;
     t[i] = 1.0 / variance;
     if (isfinite(t[i]))
         return QUORUM_OK;
     return failure(QUORUM_E_NUMERIC,
-                "expert %zu is a combination of the others and lambda is 0; use a "
-                "positive lambda",
-                i);
+                   "expert %zu is a combination of the others and lambda is 0; use a "
+                   "positive lambda",
+                   i);
 }
 
 /* omega (p x p) holds the b's and becomes their symmetric combination. */
@@ -56,9 +57,9 @@ quorum_status neighbourhood_lasso(size_t p, const double *S, double lambda, doub
 {
     if (!omega || !(isfinite(lambda) && lambda >= 0.0))
         return failure(QUORUM_E_ARGUMENT,
-                    "neighbourhood selection needs room for its result and a "
-                    "finite lambda of 0 or more; got %g",
-                    lambda);
+                       "neighbourhood selection needs room for its result and a "
+                       "finite lambda of 0 or more; got %g",
+                       lambda);
     TRY(check_covariance(p, S));
     double scale = largest_covariance(p, S), *t = NULL;
     lasso_workspace w = {0};

@@ -109,13 +109,13 @@ quorum_status blas_eigen(size_t n, double *A, size_t lda, double *values)
     int lwork = (int)size;
     double *work;
     if (!NEW_ARRAY(work, (size_t)lwork))
-        return failure(QUORUM_E_MEMORY, "out of memory for the eigenvalues of a %zu x %zu matrix", n,
-                    n);
+        return failure(QUORUM_E_MEMORY, "out of memory for the eigenvalues of a %zu x %zu matrix",
+                       n, n);
     LAPACK_dsyev("V", "L", &in, A, &ia, values, work, &lwork, &info);
     mem_free(work);
     if (info != 0)
         return failure(QUORUM_E_NUMERIC, "the eigenvalue iteration of a %zu x %zu matrix failed", n,
-                    n);
+                       n);
     return QUORUM_OK;
 }
 

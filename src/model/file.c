@@ -132,9 +132,9 @@ static quorum_status read_array(npz_reader *npz, const char *name, int ndim, siz
     for (int k = 0; k < ndim; k++) {
         if (shape[k] != 0 && shape[k] != found[k])
             return failure(QUORUM_E_FORMAT,
-                        "the model file is damaged or was altered: %s has size %zu where %zu is "
-                        "expected",
-                        name, found[k], shape[k]);
+                           "the model file is damaged or was altered: %s has size %zu where %zu is "
+                           "expected",
+                           name, found[k], shape[k]);
         shape[k] = found[k];
         count *= found[k];
     }
@@ -309,10 +309,11 @@ static quorum_status load_meta(load_state *l)
         return damaged("meta.json is not JSON");
     json_int_t version = json_integer_value(json_object_get(l->meta, "format_version"));
     if (version != FORMAT_VERSION)
-        return failure(QUORUM_E_FORMAT,
-                    "the model file has format version %lld and this quorum reads version %d: %s",
-                    (long long)version, FORMAT_VERSION,
-                    version > FORMAT_VERSION ? "use a newer quorum" : "fit the model again");
+        return failure(
+            QUORUM_E_FORMAT,
+            "the model file has format version %lld and this quorum reads version %d: %s",
+            (long long)version, FORMAT_VERSION,
+            version > FORMAT_VERSION ? "use a newer quorum" : "fit the model again");
     const char *covariance = json_string_value(json_object_get(l->meta, "kernel"));
     const char *split = json_string_value(json_object_get(l->meta, "partition"));
     l->m->theta.kernel = covariance ? kernel_by_name(covariance) : NULL;

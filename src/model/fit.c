@@ -27,22 +27,23 @@ static quorum_status check_data(const double *X, const double *y, size_t n, size
     if (!X || !y || n == 0 || D == 0)
         return failure(QUORUM_E_ARGUMENT, "fit needs at least one row and one input");
     if (n > INT_MAX || D > 100000)
-        return failure(QUORUM_E_ARGUMENT, "%zu rows of %zu inputs are more than this build can take",
-                    n, D);
+        return failure(QUORUM_E_ARGUMENT,
+                       "%zu rows of %zu inputs are more than this build can take", n, D);
     for (size_t i = 0; i < n; i++) {
         for (size_t d = 0; d < D; d++)
             if (!isfinite(X[i * D + d]))
-                return failure(QUORUM_E_DATA, "row %zu, input %zu is %g: inputs must be finite", i + 1,
-                            d + 1, X[i * D + d]);
+                return failure(QUORUM_E_DATA, "row %zu, input %zu is %g: inputs must be finite",
+                               i + 1, d + 1, X[i * D + d]);
         if (!isfinite(y[i]))
-            return failure(QUORUM_E_DATA, "row %zu: the target is %g: it must be finite", i + 1, y[i]);
+            return failure(QUORUM_E_DATA, "row %zu: the target is %g: it must be finite", i + 1,
+                           y[i]);
     }
     for (size_t i = 1; i < n; i++)
         if (y[i] != y[0])
             return QUORUM_OK;
     return failure(QUORUM_E_DATA,
-                "the target is constant (%.17g, %zu row%s): there is nothing to learn", y[0], n,
-                n == 1 ? "" : "s");
+                   "the target is constant (%.17g, %zu row%s): there is nothing to learn", y[0], n,
+                   n == 1 ? "" : "s");
 }
 
 static quorum_status standardise(quorum_model *m, const double *X, const double *y, double **Z)
@@ -78,7 +79,8 @@ static quorum_status count_experts(const quorum_model *m, const settings *s, siz
     *M = wanted < 1.0 ? 1 : (size_t)wanted;
     if (*M > m->n)
         return failure(QUORUM_E_DATA,
-                    "%zu experts for %zu rows: every expert needs a row; ask for fewer", *M, m->n);
+                       "%zu experts for %zu rows: every expert needs a row; ask for fewer", *M,
+                       m->n);
     return QUORUM_OK;
 }
 
@@ -108,7 +110,8 @@ static quorum_status split_rows(quorum_model *m, const settings *s, const progre
     size_t cap = s->max_size > 0.0 ? (size_t)s->max_size : 2 * mean;
     size_t floor = s->min_size > 0.0 ? (size_t)s->min_size : (mean + 9) / 10;
     if (floor > cap)
-        return failure(QUORUM_E_ARGUMENT, "min-size (%zu) is larger than max-size (%zu)", floor, cap);
+        return failure(QUORUM_E_ARGUMENT, "min-size (%zu) is larger than max-size (%zu)", floor,
+                       cap);
     m->partition = partition_at(s->partition);
     partition_problem problem = {.n = m->n,
                                  .D = m->D,
@@ -138,9 +141,9 @@ static quorum_status fixed_theta(quorum_model *m, const char *text)
         status = failure_in(status, "theta");
     else if (count != D + 2 && count != 3)
         status = failure(QUORUM_E_ARGUMENT,
-                      "theta has %zu numbers; it takes %zu length-scales (or one for all), the "
-                      "signal variance and the noise variance",
-                      count, D);
+                         "theta has %zu numbers; it takes %zu length-scales (or one for all), the "
+                         "signal variance and the noise variance",
+                         count, D);
     for (size_t i = 0; status == QUORUM_OK && i < count; i++)
         if (!(values[i] > 0.0) || !isfinite(values[i]))
             status = failure(QUORUM_E_ARGUMENT, "theta: %g is not a positive number", values[i]);
@@ -210,7 +213,7 @@ static quorum_status find_theta(quorum_model *m, const settings *s, const progre
     m->evaluations = result.evaluations;
     if (result.no_signal)
         status = failure(QUORUM_NO_SIGNAL, "no better explanation than noise was found: the inputs "
-                                        "may not tell anything about the target");
+                                           "may not tell anything about the target");
 done:
     mem_free(experts);
     return status;
@@ -277,9 +280,9 @@ static quorum_status say_bounds(const quorum_model *m)
     for (size_t i = 0; i < m->D + 2; i++)
         if (m->at_bound[i])
             return failure(QUORUM_AT_BOUND, "%s ended on a bound of its range",
-                        i < m->D    ? "a length-scale (an input that does not matter)"
-                        : i == m->D ? "the signal variance"
-                                    : "the noise variance");
+                           i < m->D    ? "a length-scale (an input that does not matter)"
+                           : i == m->D ? "the signal variance"
+                                       : "the noise variance");
     return QUORUM_OK;
 }
 

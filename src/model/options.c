@@ -210,15 +210,16 @@ static quorum_status read_number(const option *o, const char *value, double *out
         unit = 0.0;
     if (end == value || unit == 0.0 || !isfinite(x))
         return failure(QUORUM_E_ARGUMENT, "option %s: \"%s\" is not a %s", o->name, value,
-                    o->type == BYTES   ? "size such as 800M or 4G"
-                    : o->type == COUNT ? "whole number"
-                                       : "number");
+                       o->type == BYTES   ? "size such as 800M or 4G"
+                       : o->type == COUNT ? "whole number"
+                                          : "number");
     x *= unit;
     if (o->type == COUNT && x != floor(x))
-        return failure(QUORUM_E_ARGUMENT, "option %s: \"%s\" is not a whole number", o->name, value);
+        return failure(QUORUM_E_ARGUMENT, "option %s: \"%s\" is not a whole number", o->name,
+                       value);
     if (x < o->min || x > o->max)
-        return failure(QUORUM_E_ARGUMENT, "option %s: %s is outside its range, %.6g to %.6g", o->name,
-                    value, o->min, o->max);
+        return failure(QUORUM_E_ARGUMENT, "option %s: %s is outside its range, %.6g to %.6g",
+                       o->name, value, o->min, o->max);
     *out = x;
     return QUORUM_OK;
 }
@@ -237,7 +238,7 @@ static quorum_status read_choice(const option *o, const char *value, int *out)
         p += n + 1;
     }
     return failure(QUORUM_E_ARGUMENT, "option %s: \"%s\" is not one of %s", o->name, value,
-                o->choices);
+                   o->choices);
 }
 
 static quorum_status read_flag(const option *o, const char *value, int *out)
@@ -275,7 +276,7 @@ quorum_status quorum_options_set(quorum_options *options, const char *name, cons
 {
     if (!options || !name || !value)
         return failure(QUORUM_E_ARGUMENT,
-                    "quorum_options_set: options, name and value must not be NULL");
+                       "quorum_options_set: options, name and value must not be NULL");
     int i = find_option(name);
     if (i < 0)
         return failure(QUORUM_E_ARGUMENT, "there is no option called \"%s\"", name);
@@ -384,7 +385,8 @@ static quorum_status find_method(const char *text, const rule **method, int *sta
         size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", rule_at(i)->name);
     }
-    return failure(QUORUM_E_ARGUMENT, "method \"%s\" is not known; the methods are %s", text, names);
+    return failure(QUORUM_E_ARGUMENT, "method \"%s\" is not known; the methods are %s", text,
+                   names);
 }
 
 static quorum_status check_method(const char *text)
@@ -439,9 +441,9 @@ quorum_status parse_lambda(const char *text, lambda_kind *kind, double *value)
     *value = strtod(number, &end);
     if (end == number || *end != '\0' || !(*value >= 0.0) || !isfinite(*value))
         return failure(QUORUM_E_ARGUMENT,
-                    "lambda \"%s\": use a number >= 0 (absolute), rel:V (a share of the largest "
-                    "covariance) or ebic",
-                    text);
+                       "lambda \"%s\": use a number >= 0 (absolute), rel:V (a share of the largest "
+                       "covariance) or ebic",
+                       text);
     return QUORUM_OK;
 }
 

@@ -131,7 +131,7 @@ static quorum_status make_plan(const quorum_model *m, const quorum_options *opti
     p->used = p->count;
     if (p->rule->kind == TAKES_BASE)
         TRY_OR_DONE(take_base(p, ranking, p->count < m->M));
-    p->mean_only = p->s->mean_only && p->count == 1;
+    p->mean_only = p->s->mean_only && p->count == 1 && p->rule->trusts_one;
     p->block = block_size(p->rule->kind, p->count, rows_of(p->c, p->experts, p->count), m->D,
                           p->memory, n);
 done:
@@ -245,7 +245,7 @@ static quorum_status predict_block(const plan *p, const double *X, size_t n, blo
                                    quorum_report *report)
 {
     take_queries(p, X, n, w);
-    if (p->rule->kind == TAKES_COVARIANCE)
+    if (p->rule->kind == TAKES_COVARIANCE && !p->mean_only)
         return combine_jointly(p, w, report);
     return combine_opinions(p, w, report);
 }
@@ -294,7 +294,7 @@ static quorum_status check_queries(const quorum_model *m, const double *X, size_
         for (size_t d = 0; d < m->D; d++)
             if (!isfinite(X[i * m->D + d]))
                 return failure(QUORUM_E_DATA, "query %zu, input %s is %g: inputs must be finite",
-                            i + 1, m->names[d], X[i * m->D + d]);
+                               i + 1, m->names[d], X[i * m->D + d]);
     return QUORUM_OK;
 }
 
@@ -398,10 +398,11 @@ static quorum_status predict_jointly(plan *p, const double *X, size_t n, double 
     double *weights = NULL, *cov = NULL;
     quorum_status status = QUORUM_OK;
     if (p->block < pad(n))
-        return failure(QUORUM_E_MEMORY,
-                    "the joint covariance of %zu queries does not fit memory (%.2f GB): ask for at "
-                    "most %zu at a time",
-                    n, p->memory / 1e9, p->block);
+        return failure(
+            QUORUM_E_MEMORY,
+            "the joint covariance of %zu queries does not fit memory (%.2f GB): ask for at "
+            "most %zu at a time",
+            n, p->memory / 1e9, p->block);
     TRY(block_new(p, &w));
     if (!NEW_ARRAY(weights, p->count * p->block) || !NEW_ARRAY(cov, p->block * p->block)) {
         status = failure(QUORUM_E_MEMORY, "out of memory for the covariance of %zu queries", n);
@@ -426,8 +427,9 @@ quorum_status quorum_predict_joint(const quorum_model *m, const double *X, size_
 {
     plan p = {0};
     if (!m || !X || !covariance || rows == 0)
-        return failure(QUORUM_E_ARGUMENT,
-                    "quorum_predict_joint: model, X and covariance must not be NULL, rows not 0");
+        return failure(
+            QUORUM_E_ARGUMENT,
+            "quorum_predict_joint: model, X and covariance must not be NULL, rows not 0");
     quorum_prediction out = {.mean = mean};
     quorum_status status = check_queries(m, X, rows);
     if (status == QUORUM_OK)
@@ -435,7 +437,7 @@ quorum_status quorum_predict_joint(const quorum_model *m, const double *X, size_
     if (status == QUORUM_OK) {
         if (p.rule->kind != TAKES_COVARIANCE)
             status = failure(QUORUM_E_ARGUMENT, "method %s has no joint covariance; use npae",
-                          p.rule->name);
+                             p.rule->name);
         else
             status = predict_jointly(&p, X, rows, mean, covariance);
         mem_free(p.experts);

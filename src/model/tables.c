@@ -47,7 +47,7 @@ static quorum_status choose_columns(const reader *r, const settings *s, size_t *
         status = mark_columns(r, s->ignore, ignored);
     if (status == QUORUM_OK && ignored[target])
         status = failure(QUORUM_E_ARGUMENT, "column %s cannot be both the target and ignored",
-                      reader_name(r, target));
+                         reader_name(r, target));
     *inputs = 0;
     for (size_t c = 0; status == QUORUM_OK && c < count; c++) {
         if (c == target)
@@ -56,10 +56,11 @@ static quorum_status choose_columns(const reader *r, const settings *s, size_t *
             columns[(*inputs)++] = c;
     }
     if (status == QUORUM_OK && *inputs == 0)
-        status = failure(QUORUM_E_DATA,
-                      "%s has no input column beside the target %s: is the delimiter or the target "
-                      "right?",
-                      reader_path(r), reader_name(r, target));
+        status =
+            failure(QUORUM_E_DATA,
+                    "%s has no input column beside the target %s: is the delimiter or the target "
+                    "right?",
+                    reader_path(r), reader_name(r, target));
     if (status == QUORUM_OK)
         columns[*inputs] = target;
     mem_free(ignored);
@@ -90,7 +91,7 @@ static quorum_status read_rows(reader *r, size_t width, double **table, size_t *
             double *more = mem_grow(*table, room * width, 2 * room * width, sizeof **table);
             if (!more)
                 return failure(QUORUM_E_MEMORY, "out of memory for more than %zu rows of %s", room,
-                            reader_path(r));
+                               reader_path(r));
             *table = more;
             room *= 2;
         }
@@ -179,11 +180,12 @@ static quorum_status match_by_name(const reader *r, const quorum_model *m, size_
             if (strcmp(reader_name(r, c), m->names[i]) == 0)
                 found = c;
         if (found == SIZE_MAX)
-            return failure(QUORUM_E_DATA,
-                        "%s has no column \"%s\", which the model needs as %s; it has %zu columns, "
-                        "the first is \"%s\"",
-                        reader_path(r), m->names[i], i < m->D ? "an input" : "the target",
-                        reader_columns(r), reader_name(r, 0));
+            return failure(
+                QUORUM_E_DATA,
+                "%s has no column \"%s\", which the model needs as %s; it has %zu columns, "
+                "the first is \"%s\"",
+                reader_path(r), m->names[i], i < m->D ? "an input" : "the target",
+                reader_columns(r), reader_name(r, 0));
         columns[i] = found;
     }
     return QUORUM_OK;
@@ -194,10 +196,11 @@ static quorum_status match_by_place(const reader *r, const quorum_model *m, int 
 {
     size_t count = reader_columns(r), next = 0;
     if (count != m->D + 1 && (with_target || count != m->D))
-        return failure(QUORUM_E_DATA,
-                    "%s has %zu columns; the model takes %zu inputs%s.  Give the file the training "
-                    "file's header, or its layout",
-                    reader_path(r), count, m->D, with_target ? " and the target" : "");
+        return failure(
+            QUORUM_E_DATA,
+            "%s has %zu columns; the model takes %zu inputs%s.  Give the file the training "
+            "file's header, or its layout",
+            reader_path(r), count, m->D, with_target ? " and the target" : "");
     for (size_t c = 0; c < count; c++)
         if (count == m->D || c != m->target)
             columns[next++] = c;
@@ -211,7 +214,7 @@ quorum_status quorum_stream_open(const char *path, const quorum_model *m, int wi
 {
     if (!path || !m || !stream)
         return failure(QUORUM_E_ARGUMENT,
-                    "quorum_stream_open: path, model and stream must not be NULL");
+                       "quorum_stream_open: path, model and stream must not be NULL");
     reader_options how = how_to_read(options_values(options));
     quorum_stream *s = NULL;
     size_t *columns = NULL;
@@ -243,7 +246,7 @@ quorum_status quorum_stream_next(quorum_stream *s, size_t max_rows, double *X, d
 {
     if (!s || !X || !rows || (s->width > s->inputs && !y))
         return failure(QUORUM_E_ARGUMENT,
-                    "quorum_stream_next: stream, X, y and rows must not be NULL");
+                       "quorum_stream_next: stream, X, y and rows must not be NULL");
     if (s->width == s->inputs)
         return reader_next(s->reader, max_rows, X, rows);
     if (max_rows > s->room) {

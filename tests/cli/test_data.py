@@ -231,7 +231,7 @@ def test_constant_target(tmp_path):
     rows = ROWS.copy()
     rows[:, 2] = 5.0
     result = run("fit", write_csv(tmp_path / "t.csv", rows), "-o", tmp_path / "m.npz", code=1)
-    assert "the target is 5 in all 120 rows" in result.err
+    assert "the target is constant (5, 120 rows)" in result.err
     assert not (tmp_path / "m.npz").exists()
 
 
