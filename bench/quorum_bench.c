@@ -139,17 +139,16 @@ static points queries(const problem *b, size_t count)
 static double posterior_rate(const problem *b, const committee *c, int threads)
 {
     points Q = queries(b, 1024);
-    size_t M = b->p.M;
-    double *mean = must(mem_alloc(M * Q.n, 8)), *explained = must(mem_alloc(M * Q.n, 8));
-    posteriors out = {.mean = mean, .explained = explained};
+    assembly a;
+    check(assembly_new(c, &Q, b->p.M, &a));
+    assembly_seat_all(&a, b->experts, b->p.M);
     double start = wall_seconds(), flops = 0.0;
-    check(committee_posteriors(c, b->experts, M, &Q, 1e9, threads, &out));
+    check(assembly_ask(&a, 1, 0, 1e9, threads));
     double seconds = wall_seconds() - start;
-    for (size_t e = 0; e < M; e++)
+    for (size_t e = 0; e < b->p.M; e++)
         flops += pow((double)part_size(&b->p, e), 2.0) * (double)Q.n;
+    assembly_free(&a);
     points_free(&Q);
-    mem_free(mean);
-    mem_free(explained);
     return flops / seconds;
 }
 
@@ -158,23 +157,19 @@ static double pair_rate(const problem *b, const committee *c, int threads)
 {
     points Q = queries(b, 1024);
     size_t M = b->p.M;
-    double *gammas = must(mem_alloc(b->p.n * Q.n, 8));
-    double **gamma = must(mem_alloc(M, sizeof *gamma));
     double *pairs = must(mem_alloc(M * (M - 1) / 2 * Q.n, 8)), flops = 0.0;
-    for (size_t e = 0; e < M; e++)
-        gamma[e] = gammas + b->offset[e] * Q.n;
-    posteriors out = {.gamma = gamma};
-    check(committee_posteriors(c, b->experts, M, &Q, 1e9, threads, &out));
-    npae_block block = {.c = c, .experts = b->experts, .p = M, .b = Q.n, .gamma = gamma};
+    assembly a;
+    check(assembly_new(c, &Q, M, &a));
+    assembly_seat_all(&a, b->experts, M);
+    check(assembly_ask(&a, 1, 1, 1e9, threads));
     double start = wall_seconds();
-    check(npae_cross_covariances(&block, threads, pairs));
+    check(npae_pairs(&a, threads, pairs));
     double seconds = wall_seconds() - start;
     for (size_t j = 1; j < M; j++)
         for (size_t i = 0; i < j; i++)
             flops += 2.0 * (double)(part_size(&b->p, i) * part_size(&b->p, j) * Q.n);
+    assembly_free(&a);
     points_free(&Q);
-    mem_free(gammas);
-    mem_free(gamma);
     mem_free(pairs);
     return flops / seconds;
 }

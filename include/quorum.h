@@ -212,19 +212,20 @@ typedef struct {
     size_t clamped;         /* variances brought back into their range                  */
     size_t jittered;        /* NPAE systems that needed jitter                          */
     size_t pseudo_inverses; /* NPAE systems solved by pseudo-inverse                    */
+    size_t unsure;          /* select local: another expert might explain more          */
     double seconds;
 } quorum_report;
 
 /* Predicts at X (rows x inputs).  Options used: method, select, space,
- * interval, latent, mean-only, threads, memory, graph-on.  Safe to call from
+ * neighbours, interval, latent, mean-only, threads, memory, graph-on.  Safe to call from
  * many threads on one model.  `report` may be NULL. */
 QUORUM_API quorum_status quorum_predict(const quorum_model *model, const double *X, size_t rows,
                                         const quorum_options *options, const quorum_prediction *out,
                                         quorum_report *report);
 
-/* NPAE's joint predictive covariance between the given queries, rows x rows,
- * of the latent function unless latent=false is set, which adds the noise to
- * the diagonal.  Options used: select, threads, memory. */
+/* NPAE's joint predictive covariance between the given queries, rows x rows; the
+ * noise is on the diagonal unless latent=true.  Options used: method, select,
+ * neighbours, latent, graph-on, threads, memory. */
 QUORUM_API quorum_status quorum_predict_joint(const quorum_model *model, const double *X,
                                               size_t rows, const quorum_options *options,
                                               double *mean, double *covariance);

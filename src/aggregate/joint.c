@@ -1,11 +1,4 @@
-/* Covariance of NPAE's prediction errors between queries.
- *
- * The prediction is linear in the data, mean(x) = a(x)' y with a_i = w_i Gamma_i
- * over the rows of expert i, so with A = [a(x_1) .. a(x_b)] (n x b)
- *   Cov(f - mean) = k(Q, Q) - A' k(X, Q) - k(Q, X) A + A' Cov(y) A
- *                 = k(Q, Q) + (P + P') / 2,   P = A' (Cov(y) A - 2 k(X, Q)),
- * positive semi-definite, with NPAE's own variances on the diagonal. */
-#include "aggregate/npae.h"
+#include "aggregate/joint.h"
 
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -17,47 +10,98 @@
 enum { ROW_PANEL = 256 };
 
 typedef struct {
-    const npae_block *block;
-    const points *Q;
-    size_t *first; /* p + 1: where expert i's rows start in A and V     */
-    double *A, *V; /* rows x b, expert i's m_i x b block at first[i] * b */
+    const assembly *a;
+    size_t involved; /* experts whose rows have weight                          */
+    size_t *expert;  /* involved                                                */
+    size_t *first;   /* involved + 1: where their rows start in A and V          */
+    size_t *where;   /* M: an expert's number among the involved, or NOBODY      */
+    double *A, *V;   /* rows x b: expert i's m_i x b block at first[i] * b       */
     size_t room;
-    double *scratch; /* a worker: ROW_PANEL x largest part                 */
+    double *scratch; /* a worker: ROW_PANEL x largest part                       */
 } joint_job;
 
-static points member_points(const npae_block *k, size_t i)
+double joint_bytes(size_t b, double rows)
 {
-    size_t e = k->experts[i];
-    return points_view(&k->c->Z, k->c->parts.offset[e], part_size(&k->c->parts, e));
+    return 8.0 * (double)b * (2.0 * rows + 2.0 * (double)b);
 }
 
-static void weigh_gammas(joint_job *job, const double *weights)
+static size_t expert_of_row(const parts *p, size_t row)
 {
-    const npae_block *k = job->block;
-    for (size_t i = 0; i < k->p; i++) {
-        size_t m = job->first[i + 1] - job->first[i];
-        double *A = job->A + job->first[i] * k->b;
-        for (size_t q = 0; q < k->b; q++)
-            for (size_t r = 0; r < m; r++)
-                A[q * m + r] = weights[i * k->b + q] * k->gamma[i][q * m + r];
+    size_t low = 0, high = p->M;
+    while (high - low > 1) {
+        size_t middle = (low + high) / 2;
+        if (p->offset[middle] <= row)
+            low = middle;
+        else
+            high = middle;
     }
+    return low;
+}
+
+/* Who is involved: every expert at a table, and the owners of the neighbours. */
+static void list_involved(joint_job *job, const neighbourhoods *n)
+{
+    const assembly *a = job->a;
+    const parts *p = &a->c->parts;
+    for (size_t e = 0; e < p->M; e++)
+        job->where[e] = NOBODY;
+    for (size_t k = 0; k < a->attending; k++)
+        job->where[a->by_expert[k].expert] = 0;
+    for (size_t i = 0; n && i < a->b * n->m; i++)
+        job->where[expert_of_row(p, n->row[i])] = 0;
+    job->first[0] = 0;
+    for (size_t e = 0; e < p->M; e++) {
+        if (job->where[e] == NOBODY)
+            continue;
+        size_t i = job->involved++;
+        job->where[e] = i;
+        job->expert[i] = e;
+        job->first[i + 1] = job->first[i] + part_size(p, e);
+    }
+}
+
+/* A = sum over seats of weight x Gamma, in the rows that they belong to. */
+static void weigh_rows(joint_job *job, const double *weights, const neighbourhoods *n)
+{
+    const assembly *a = job->a;
+    const parts *p = &a->c->parts;
+    for (size_t k = 0; k < a->attending; k++) {
+        const attendance *t = &a->by_expert[k];
+        size_t m = part_size(p, t->expert);
+        double *A = job->A + job->first[job->where[t->expert]] * a->b;
+        for (size_t i = 0; i < t->real; i++)
+            for (size_t r = 0; r < m; r++)
+                A[t->query[i] * m + r] +=
+                    weights[t->seat[i] * a->b + t->query[i]] * t->gamma[i * m + r];
+    }
+    for (size_t q = 0; n && q < a->b; q++)
+        for (size_t i = 0; i < n->m; i++) {
+            size_t row = n->row[q * n->m + i], e = expert_of_row(p, row), m = part_size(p, e);
+            job->A[job->first[job->where[e]] * a->b + q * m + row - p->offset[e]] +=
+                weights[(a->seats - 1) * a->b + q] * n->gamma[q * n->m + i];
+        }
+}
+
+static points involved_points(const joint_job *job, size_t i)
+{
+    const committee *c = job->a->c;
+    return points_view(&c->Z, c->parts.offset[job->expert[i]], job->first[i + 1] - job->first[i]);
 }
 
 /* V_i += s^2 A_j on the rows that experts i and j share (all of them when i = j). */
 static void add_row_noise(joint_job *job, size_t i, size_t j)
 {
-    const npae_block *k = job->block;
-    const parts *p = &k->c->parts;
+    const parts *p = &job->a->c->parts;
     size_t m = job->first[i + 1] - job->first[i], n = job->first[j + 1] - job->first[j];
-    double *V = job->V + job->first[i] * k->b, noise = k->c->theta.noise;
-    const double *A = job->A + job->first[j] * k->b;
+    size_t b = job->a->b, at = p->offset[job->expert[i]], other = p->offset[job->expert[j]];
+    double *V = job->V + job->first[i] * b, noise = job->a->c->theta.noise;
+    const double *A = job->A + job->first[j] * b;
     if (i != j && !p->row)
         return;
     for (size_t r = 0, s = 0; r < m && s < n;) {
-        size_t x = i == j ? r : p->row[p->offset[k->experts[i]] + r];
-        size_t y = i == j ? s : p->row[p->offset[k->experts[j]] + s];
+        size_t x = i == j ? r : p->row[at + r], y = i == j ? s : p->row[other + s];
         if (x == y)
-            for (size_t q = 0; q < k->b; q++)
+            for (size_t q = 0; q < b; q++)
                 V[q * m + r] += noise * A[q * n + s];
         r += x <= y;
         s += y <= x;
@@ -68,21 +112,21 @@ static void add_row_noise(joint_job *job, size_t i, size_t j)
 static quorum_status one_expert(void *context, size_t i, int worker)
 {
     joint_job *job = context;
-    const npae_block *k = job->block;
-    const hyper *theta = &k->c->theta;
-    points X = member_points(k, i);
-    double *K = job->scratch + (size_t)worker * job->room, *V = job->V + job->first[i] * k->b;
-    covariance_cross(theta->kernel, theta->signal, &X, job->Q, V, X.n);
-    for (size_t a = 0; a < X.n * k->b; a++)
-        V[a] *= -2.0;
-    for (size_t j = 0; j < k->p; j++) {
-        points Y = member_points(k, j);
+    const hyper *theta = &job->a->c->theta;
+    size_t b = job->a->b;
+    points X = involved_points(job, i);
+    double *K = job->scratch + (size_t)worker * job->room, *V = job->V + job->first[i] * b;
+    covariance_cross(theta->kernel, theta->signal, &X, job->a->Q, V, X.n);
+    for (size_t k = 0; k < X.n * b; k++)
+        V[k] *= -2.0;
+    for (size_t j = 0; j < job->involved; j++) {
+        points Y = involved_points(job, j);
         for (size_t r = 0; r < X.n; r += ROW_PANEL) {
             size_t rows = X.n - r < ROW_PANEL ? X.n - r : ROW_PANEL;
             points panel = points_view(&X, r, rows);
             covariance_cross(theta->kernel, theta->signal, &panel, &Y, K, rows);
-            blas_gemm('N', 'N', rows, k->b, Y.n, 1.0, K, rows, job->A + job->first[j] * k->b, Y.n,
-                      1.0, V + r, X.n);
+            blas_gemm('N', 'N', rows, b, Y.n, 1.0, K, rows, job->A + job->first[j] * b, Y.n, 1.0,
+                      V + r, X.n);
         }
         add_row_noise(job, i, j);
     }
@@ -92,11 +136,11 @@ static quorum_status one_expert(void *context, size_t i, int worker)
 /* covariance = k(Q, Q) + (P + P') / 2, P = sum_i A_i' V_i. */
 static void finish(const joint_job *job, double *P, double *covariance)
 {
-    const npae_block *k = job->block;
-    size_t b = k->b;
-    covariance_cross(k->c->theta.kernel, k->c->theta.signal, job->Q, job->Q, covariance, b);
+    const assembly *a = job->a;
+    size_t b = a->b;
+    covariance_cross(a->c->theta.kernel, a->c->theta.signal, a->Q, a->Q, covariance, b);
     memset(P, 0, b * b * sizeof *P);
-    for (size_t i = 0; i < k->p; i++) {
+    for (size_t i = 0; i < job->involved; i++) {
         size_t m = job->first[i + 1] - job->first[i], at = job->first[i] * b;
         blas_gemm('T', 'N', b, b, m, 1.0, job->A + at, m, job->V + at, m, 1.0, P, b);
     }
@@ -105,34 +149,31 @@ static void finish(const joint_job *job, double *P, double *covariance)
             covariance[q * b + r] += 0.5 * (P[q * b + r] + P[r * b + q]);
 }
 
-quorum_status npae_joint_covariance(const npae_block *block, const double *weights, const points *Q,
-                                    int threads, double *covariance)
+quorum_status joint_covariance(const assembly *a, const double *weights, const neighbourhoods *n,
+                               int threads, double *covariance)
 {
-    size_t p = block->p, b = block->b, largest = 0;
-    joint_job job = {.block = block, .Q = Q};
+    size_t M = a->c->parts.M, b = a->b;
+    joint_job job = {.a = a};
     double *P = NULL;
     quorum_status status = QUORUM_OK;
-    if (!NEW_ARRAY(job.first, p + 1))
+    if (!NEW_ARRAY(job.expert, M) || !NEW_ARRAY(job.first, M + 1) || !NEW_ARRAY(job.where, M))
         goto no_memory;
-    job.first[0] = 0;
-    for (size_t i = 0; i < p; i++) {
-        size_t m = part_size(&block->c->parts, block->experts[i]);
-        job.first[i + 1] = job.first[i] + m;
-        largest = m > largest ? m : largest;
-    }
-    job.room = ROW_PANEL * largest;
-    if (!NEW_ARRAY(job.A, job.first[p] * b) || !NEW_ARRAY(job.V, job.first[p] * b) ||
-        !NEW_ARRAY(P, b * b) ||
-        !NEW_ARRAY(job.scratch, (size_t)parallel_workers(threads, p) * job.room))
+    list_involved(&job, n);
+    size_t rows = job.first[job.involved], workers = (size_t)parallel_workers(threads, job.involved);
+    job.room = ROW_PANEL * largest_part(&a->c->parts);
+    if (!NEW_ZEROED(job.A, rows * b) || !NEW_ARRAY(job.V, rows * b) || !NEW_ARRAY(P, b * b) ||
+        !NEW_ARRAY(job.scratch, workers * job.room))
         goto no_memory;
-    weigh_gammas(&job, weights);
-    TRY_OR_DONE(parallel_for(threads, p, one_expert, &job));
+    weigh_rows(&job, weights, n);
+    TRY_OR_DONE(parallel_for(threads, job.involved, one_expert, &job));
     finish(&job, P, covariance);
     goto done;
 no_memory:
     status = failure(QUORUM_E_MEMORY, "out of memory for the joint covariance of %zu queries", b);
 done:
+    mem_free(job.expert);
     mem_free(job.first);
+    mem_free(job.where);
     mem_free(job.A);
     mem_free(job.V);
     mem_free(job.scratch);

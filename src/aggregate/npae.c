@@ -7,107 +7,243 @@
 #include "linalg/blas.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { ROW_PANEL = 256 }; /* rows of k(X_i, X_j) that exist at a time */
 
-double npae_query_bytes(size_t p, size_t rows)
-{
-    return 8.0 * ((double)rows + 0.5 * (double)p * (double)p + 4.0 * (double)p);
-}
-
 /* ---- Pairs of experts ---- */
 
+/* Two experts and the queries at whose tables both sit. */
 typedef struct {
-    const npae_block *block;
-    size_t (*pair)[2]; /* (i, j), i < j, most work first                 */
-    double *out;       /* pairs x b                                      */
-    size_t room;       /* numbers of scratch a worker                    */
+    size_t i, j;         /* attending experts, i < j                              */
+    size_t first, count; /* their meetings                                        */
+    double work;
+} expert_pair;
+
+/* One such query: its columns in both experts' lists. */
+typedef struct {
+    size_t column_i, column_j;
+} meeting;
+
+typedef struct {
+    const assembly *a;
+    expert_pair *pair;
+    size_t pairs;
+    meeting *meetings;
+    double *out;
+    size_t room; /* numbers of scratch a worker */
     double *scratch;
 } pair_job;
-
-static size_t pair_index(size_t i, size_t j)
-{
-    return j * (j - 1) / 2 + i;
-}
 
 static points expert_points(const committee *c, size_t e)
 {
     return points_view(&c->Z, c->parts.offset[e], part_size(&c->parts, e));
 }
 
-/* result[q] += s^2 sum over rows that both experts hold of Gamma_i Gamma_j. */
-static void add_shared_noise(const npae_block *k, size_t i, size_t j, double *result)
+static size_t padded(size_t b)
 {
-    const parts *p = &k->c->parts;
-    size_t e = k->experts[i], f = k->experts[j];
+    return (b + QUERY_MULTIPLE - 1) / QUERY_MULTIPLE * QUERY_MULTIPLE;
+}
+
+/* Columns of the meetings out of gamma (m x ...) into out (m x padded count); the
+ * padding repeats the last. */
+static void gather_columns(const meeting *w, size_t count, int of_j, const double *gamma, size_t m,
+                           double *out)
+{
+    for (size_t k = 0; k < padded(count); k++) {
+        const meeting *at = &w[k < count ? k : count - 1];
+        memcpy(out + k * m, gamma + (of_j ? at->column_j : at->column_i) * m, m * sizeof *out);
+    }
+}
+
+/* result[k] += s^2 sum over rows that both experts hold of Gamma_i Gamma_j. */
+static void add_shared_noise(const committee *c, size_t e, size_t f, const double *gamma_i,
+                             const double *gamma_j, size_t count, double *result)
+{
+    const parts *p = &c->parts;
     size_t m = part_size(p, e), n = part_size(p, f);
     const size_t *r = p->row + p->offset[e], *s = p->row + p->offset[f];
-    for (size_t a = 0, c = 0; a < m && c < n;) {
-        if (r[a] == s[c]) {
-            for (size_t q = 0; q < k->b; q++)
-                result[q] += k->c->theta.noise * k->gamma[i][q * m + a] * k->gamma[j][q * n + c];
+    for (size_t a = 0, b = 0; a < m && b < n;) {
+        if (r[a] == s[b]) {
+            for (size_t k = 0; k < count; k++)
+                result[k] += c->theta.noise * gamma_i[k * m + a] * gamma_j[k * n + b];
             a++;
-            c++;
-        } else if (r[a] < s[c]) {
+            b++;
+        } else if (r[a] < s[b]) {
             a++;
         } else {
-            c++;
+            b++;
         }
     }
 }
 
-/* result[q] = sum_r Gamma_i[r,q] T[r,q],  T = k(X_i, X_j) Gamma_j, by panels of
+/* result[k] = sum_r Gamma_i[r,k] T[r,k],  T = k(X_i, X_j) Gamma_j, by panels of
  * rows of X_i: one product of (panel x m_j)(m_j x b) each. */
 static quorum_status one_pair(void *context, size_t item, int worker)
 {
     pair_job *job = context;
-    const npae_block *k = job->block;
-    const committee *c = k->c;
-    size_t i = job->pair[item][0], j = job->pair[item][1];
-    points X = expert_points(c, k->experts[i]), Y = expert_points(c, k->experts[j]);
+    const assembly *a = job->a;
+    const committee *c = a->c;
+    const expert_pair *pair = &job->pair[item];
+    const attendance *first = &a->by_expert[pair->i], *second = &a->by_expert[pair->j];
+    const meeting *w = job->meetings + pair->first;
+    points X = expert_points(c, first->expert), Y = expert_points(c, second->expert);
+    size_t count = pair->count, b = padded(count);
     double *K = job->scratch + (size_t)worker * job->room, *T = K + ROW_PANEL * Y.n;
-    double *result = job->out + pair_index(i, j) * k->b;
-    memset(result, 0, k->b * sizeof *result);
+    double *result = T + ROW_PANEL * b, *gamma_i = result + b, *gamma_j = gamma_i + X.n * b;
+    gather_columns(w, count, 0, first->gamma, X.n, gamma_i);
+    gather_columns(w, count, 1, second->gamma, Y.n, gamma_j);
+    memset(result, 0, b * sizeof *result);
     for (size_t r = 0; r < X.n; r += ROW_PANEL) {
         size_t rows = X.n - r < ROW_PANEL ? X.n - r : ROW_PANEL;
         points panel = points_view(&X, r, rows);
         covariance_cross(c->theta.kernel, c->theta.signal, &panel, &Y, K, rows);
-        blas_gemm('N', 'N', rows, k->b, Y.n, 1.0, K, rows, k->gamma[j], Y.n, 0.0, T, rows);
-        for (size_t q = 0; q < k->b; q++)
-            result[q] += vec_dot(rows, k->gamma[i] + q * X.n + r, T + q * rows);
+        blas_gemm('N', 'N', rows, b, Y.n, 1.0, K, rows, gamma_j, Y.n, 0.0, T, rows);
+        for (size_t k = 0; k < count; k++)
+            result[k] += vec_dot(rows, gamma_i + k * X.n + r, T + k * rows);
     }
     if (c->parts.row)
-        add_shared_noise(k, i, j, result);
+        add_shared_noise(c, first->expert, second->expert, gamma_i, gamma_j, count, result);
+    for (size_t k = 0; k < count; k++) {
+        size_t s = first->seat[w[k].column_i], t = second->seat[w[k].column_j];
+        size_t place = s < t ? pair_index(s, t) : pair_index(t, s);
+        job->out[place * a->b + first->query[w[k].column_i]] = result[k];
+    }
     return QUORUM_OK;
 }
 
-quorum_status npae_cross_covariances(const npae_block *block, int threads, double *pairs)
+/* ---- Which pairs meet where ---- */
+
+typedef struct {
+    size_t *column, *place; /* as assembly_map_seats fills them */
+} seat_map;
+
+/* The meetings of expert i with later experts: counts them per partner, or, with
+ * `next` set to where each partner's list goes on, writes them down. */
+static size_t meet(const assembly *a, const seat_map *m, size_t i, size_t *next, meeting *out)
 {
-    size_t p = block->p, count = p * (p - 1) / 2, largest = 0;
-    pair_job job = {.block = block, .out = pairs};
-    quorum_status status = QUORUM_OK;
-    if (count == 0)
-        return QUORUM_OK;
-    for (size_t i = 0; i < p; i++) {
-        size_t m = part_size(&block->c->parts, block->experts[i]);
-        largest = m > largest ? m : largest;
+    const attendance *t = &a->by_expert[i];
+    size_t total = 0;
+    for (size_t k = 0; k < t->real; k++)
+        for (size_t s = 0; s < a->seats; s++) {
+            size_t seat = s * a->b + t->query[k];
+            if (a->member[seat] == NOBODY || m->place[seat] <= i)
+                continue;
+            size_t j = m->place[seat];
+            if (out)
+                out[next[j]] = (meeting){.column_i = k, .column_j = m->column[seat]};
+            next[j]++;
+            total++;
+        }
+    return total;
+}
+
+static size_t count_meetings(const assembly *a)
+{
+    size_t total = 0;
+    for (size_t q = 0; q < a->b; q++) {
+        size_t seated = 0;
+        for (size_t s = 0; s < a->seats; s++)
+            seated += a->member[s * a->b + q] != NOBODY;
+        total += seated * (seated - (seated > 0)) / 2;
     }
-    job.room = ROW_PANEL * (largest + block->b);
-    size_t workers = (size_t)parallel_workers(threads, count);
-    if (!NEW_ARRAY(job.pair, count) || !NEW_ARRAY(job.scratch, workers * job.room)) {
-        status = failure(QUORUM_E_MEMORY, "out of memory for the covariances of %zu experts", p);
+    return total;
+}
+
+static quorum_status add_pairs(pair_job *job, const seat_map *m, size_t i, size_t *next,
+                               size_t *room, size_t *at)
+{
+    const assembly *a = job->a;
+    memset(next, 0, a->attending * sizeof *next);
+    meet(a, m, i, next, NULL);
+    size_t start = *at;
+    for (size_t j = i + 1; j < a->attending; j++) {
+        if (next[j] == 0)
+            continue;
+        if (job->pairs == *room) {
+            expert_pair *more = mem_grow(job->pair, *room, 2 * *room, sizeof *more);
+            if (!more)
+                return failure(QUORUM_E_MEMORY, "out of memory for pairs of experts");
+            job->pair = more;
+            *room *= 2;
+        }
+        double sizes = (double)part_size(&a->c->parts, a->by_expert[i].expert) *
+                       (double)part_size(&a->c->parts, a->by_expert[j].expert);
+        job->pair[job->pairs++] = (expert_pair){.i = i,
+                                                .j = j,
+                                                .first = *at,
+                                                .count = next[j],
+                                                .work = sizes * (16.0 + (double)next[j])};
+        size_t count = next[j];
+        next[j] = *at;
+        *at += count;
+    }
+    if (*at > start)
+        meet(a, m, i, next, job->meetings);
+    return QUORUM_OK;
+}
+
+static int more_work_first(const void *a, const void *b)
+{
+    const expert_pair *x = a, *y = b;
+    if (x->work != y->work)
+        return x->work > y->work ? -1 : 1;
+    return x->first < y->first ? -1 : x->first > y->first;
+}
+
+static quorum_status find_pairs(pair_job *job)
+{
+    const assembly *a = job->a;
+    size_t places = a->seats * a->b, room = 64, at = 0, *next = NULL;
+    seat_map m = {0};
+    quorum_status status = QUORUM_OK;
+    if (!NEW_ARRAY(m.column, places) || !NEW_ARRAY(m.place, places) ||
+        !NEW_ARRAY(next, a->attending) || !NEW_ARRAY(job->pair, room) ||
+        !NEW_ARRAY(job->meetings, count_meetings(a))) {
+        status = failure(QUORUM_E_MEMORY, "out of memory for pairs of experts");
         goto done;
     }
-    size_t next = 0; /* pairs of later experts first: any order gives the same numbers */
-    for (size_t j = p; j-- > 1;)
-        for (size_t i = 0; i < j; i++, next++) {
-            job.pair[next][0] = i;
-            job.pair[next][1] = j;
-        }
-    status = parallel_for(threads, count, one_pair, &job);
+    assembly_map_seats(a, m.column, m.place);
+    for (size_t i = 0; i < a->attending; i++)
+        TRY_OR_DONE(add_pairs(job, &m, i, next, &room, &at));
+    qsort(job->pair, job->pairs, sizeof *job->pair, more_work_first);
 done:
+    mem_free(m.column);
+    mem_free(m.place);
+    mem_free(next);
+    return status;
+}
+
+/* Scratch of a worker: K and T of a panel, the result, both experts' columns. */
+static size_t scratch_numbers(const pair_job *job)
+{
+    size_t most = 0;
+    for (size_t k = 0; k < job->pairs; k++) {
+        const assembly *a = job->a;
+        size_t b = padded(job->pair[k].count);
+        size_t m = part_size(&a->c->parts, a->by_expert[job->pair[k].i].expert);
+        size_t n = part_size(&a->c->parts, a->by_expert[job->pair[k].j].expert);
+        size_t needed = ROW_PANEL * (n + b) + b + (m + n) * b;
+        most = needed > most ? needed : most;
+    }
+    return (most + 7) / 8 * 8;
+}
+
+quorum_status npae_pairs(const assembly *a, int threads, double *pairs)
+{
+    pair_job job = {.a = a, .out = pairs};
+    quorum_status status = find_pairs(&job);
+    if (status == QUORUM_OK && job.pairs > 0) {
+        job.room = scratch_numbers(&job);
+        if (NEW_ARRAY(job.scratch, (size_t)parallel_workers(threads, job.pairs) * job.room))
+            status = parallel_for(threads, job.pairs, one_pair, &job);
+        else
+            status = failure(QUORUM_E_MEMORY, "out of memory for the covariances of %zu experts",
+                             a->attending);
+    }
     mem_free(job.pair);
+    mem_free(job.meetings);
     mem_free(job.scratch);
     return status;
 }
@@ -120,7 +256,7 @@ static const double FIRST_JITTER = 1e-9, LAST_JITTER = 1e-5;
 
 typedef struct {
     size_t p;       /* experts in the system                                */
-    size_t *member; /* their places in the block                            */
+    size_t *member; /* their seats                                          */
     double *scale;  /* k_A^-1/2                                             */
     double *R;      /* p x p: K_A scaled to unit diagonal                   */
     double *factor; /* p x p                                                */
@@ -129,7 +265,7 @@ typedef struct {
 } query_system;
 
 typedef struct {
-    const npae_block *block;
+    const assembly *a;
     const double *pairs;
     npae_result *out;
     query_system *system; /* one a worker */
@@ -142,10 +278,10 @@ enum { CLAMPED = 1, JITTERED = 2, PSEUDO = 4 };
  * anything at query q. */
 static void gather_system(const solve_job *job, size_t q, query_system *s)
 {
-    const npae_block *k = job->block;
+    const assembly *k = job->a;
     double least = NEGLIGIBLE * k->c->theta.signal;
     s->p = 0;
-    for (size_t i = 0; i < k->p; i++) {
+    for (size_t i = 0; i < k->seats; i++) {
         double k_A = k->explained[i * k->b + q];
         if (k_A <= least)
             continue;
@@ -228,12 +364,12 @@ static double clamp_variance(double var, double signal, const query_system *s, c
 static quorum_status one_query(void *context, size_t q, int worker)
 {
     solve_job *job = context;
-    const npae_block *k = job->block;
+    const assembly *k = job->a;
     npae_result *out = job->out;
     query_system *s = &job->system[worker];
-    double *w = s->values + k->p, mean = 0.0, gained = 0.0;
+    double *w = s->values + k->seats, mean = 0.0, gained = 0.0;
     gather_system(job, q, s);
-    for (size_t i = 0; out->weights && i < k->p; i++)
+    for (size_t i = 0; out->weights && i < k->seats; i++)
         out->weights[i * k->b + q] = 0.0;
     if (s->p > 0)
         TRY(solve_system(s, w, &job->event[q]));
@@ -282,30 +418,24 @@ static void count_events(const char *event, size_t b, npae_result *out)
     }
 }
 
-quorum_status npae_aggregate(const npae_block *block, int threads, npae_result *out)
+quorum_status npae_solve(const assembly *a, const double *pairs, int threads, npae_result *out)
 {
-    size_t p = block->p, b = block->b;
-    int workers = parallel_workers(threads, b);
-    double *pairs = NULL;
-    solve_job job = {.block = block, .out = out};
+    int workers = parallel_workers(threads, a->b);
+    solve_job job = {.a = a, .pairs = pairs, .out = out};
     quorum_status status = QUORUM_OK;
-    if (!NEW_ARRAY(pairs, p * (p - 1) / 2 * b) || !NEW_ZEROED(job.event, b) ||
-        !NEW_ZEROED(job.system, (size_t)workers)) {
-        status = failure(QUORUM_E_MEMORY, "out of memory for the covariances of %zu experts", p);
+    if (!NEW_ZEROED(job.event, a->b) || !NEW_ZEROED(job.system, (size_t)workers)) {
+        status = failure(QUORUM_E_MEMORY, "out of memory for the systems of %zu queries", a->b);
         goto done;
     }
     for (int w = 0; w < workers; w++)
-        TRY_OR_DONE(system_new(p, &job.system[w]));
-    TRY_OR_DONE(npae_cross_covariances(block, threads, pairs));
-    job.pairs = pairs;
-    TRY_OR_DONE(parallel_for(workers, b, one_query, &job));
-    count_events(job.event, b, out);
+        TRY_OR_DONE(system_new(a->seats, &job.system[w]));
+    TRY_OR_DONE(parallel_for(workers, a->b, one_query, &job));
+    count_events(job.event, a->b, out);
 done:
     for (int w = 0; job.system && w < workers; w++)
         system_free(&job.system[w]);
     mem_free(job.system);
     mem_free(job.event);
-    mem_free(pairs);
     return status;
 }
 

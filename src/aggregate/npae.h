@@ -9,38 +9,25 @@
 #ifndef QRM_AGGREGATE_NPAE_H
 #define QRM_AGGREGATE_NPAE_H
 
-#include "experts/committee.h"
-
-#include <stddef.h>
-
-/* The experts that take part and their posteriors at b queries. */
-typedef struct {
-    const committee *c;
-    const size_t *experts; /* p                                        */
-    size_t p, b;
-    const double *mean;      /* p x b                                  */
-    const double *explained; /* p x b: k_A                             */
-    double *const *gamma;    /* p arrays of m_i x b                    */
-} npae_block;
+#include "aggregate/assembly.h"
 
 typedef struct {
     double *mean, *var; /* b: latent                                             */
-    double *weights;    /* p x b: mean = sum_i weights_i mu_i; or NULL            */
+    double *weights;    /* seats x b: mean = sum_s weights_s mu_s; or NULL        */
     size_t clamped, jittered, pseudo_inverses;
 } npae_result;
 
-quorum_status npae_aggregate(const npae_block *block, int threads, npae_result *out);
+/* K_A between seats s < t of every query into pairs[pair_index(s, t) * b + q], for the
+ * seats that experts of the committee take; the assembly must have been asked with
+ * gammas.  Other entries are left alone. */
+quorum_status npae_pairs(const assembly *a, int threads, double *pairs);
 
-/* K_A of every query: pairs[(j (j-1) / 2 + i) * b + q] for i < j < p. */
-quorum_status npae_cross_covariances(const npae_block *block, int threads, double *pairs);
+static inline size_t pair_index(size_t s, size_t t)
+{
+    return t * (t - 1) / 2 + s;
+}
 
-/* Covariance of the prediction errors f(x) - mean(x) between the queries, b x b,
- * from the weights of npae_aggregate.  Q holds the b queries, scaled. */
-quorum_status npae_joint_covariance(const npae_block *block, const double *weights, const points *Q,
-                                    int threads, double *covariance);
-
-/* Bytes that a query of a block takes, gammas and pairs, for p experts that own
- * `rows` rows together. */
-double npae_query_bytes(size_t p, size_t rows);
+/* Solves every query's system. */
+quorum_status npae_solve(const assembly *a, const double *pairs, int threads, npae_result *out);
 
 #endif

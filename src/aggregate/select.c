@@ -25,27 +25,67 @@ static quorum_status parse_expert(const char *text, const char *number, size_t *
     return QUORUM_OK;
 }
 
-quorum_status selection_parse(const char *text, selection *out)
+static quorum_status parse_local(const char *text, const char *number, selection *out)
 {
-    *out = (selection){.kind = SELECT_ALL, .share = 1.0};
-    if (strcmp(text, "all") == 0)
+    char *end;
+    if (strcmp(number, "auto") == 0) {
+        out->local_auto = 1;
         return QUORUM_OK;
-    if (strncmp(text, "graph:", 6) == 0 || strncmp(text, "worst:", 6) == 0) {
-        out->kind = text[0] == 'g' ? SELECT_MOST : SELECT_LEAST;
-        return parse_share(text, text + 6, &out->share);
     }
-    if (strncmp(text, "best:", 5) == 0) {
-        out->kind = SELECT_MOST;
-        return parse_share(text, text + 5, &out->share);
+    unsigned long value = strtoul(number, &end, 10);
+    if (end == number || *end != '\0' || value < 1 || value > 10000 || number[0] == '-')
+        return failure(QUORUM_E_ARGUMENT,
+                       "select \"%s\": the number of experts must be 1 to 10000 or auto, as in "
+                       "local:4",
+                       text);
+    out->local = (size_t)value;
+    return QUORUM_OK;
+}
+
+/* The part before "+local". */
+static quorum_status parse_global(const char *text, const char *part, selection *out)
+{
+    static const struct {
+        const char *prefix;
+        selection_kind kind;
+    } shares[] = {{"graph:", SELECT_MOST}, {"best:", SELECT_MOST}, {"worst:", SELECT_LEAST}};
+    if (strcmp(part, "all") == 0)
+        return QUORUM_OK;
+    if (strcmp(part, "none") == 0) {
+        out->kind = SELECT_NONE;
+        return QUORUM_OK;
     }
-    if (strncmp(text, "expert:", 7) == 0) {
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
+        if (strncmp(part, shares[i].prefix, strlen(shares[i].prefix)) == 0) {
+            out->kind = shares[i].kind;
+            return parse_share(text, part + strlen(shares[i].prefix), &out->share);
+        }
+    if (strncmp(part, "expert:", 7) == 0) {
         out->kind = SELECT_ONE;
-        return parse_expert(text, text + 7, &out->expert);
+        return parse_expert(text, part + 7, &out->expert);
     }
     return failure(QUORUM_E_ARGUMENT,
-                   "select \"%s\" is not known; use all, graph:A, best:A, worst:A (A in (0, 1]) or "
-                   "expert:I",
+                   "select \"%s\" is not known; use auto, all, none, graph:A, best:A, worst:A (A in "
+                   "(0, 1]), expert:I, local:K, local:auto, or two joined as in graph:0.8+local:4",
                    text);
+}
+
+quorum_status selection_parse(const char *text, selection *out)
+{
+    char part[64];
+    const char *local = strstr(text, "local:");
+    *out = (selection){.kind = SELECT_ALL, .share = 1.0};
+    if (!local)
+        return parse_global(text, text, out);
+    TRY(parse_local(text, local + 6, out));
+    if (local == text)
+        return QUORUM_OK;
+    size_t length = (size_t)(local - text);
+    if (local[-1] != '+' || length > sizeof part)
+        return parse_global(text, text, out); /* says what is known */
+    memcpy(part, text, length - 1);
+    part[length - 1] = '\0';
+    return parse_global(text, part, out);
 }
 
 static int ascending(const void *a, const void *b)
@@ -57,6 +97,10 @@ static int ascending(const void *a, const void *b)
 quorum_status selection_members(const selection *s, size_t M, const size_t *ranking,
                                 size_t *experts, size_t *count)
 {
+    if (s->kind == SELECT_NONE) {
+        *count = 0;
+        return QUORUM_OK;
+    }
     if (s->kind == SELECT_ONE) {
         if (s->expert >= M)
             return failure(QUORUM_E_ARGUMENT, "select expert:%zu: the model has %zu experts",

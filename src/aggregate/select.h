@@ -8,6 +8,7 @@
 
 typedef enum {
     SELECT_ALL,   /* "all"                                                           */
+    SELECT_NONE,  /* "none": only the query's own neighbourhood                       */
     SELECT_MOST,  /* "graph:A" or "best:A": the ceil(A M) most important experts      */
     SELECT_LEAST, /* "worst:A": the ceil(A M) least important ones                    */
     SELECT_ONE    /* "expert:I": expert I alone, counted from 1                       */
@@ -17,8 +18,11 @@ typedef struct {
     selection_kind kind;
     double share;
     size_t expert;
+    size_t local;   /* "local:K": of those, the K that explain most at each query; 0: all */
+    int local_auto; /* "local:auto": as many as still help                             */
 } selection;
 
+/* One of the above, "local:..." alone, or both joined as in "graph:0.8+local:4". */
 quorum_status selection_parse(const char *text, selection *out);
 
 /* The experts chosen, in ascending order, into experts (room for M). */

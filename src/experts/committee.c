@@ -3,7 +3,8 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 
-#include <string.h>
+#include <math.h>
+#include <stdlib.h>
 
 enum { QUERY_TILE = 256 }; /* queries that one worker takes at a time */
 
@@ -99,12 +100,30 @@ done:
     return status;
 }
 
+static void find_centres(committee *c)
+{
+    size_t D = c->parts.D;
+    for (size_t e = 0; e < c->parts.M; e++) {
+        double *centre = c->centre + e * D, m = (double)part_size(&c->parts, e);
+        for (size_t r = c->parts.offset[e]; r < c->parts.offset[e + 1]; r++)
+            for (size_t d = 0; d < D; d++)
+                centre[d] += c->Z.Z[r * D + d] / m;
+        for (size_t r = c->parts.offset[e]; r < c->parts.offset[e + 1]; r++) {
+            double s = 0.0;
+            for (size_t d = 0; d < D; d++)
+                s += (c->Z.Z[r * D + d] - centre[d]) * (c->Z.Z[r * D + d] - centre[d]);
+            c->radius[e] = fmax(c->radius[e], sqrt(s));
+        }
+    }
+}
+
 quorum_status committee_new(const parts *p, const hyper *theta, double budget, int threads,
                             const progress *report, committee *out)
 {
     committee c = {.parts = *p, .theta = *theta};
     quorum_status status = QUORUM_OK;
-    if (!NEW_ARRAY(c.start, p->M + 1)) {
+    if (!NEW_ARRAY(c.start, p->M + 1) || !NEW_ZEROED(c.centre, p->M * p->D) ||
+        !NEW_ZEROED(c.radius, p->M)) {
         status = failure(QUORUM_E_MEMORY, "out of memory for %zu experts", p->M);
         goto done;
     }
@@ -113,6 +132,7 @@ quorum_status committee_new(const parts *p, const hyper *theta, double budget, i
         c.start[e + 1] = c.start[e] + block_numbers(part_size(p, e));
     TRY_OR_DONE(points_new(p->n, p->D, &c.Z));
     points_scale(&c.Z, p->n, p->X, NULL, theta->lengthscale);
+    find_centres(&c);
     if (committee_factor_bytes(p) <= budget)
         TRY_OR_DONE(keep_factors(&c, threads, report));
 done:
@@ -127,6 +147,8 @@ void committee_free(committee *c)
     points_free(&c->Z);
     mem_free(c->factors);
     mem_free(c->start);
+    mem_free(c->centre);
+    mem_free(c->radius);
     *c = (committee){0};
 }
 
@@ -135,61 +157,67 @@ void committee_free(committee *c)
 typedef struct {
     const committee *c;
     const points *Q;
-    const posteriors *out;
-    const size_t *experts; /* of the group, largest first                  */
-    const size_t *place;   /* of each in the caller's list                 */
-    double **L, **alpha;
-    size_t tiles;
-    size_t room; /* numbers of scratch a worker                  */
-    double *scratch;
-} posterior_job;
+    const question **questions; /* of the group, largest experts first            */
+    double **L, **alpha;        /* their factors                                  */
+    size_t *tile;               /* count + 1: the first item of each question     */
+    size_t count;
+    points *gathered;           /* a worker: room for QUERY_TILE queries          */
+    double *scratch;            /* a worker: room numbers                         */
+    size_t room;
+} answer_job;
 
-/* Item = (expert of the group, tile of queries). */
-static quorum_status posterior_tile(void *context, size_t item, int worker)
+/* The question that item belongs to: the last one with tile[i] <= item. */
+static size_t find_question(const answer_job *j, size_t item)
 {
-    posterior_job *j = context;
-    size_t i = item / j->tiles, first = item % j->tiles * QUERY_TILE, b = j->Q->n;
-    size_t width = b - first < QUERY_TILE ? b - first : QUERY_TILE;
-    size_t e = j->experts[i], place = j->place[i], m = part_size(&j->c->parts, e);
-    points X = points_view(&j->c->Z, j->c->parts.offset[e], m);
-    points Q = points_view(j->Q, first, width);
-    const posteriors *out = j->out;
+    size_t low = 0, high = j->count;
+    while (high - low > 1) {
+        size_t middle = (low + high) / 2;
+        if (j->tile[middle] <= item)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Queries first .. first+width-1 of the question. */
+static points take_queries(const answer_job *j, const question *a, size_t first, size_t width,
+                           points *room)
+{
+    if (!a->query)
+        return points_view(j->Q, first, width);
+    points_gather(j->Q, a->query + first, width, room);
+    return points_view(room, 0, width);
+}
+
+static quorum_status answer_tile(void *context, size_t item, int worker)
+{
+    answer_job *j = context;
+    size_t i = find_question(j, item);
+    const question *a = j->questions[i];
+    size_t first = (item - j->tile[i]) * QUERY_TILE, m = part_size(&j->c->parts, a->expert);
+    size_t width = a->b - first < QUERY_TILE ? a->b - first : QUERY_TILE;
+    points X = points_view(&j->c->Z, j->c->parts.offset[a->expert], m);
+    points Q = take_queries(j, a, first, width, &j->gathered[worker]);
     expert_output wanted = {
-        .mean = out->mean ? out->mean + place * b + first : NULL,
-        .explained = out->explained ? out->explained + place * b + first : NULL,
-        .gamma = out->gamma ? out->gamma[place] + first * m : NULL,
+        .mean = a->mean ? a->mean + first : NULL,
+        .explained = a->explained ? a->explained + first : NULL,
+        .gamma = a->gamma ? a->gamma + first * m : NULL,
     };
     double *room = wanted.gamma ? wanted.gamma : j->scratch + (size_t)worker * j->room;
     posterior(&j->c->theta, &X, j->L[i], j->alpha[i], &Q, room, &wanted);
     return QUORUM_OK;
 }
 
-/* Factors of the group's experts: the kept ones, or made into `store`. */
-static quorum_status group_factors(posterior_job *j, size_t count, double *store, int threads)
-{
-    const committee *c = j->c;
-    for (size_t i = 0; i < count; i++) {
-        size_t e = j->experts[i], m = part_size(&c->parts, e);
-        j->L[i] = c->factors ? c->factors + c->start[e] : store;
-        j->alpha[i] = j->L[i] + whole_lines(m * m);
-        if (!c->factors)
-            store += block_numbers(m);
-    }
-    if (c->factors)
-        return QUORUM_OK;
-    factor_job job = {.c = c, .experts = j->experts, .count = count, .L = j->L, .alpha = j->alpha};
-    return factor_group(&job, threads);
-}
-
-/* How many experts from the front of the list fit into `budget`, one at least;
- * *numbers is the room that their factors need. */
-static size_t group_size(const committee *c, const size_t *experts, size_t count, double budget,
-                         size_t *numbers)
+/* How many questions from the front have factors that fit into `budget`, one at
+ * least; *numbers is the room that the factors need. */
+static size_t group_size(const committee *c, const question **questions, size_t count,
+                         double budget, size_t *numbers)
 {
     size_t taken = 0;
     *numbers = 0;
     while (taken < count) {
-        size_t more = block_numbers(part_size(&c->parts, experts[taken]));
+        size_t more = block_numbers(part_size(&c->parts, questions[taken]->expert));
         if (taken > 0 && 8.0 * (double)(*numbers + more) > budget)
             break;
         *numbers += more;
@@ -198,67 +226,108 @@ static size_t group_size(const committee *c, const size_t *experts, size_t count
     return taken;
 }
 
-/* place[i]: where the i-th expert by size stands in the caller's list. */
-static void order_members(const committee *c, const size_t *experts, size_t count, size_t *sorted,
-                          size_t *place, size_t *position /* M */)
+/* Factors of the group's experts: the kept ones, or made into `store`. */
+static quorum_status group_factors(answer_job *j, double *store, size_t *experts, int threads)
 {
-    memcpy(sorted, experts, count * sizeof *experts);
-    sort_by_size(&c->parts, sorted, count);
-    for (size_t i = 0; i < count; i++)
-        position[experts[i]] = i;
-    for (size_t i = 0; i < count; i++)
-        place[i] = position[sorted[i]];
+    const committee *c = j->c;
+    for (size_t i = 0; i < j->count; i++) {
+        size_t e = experts[i] = j->questions[i]->expert, m = part_size(&c->parts, e);
+        j->L[i] = c->factors ? c->factors + c->start[e] : store;
+        j->alpha[i] = j->L[i] + whole_lines(m * m);
+        if (!c->factors)
+            store += block_numbers(m);
+    }
+    if (c->factors)
+        return QUORUM_OK;
+    factor_job job = {.c = c, .experts = experts, .count = j->count, .L = j->L, .alpha = j->alpha};
+    return factor_group(&job, threads);
 }
 
-quorum_status committee_posteriors(const committee *c, const size_t *experts, size_t count,
-                                   const points *Q, double budget, int threads,
-                                   const posteriors *out)
+static quorum_status answer_group(answer_job *j, double *store, size_t *experts, int threads)
 {
-    posterior_job j = {.c = c, .Q = Q, .out = out};
-    quorum_status status = QUORUM_OK;
-    size_t *sorted = NULL, *place = NULL, *position = NULL, first_store = 0, room = 0;
-    double *store = NULL;
-    if (count == 0 || Q->n == 0)
-        return QUORUM_OK;
-    j.tiles = (Q->n + QUERY_TILE - 1) / QUERY_TILE;
-    NEW_ARRAY(sorted, count);
-    NEW_ARRAY(place, count);
-    NEW_ARRAY(position, c->parts.M);
-    NEW_ARRAY(j.L, count);
-    NEW_ARRAY(j.alpha, count);
-    if (!sorted || !place || !position || !j.L || !j.alpha)
-        goto no_memory;
-    order_members(c, experts, count, sorted, place, position);
-    size_t workers = (size_t)parallel_workers(threads, count * j.tiles);
-    j.room = part_size(&c->parts, sorted[0]) * (Q->n < QUERY_TILE ? Q->n : QUERY_TILE);
-    if (!out->gamma && !NEW_ARRAY(j.scratch, workers * j.room))
-        goto no_memory;
-    for (size_t done = 0; done < count;) {
-        size_t group =
-            c->factors ? count : group_size(c, sorted + done, count - done, budget, &room);
-        if (!c->factors && room > first_store) {
-            mem_free(store);
-            first_store = room;
-            if (!NEW_ARRAY(store, room))
-                goto no_memory;
-        }
-        j.experts = sorted + done;
-        j.place = place + done;
-        TRY_OR_DONE(group_factors(&j, group, store, threads));
-        TRY_OR_DONE(parallel_for(threads, group * j.tiles, posterior_tile, &j));
-        done += group;
+    TRY(group_factors(j, store, experts, threads));
+    j->tile[0] = 0;
+    for (size_t i = 0; i < j->count; i++)
+        j->tile[i + 1] = j->tile[i] + (j->questions[i]->b + QUERY_TILE - 1) / QUERY_TILE;
+    return parallel_for(threads, j->tile[j->count], answer_tile, j);
+}
+
+static int larger_expert_first(const void *a, const void *b, void *context)
+{
+    const parts *p = context;
+    const question *x = *(const question *const *)a, *y = *(const question *const *)b;
+    size_t m = part_size(p, x->expert), n = part_size(p, y->expert);
+    if (m != n)
+        return m > n ? -1 : 1;
+    return x->expert < y->expert ? -1 : x->expert > y->expert;
+}
+
+/* Workspaces of the workers, for the largest expert asked and the widest tile. */
+static quorum_status answer_spaces(answer_job *j, const question *questions, size_t count,
+                                   int workers)
+{
+    size_t width = 0, largest = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t m = part_size(&j->c->parts, questions[i].expert);
+        largest = m > largest ? m : largest;
+        width = questions[i].b > width ? questions[i].b : width;
     }
-    goto done;
-no_memory:
-    status = failure(QUORUM_E_MEMORY,
-                     "out of memory for the posteriors of %zu experts at %zu queries", count, Q->n);
+    width = width < QUERY_TILE ? width : QUERY_TILE;
+    j->room = largest * width;
+    if (!NEW_ARRAY(j->scratch, (size_t)workers * j->room) ||
+        !NEW_ZEROED(j->gathered, (size_t)workers))
+        return failure(QUORUM_E_MEMORY, "out of memory for the posteriors of %zu experts", count);
+    for (int w = 0; w < workers; w++)
+        TRY(points_new(width, j->c->parts.D, &j->gathered[w]));
+    return QUORUM_OK;
+}
+
+quorum_status committee_answer(const committee *c, const question *questions, size_t count,
+                               const points *Q, double budget, int threads)
+{
+    answer_job j = {.c = c, .Q = Q};
+    const question **sorted = NULL;
+    double *store = NULL;
+    size_t *experts = NULL, stored = 0, numbers = 0;
+    int workers = threads > 0 ? threads : 1;
+    quorum_status status = QUORUM_OK;
+    if (count == 0)
+        return QUORUM_OK;
+    if (!NEW_ARRAY(sorted, count) || !NEW_ARRAY(experts, count) || !NEW_ARRAY(j.L, count) ||
+        !NEW_ARRAY(j.alpha, count) || !NEW_ARRAY(j.tile, count + 1)) {
+        status = failure(QUORUM_E_MEMORY, "out of memory for asking %zu experts", count);
+        goto done;
+    }
+    TRY_OR_DONE(answer_spaces(&j, questions, count, workers));
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = &questions[i];
+    qsort_r(sorted, count, sizeof *sorted, larger_expert_first, (void *)&c->parts);
+    for (size_t done = 0; done < count; done += j.count) {
+        j.questions = sorted + done;
+        j.count = count - done;
+        if (!c->factors) {
+            j.count = group_size(c, j.questions, count - done, budget, &numbers);
+            if (numbers > stored) {
+                mem_free(store);
+                if (!NEW_ARRAY(store, numbers)) {
+                    status = failure(QUORUM_E_MEMORY, "out of memory for %zu factors", j.count);
+                    goto done;
+                }
+                stored = numbers;
+            }
+        }
+        TRY_OR_DONE(answer_group(&j, store, experts, threads));
+    }
 done:
-    mem_free(sorted);
-    mem_free(place);
-    mem_free(position);
+    for (int w = 0; j.gathered && w < workers; w++)
+        points_free(&j.gathered[w]);
+    mem_free(j.gathered);
+    mem_free(j.scratch);
     mem_free(j.L);
     mem_free(j.alpha);
-    mem_free(j.scratch);
+    mem_free(j.tile);
+    mem_free(sorted);
+    mem_free(experts);
     mem_free(store);
     return status;
 }

@@ -13,6 +13,8 @@ typedef struct {
     points Z;        /* all rows, scaled                                    */
     double *factors; /* expert e's L (m x m) and alpha (m) at factors + start[e]; or NULL */
     size_t *start;   /* M + 1                                               */
+    double *centre;  /* D x M: means of the experts' scaled rows            */
+    double *radius;  /* M: largest distance of an expert's row from it      */
 } committee;
 
 /* theta's memory and the parts' must outlive the committee. */
@@ -20,18 +22,21 @@ quorum_status committee_new(const parts *p, const hyper *theta, double budget, i
                             const progress *report, committee *out);
 void committee_free(committee *c);
 
-/* Posteriors of p experts at b queries; NULL parts are not computed. */
+/* What one expert is asked: its posterior at b of the queries, b a multiple of
+ * QUERY_MULTIPLE; NULL parts are not computed. */
 typedef struct {
-    double *mean;      /* p x b: [i * b + q]                           */
-    double *explained; /* p x b: prior variance minus the latent one   */
-    double **gamma;    /* p arrays of m_i x b                          */
-} posteriors;
+    size_t expert, b;
+    const size_t *query; /* b: columns of Q; NULL: the first b                    */
+    double *mean;        /* b                                                     */
+    double *explained;   /* b: prior variance minus the latent one                */
+    double *gamma;       /* m x b                                                 */
+} question;
 
-/* Posteriors of the listed experts at the queries Q.  Query q's numbers depend
- * on query q only, provided that Q->n is a multiple of QUERY_MULTIPLE. */
-quorum_status committee_posteriors(const committee *c, const size_t *experts, size_t count,
-                                   const points *Q, double budget, int threads,
-                                   const posteriors *out);
+/* Answers all questions about the queries Q; their order does not matter.  A query's
+ * numbers depend on that query only.  Factors that are not kept are made for a group
+ * of experts at a time, within `budget` bytes. */
+quorum_status committee_answer(const committee *c, const question *questions, size_t count,
+                               const points *Q, double budget, int threads);
 
 /* BLAS treats the last columns of an odd block differently, bit for bit: blocks
  * of queries are padded to a multiple of this. */

@@ -2,15 +2,18 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "experts/conditional.h"
 
 #include <math.h>
 #include <nlopt.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- Sum of the experts' likelihoods ---- */
 
 typedef struct {
     const parts *p;
+    const size_t *given; /* M: rows that a part is conditioned on, or NULL            */
     const hyper *theta;
     size_t count, big; /* experts; the first `big` of them by all threads together */
     size_t *experts;   /* count: largest first                                     */
@@ -33,16 +36,31 @@ static void job_free(likelihood_job *j)
     mem_free(j->gradient);
 }
 
+typedef struct {
+    const parts *p;
+    const size_t *experts;
+} listed;
+
+/* Places in a list of experts by their experts' sizes (ties: lower number first). */
+static int larger_first(const void *a, const void *b, void *context)
+{
+    const listed *l = context;
+    size_t x = l->experts[*(const size_t *)a], y = l->experts[*(const size_t *)b];
+    size_t m = part_size(l->p, x), n = part_size(l->p, y);
+    if (m != n)
+        return m > n ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
 /* The experts in order of work, each with the place of its result, which is
  * its place in the caller's list: sums are taken in that order. */
 static void order_work(likelihood_job *j, const size_t *experts)
 {
-    memcpy(j->experts, experts, j->count * sizeof *experts);
-    sort_by_size(j->p, j->experts, j->count);
+    for (size_t k = 0; k < j->count; k++)
+        j->slot[k] = k;
+    qsort_r(j->slot, j->count, sizeof *j->slot, larger_first, &(listed){j->p, experts});
     for (size_t i = 0; i < j->count; i++)
-        for (size_t k = 0; k < j->count; k++)
-            if (experts[k] == j->experts[i])
-                j->slot[i] = k;
+        j->experts[i] = experts[j->slot[i]];
     while (j->big < j->count && part_size(j->p, j->experts[j->big]) > BIG_EXPERT)
         j->big++;
 }
@@ -67,7 +85,7 @@ static quorum_status check_memory(const likelihood_job *j, double memory)
 static quorum_status job_new(const parts *p, const size_t *experts, size_t count,
                              const training_options *o, likelihood_job *out)
 {
-    likelihood_job j = {.p = p, .count = count, .threads = o->threads};
+    likelihood_job j = {.p = p, .given = o->given, .count = count, .threads = o->threads};
     quorum_status status = QUORUM_OK;
     NEW_ARRAY(j.experts, count);
     NEW_ARRAY(j.slot, count);
@@ -100,8 +118,13 @@ static quorum_status one_expert(likelihood_job *j, size_t item, int worker, int 
 {
     expert_data data = part_data(j->p, j->experts[item]);
     size_t slot = j->slot[item];
-    return negative_log_likelihood(j->theta, &data, &j->space[worker], threads, &j->value[slot],
-                                   j->with_gradient ? j->gradient + slot * (j->p->D + 2) : NULL);
+    likelihood_space *ws = &j->space[worker];
+    double *value = &j->value[slot];
+    double *gradient = j->with_gradient ? j->gradient + slot * (j->p->D + 2) : NULL;
+    if (j->given)
+        return negative_log_conditional(j->theta, &data, j->given[j->experts[item]], ws, value,
+                                        gradient);
+    return negative_log_likelihood(j->theta, &data, ws, threads, value, gradient);
 }
 
 static quorum_status small_expert(void *context, size_t item, int worker)
@@ -218,7 +241,7 @@ static double objective(unsigned n, const double *x, double *gradient, void *con
     return value;
 }
 
-/* Where the search begins: l = scale sqrt(D), s_f^2 = 1. */
+/* Where a search begins: l = scale sqrt(D), s_f^2 = 1. */
 typedef struct {
     double scale, noise;
 } starting_point;
@@ -244,17 +267,29 @@ static nlopt_opt new_optimiser(nlopt_algorithm algorithm, search *s, const train
     return optimiser;
 }
 
-/* Minimises from x.  When an algorithm gives up (a line search that fails), the
- * next one goes on from the best point so far. */
-static quorum_status search_from(search *s, const training_options *o, starting_point start,
-                                 double *x)
+static void starting_logs(size_t D, starting_point start, double *x)
 {
-    static const nlopt_algorithm algorithms[] = {NLOPT_LD_LBFGS, NLOPT_LD_SLSQP, NLOPT_LD_CCSAQ};
-    size_t D = s->theta.D;
     for (size_t d = 0; d < D; d++)
         x[d] = log(start.scale * sqrt((double)D));
     x[D] = 0.0;
     x[D + 1] = log(start.noise);
+}
+
+static void to_logs(const hyper *theta, double *x)
+{
+    size_t D = theta->D;
+    for (size_t i = 0; i < D + 2; i++) {
+        x[i] = log(i < D ? theta->lengthscale[i] : i == D ? theta->signal : theta->noise);
+        x[i] = fmax(theta_lower_bound(D, i), fmin(theta_upper_bound(D, i), x[i]));
+    }
+}
+
+/* Minimises from x.  When an algorithm gives up (a line search that fails), the
+ * next one goes on from the best point so far. */
+static quorum_status search_from(search *s, const training_options *o, double *x)
+{
+    static const nlopt_algorithm algorithms[] = {NLOPT_LD_LBFGS, NLOPT_LD_SLSQP, NLOPT_LD_CCSAQ};
+    size_t D = s->theta.D;
     for (size_t a = 0; a < sizeof algorithms / sizeof *algorithms; a++) {
         double before = s->best, value;
         s->optimiser = new_optimiser(algorithms[a], s, o);
@@ -297,18 +332,26 @@ quorum_status train(const parts *p, const size_t *experts, size_t count, const t
         goto done;
     }
     for (size_t k = 0; k < count; k++)
-        s.rows += (double)part_size(p, experts[k]);
-    TRY_OR_DONE(search_from(&s, o, first_start, x));
-    for (int r = 0; r < OTHER_STARTS && (r < o->restarts || explains_nothing(&s)); r++)
-        TRY_OR_DONE(search_from(&s, o, other_starts[r], x));
+        s.rows += (double)(part_size(p, experts[k]) - (o->given ? o->given[experts[k]] : 0));
+    if (o->start)
+        to_logs(o->start, x);
+    else
+        starting_logs(p->D, first_start, x);
+    TRY_OR_DONE(search_from(&s, o, x));
+    for (int r = 0; r < OTHER_STARTS && (r < o->restarts || explains_nothing(&s)); r++) {
+        starting_logs(p->D, other_starts[r], x);
+        TRY_OR_DONE(search_from(&s, o, x));
+    }
     if (!isfinite(s.best)) {
         status = failure(QUORUM_E_NUMERIC, "training failed: no hyperparameters gave a positive "
                                            "definite covariance; are many rows identical?");
         goto done;
     }
     from_logs(s.best_x, theta);
-    *result = (training_result){
-        .nlml = s.best * s.rows, .evaluations = s.evaluations, .no_signal = explains_nothing(&s)};
+    *result = (training_result){.nlml = s.best * s.rows,
+                                .rows = s.rows,
+                                .evaluations = s.evaluations,
+                                .no_signal = explains_nothing(&s)};
 done:
     job_free(&s.job);
     mem_free(s.theta.lengthscale);

@@ -1,5 +1,5 @@
 /* Shared hyperparameters by maximising the sum of the experts' log marginal
- * likelihoods. */
+ * likelihoods, or of log likelihoods of some rows given others (vecchia.h). */
 #ifndef QRM_EXPERTS_TRAIN_H
 #define QRM_EXPERTS_TRAIN_H
 
@@ -13,10 +13,15 @@ typedef struct {
     int threads;
     double memory; /* bytes that the workspaces may take                          */
     const progress *progress;
+    /* Of part e the first given[e] rows are only conditioned on: it counts as
+     * NLML(all its rows) - NLML(those), and as so many rows fewer.  NULL: none. */
+    const size_t *given;
+    const hyper *start; /* where to begin; NULL: l = sqrt(D), s_f^2 = 1, s^2 = 0.1  */
 } training_options;
 
 typedef struct {
     double nlml;     /* sum over the training experts                               */
+    double rows;     /* that it is the sum over: the objective is nlml / rows       */
     int evaluations; /* over all starts                                             */
     int no_signal;   /* 1: nothing better than noise was found                      */
 } training_result;

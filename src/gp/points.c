@@ -39,6 +39,19 @@ void points_scale(points *p, size_t n, const double *X, const double *center,
     }
 }
 
+void points_gather(const points *p, const size_t *which, size_t n, points *out)
+{
+    out->n = n;
+    for (size_t i = 0; i < n; i++) {
+        const double *z = p->Z + which[i] * p->D;
+        for (size_t d = 0; d < p->D; d++) {
+            out->Z[i * p->D + d] = z[d];
+            out->T[d * out->stride + i] = z[d];
+        }
+        out->norm[i] = p->norm[which[i]];
+    }
+}
+
 points points_view(const points *p, size_t first, size_t n)
 {
     points v = *p;

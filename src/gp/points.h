@@ -24,6 +24,9 @@ void points_free(points *p);
 void points_scale(points *p, size_t n, const double *X, const double *center,
                   const double *lengthscale);
 
+/* The listed points of p into `out`, which must have room for them. */
+void points_gather(const points *p, const size_t *which, size_t n, points *out);
+
 /* The points first .. first+n-1 of p, sharing its memory. */
 points points_view(const points *p, size_t first, size_t n);
 

@@ -140,22 +140,25 @@ static void mean_explained(size_t M, size_t count, size_t stride, double *explai
 quorum_status expert_graph_learn(const committee *c, const points *Q, size_t count,
                                  const graph_options *o, expert_graph *out)
 {
-    size_t M = c->parts.M, *all = NULL;
+    size_t M = c->parts.M;
+    question *asked = NULL;
     double *mean = NULL, *explained = NULL, *S = NULL;
     expert_graph g = {0};
     quorum_status status = expert_graph_new(M, &g);
     if (status < 0)
         return status;
-    if (!NEW_ARRAY(all, M) || !NEW_ARRAY(mean, M * Q->n) || !NEW_ARRAY(explained, M * Q->n) ||
+    if (!NEW_ARRAY(asked, M) || !NEW_ARRAY(mean, M * Q->n) || !NEW_ARRAY(explained, M * Q->n) ||
         !NEW_ARRAY(S, M * M)) {
         status = failure(QUORUM_E_MEMORY, "out of memory for the graph of %zu experts", M);
         goto done;
     }
-    for (size_t e = 0; e < M; e++)
-        all[e] = e;
     TRY_OR_DONE(progress_report(o->progress, "graph", 0.0, "%zu experts at %zu inputs", M, count));
-    posteriors wanted = {.mean = mean, .explained = explained};
-    TRY_OR_DONE(committee_posteriors(c, all, M, Q, o->budget, o->threads, &wanted));
+    for (size_t e = 0; e < M; e++)
+        asked[e] = (question){.expert = e,
+                              .b = Q->n,
+                              .mean = mean + e * Q->n,
+                              .explained = explained + e * Q->n};
+    TRY_OR_DONE(committee_answer(c, asked, M, Q, o->budget, o->threads));
     mean_explained(M, count, Q->n, explained);
     if (o->graph != GRAPH_NONE && M > 1) {
         covariance_of_means(M, count, Q->n, mean, S);
@@ -166,7 +169,7 @@ quorum_status expert_graph_learn(const committee *c, const points *Q, size_t cou
     expert_graph_rank(M, &g, explained);
     TRY_OR_DONE(progress_report(o->progress, "graph", 1.0, "%zu edges", g.edges));
 done:
-    mem_free(all);
+    mem_free(asked);
     mem_free(mean);
     mem_free(explained);
     mem_free(S);

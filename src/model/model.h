@@ -3,6 +3,7 @@
 #define QRM_MODEL_MODEL_H
 
 #include "experts/committee.h"
+#include "experts/neighbours.h"
 #include "graph/expert_graph.h"
 #include "model/options.h"
 
@@ -67,6 +68,10 @@ void model_cache_free(model_cache *cache);
 
 quorum_status model_committee(const quorum_model *m, const settings *s, const progress *p,
                               const committee **out);
+
+/* The search for nearest rows, over the committee's rows. */
+quorum_status model_neighbour_index(const quorum_model *m, const settings *s, const progress *p,
+                                    const neighbour_index **out);
 
 /* GRBCM's experts over the listed ones; base_expert as in experts/base.h. */
 quorum_status model_base_committee(const quorum_model *m, const size_t *experts, size_t count,

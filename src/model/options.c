@@ -32,6 +32,7 @@ static char kernel_choices[256], partition_choices[256];
 static quorum_status check_method(const char *text);
 static quorum_status check_select(const char *text);
 static quorum_status check_lambda(const char *text);
+static quorum_status check_neighbours(const char *text);
 
 static const option table[] = {
     {"target", TEXT, FIELD(target), "-1", NULL, 0, 0, "COL", "fit",
@@ -96,10 +97,16 @@ static const option table[] = {
      "Aggregation rule: npae, grbcm, rbcm, bcm, gpoe, gpoe-entropy, poe or single; NAME* means "
      "NAME with select graph:0.8.",
      check_method},
-    {"select", TEXT, FIELD(select), "all", NULL, 0, 0, "WHICH", "predict evaluate graph",
-     "Experts that take part: all; graph:A, the share A that is most important in the graph "
-     "(also best:A); worst:A, the least important; expert:I, one alone.",
+    {"select", TEXT, FIELD(select), "auto", NULL, 0, 0, "WHICH", "predict evaluate graph",
+     "Experts that take part: all; none; graph:A, the share A that is most important in the graph "
+     "(also best:A); worst:A, the least important; expert:I, one alone; local:K, the K that "
+     "explain most at each query; local:auto, as many as still help; graph:A+local:K.  auto: "
+     "local:4 for npae, all for the other methods.",
      check_select},
+    {"neighbours", TEXT, FIELD(neighbours), "auto", NULL, 0, 0, "m", "predict evaluate",
+     "Nearest training rows that make an expert of each query's own, joined with the others by "
+     "npae; 0: none.  auto: 256 for npae with select auto, otherwise none.",
+     check_neighbours},
     {"space", CHOICE, FIELD(space), "latent", "latent|observed", 0, 0, NULL, "predict evaluate",
      "Whether independent-expert rules aggregate the latent function and add the noise once, or "
      "aggregate noisy predictions as much of the literature does.  npae is always latent.",
@@ -399,7 +406,24 @@ static quorum_status check_method(const char *text)
 static quorum_status check_select(const char *text)
 {
     selection chosen;
-    return selection_parse(text, &chosen);
+    return strcmp(text, "auto") == 0 ? QUORUM_OK : selection_parse(text, &chosen);
+}
+
+static quorum_status parse_neighbours(const char *text, size_t *count)
+{
+    char *end;
+    unsigned long value = strtoul(text, &end, 10);
+    if (end == text || *end != '\0' || text[0] == '-' || value > 10000)
+        return failure(QUORUM_E_ARGUMENT,
+                       "option neighbours: \"%s\" is not a whole number up to 10000, or auto", text);
+    *count = value;
+    return QUORUM_OK;
+}
+
+static quorum_status check_neighbours(const char *text)
+{
+    size_t count;
+    return strcmp(text, "auto") == 0 ? QUORUM_OK : parse_neighbours(text, &count);
 }
 
 static quorum_status check_lambda(const char *text)
@@ -409,13 +433,24 @@ static quorum_status check_lambda(const char *text)
     return parse_lambda(text, &kind, &value);
 }
 
-quorum_status options_method(const settings *s, const rule **method, selection *chosen)
+/* What select auto and neighbours auto stand for with npae. */
+static const char LOCAL_SELECT[] = "local:4";
+enum { LOCAL_NEIGHBOURS = 256 };
+
+quorum_status options_method(const settings *s, const rule **method, selection *chosen,
+                             size_t *neighbours)
 {
-    int starred;
+    int starred, automatic = strcmp(s->select, "auto") == 0;
     TRY(find_method(s->method, method, &starred));
-    if (starred && strcmp(s->select, "all") == 0)
-        return selection_parse("graph:0.8", chosen);
-    return selection_parse(s->select, chosen);
+    int joint = (*method)->kind == TAKES_COVARIANCE && automatic && !starred;
+    TRY(selection_parse(!automatic  ? s->select
+                        : starred ? "graph:0.8"
+                        : joint   ? LOCAL_SELECT
+                                  : "all",
+                        chosen));
+    *neighbours = joint ? LOCAL_NEIGHBOURS : 0;
+    return strcmp(s->neighbours, "auto") == 0 ? QUORUM_OK
+                                              : parse_neighbours(s->neighbours, neighbours);
 }
 
 quorum_status options_graph(const settings *s, graph_options *out)

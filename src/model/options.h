@@ -29,7 +29,7 @@ typedef struct {
     double graph_rows;
     int graph_on;
     /* prediction */
-    const char *method, *select;
+    const char *method, *select, *neighbours;
     int space;
     double interval;
     int latent, mean_only;
@@ -53,8 +53,10 @@ const progress *options_progress(const quorum_options *options);
 int options_threads(const settings *s);   /* the number to use: auto resolved         */
 double options_memory(const settings *s); /* bytes: auto resolved (half of the RAM)   */
 
-/* method + select options resolved: NAME* means NAME with select graph:0.8. */
-quorum_status options_method(const settings *s, const rule **method, selection *chosen);
+/* method, select and neighbours resolved: NAME* means NAME with select graph:0.8;
+ * select auto and neighbours auto are the best known settings of the method. */
+quorum_status options_method(const settings *s, const rule **method, selection *chosen,
+                             size_t *neighbours);
 
 /* Kind and penalty of the expert graph; the rest of *out is zeroed. */
 quorum_status options_graph(const settings *s, graph_options *out);

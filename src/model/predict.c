@@ -1,7 +1,10 @@
-/* Predict: block of queries -> experts' posteriors -> the chosen experts' ->
+/* Predict: block of queries -> the experts at each query's table -> their posteriors ->
  * aggregate -> add noise, undo standardising. */
 #include "model/model.h"
 
+#include "aggregate/joint.h"
+#include "aggregate/local.h"
+#include "aggregate/nearest.h"
 #include "aggregate/npae.h"
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -14,12 +17,15 @@
 #include <string.h>
 
 enum {
-    CI_BLOCK = 8192,   /* queries of a block at most: independent rules             */
-    NPAE_BLOCK = 1024, /* and NPAE, where a block's kernel entries are shared by all */
-    CHUNK = 65536      /* queries that a caller should pass at once at most          */
+    CI_BLOCK = 8192,    /* queries of a block at most: independent rules              */
+    NPAE_BLOCK = 1024,  /* NPAE on the same experts everywhere                        */
+    LOCAL_BLOCK = 8192, /* NPAE on each query's own experts: more queries, more shared */
+    CHUNK = 65536,      /* queries that a caller should pass at once at most          */
+    AUTO_MOST = 16      /* experts that local:auto seats at most                      */
 };
-static const double BLOCK_SHARE = 0.2;  /* of the memory option: a block's posteriors      */
-static const double FACTOR_SHARE = 0.2; /* factors made for a block when they are not kept */
+static const double BLOCK_SHARE = 0.2;    /* of the memory option: a block                     */
+static const double FACTOR_SHARE = 0.2;   /* factors made for a block when they are not kept   */
+static const double AUTO_TOLERANCE = 0.01; /* local:auto stops when the variance falls by less */
 
 /* One call's plan. */
 typedef struct {
@@ -28,22 +34,27 @@ typedef struct {
     const progress *progress;
     const rule *rule;
     const committee *c;
-    size_t *experts, count; /* of the committee that take part                     */
-    size_t used;            /* experts of the model that take part                 */
+    const neighbour_index *index; /* NULL: no neighbourhoods                           */
+    selection chosen;
+    size_t *experts, count; /* of the committee that may take part                     */
+    size_t used;            /* experts of the model that may take part                 */
+    size_t neighbours;      /* rows of each query's own expert, 0: none                */
     int threads, mean_only;
     double memory;
-    size_t block; /* queries of a block                                  */
+    size_t block;           /* queries of a block                                      */
 } plan;
+
+/* Counts of a call. */
+typedef struct {
+    quorum_report events;
+    double seats; /* taken, over all queries */
+} tally;
 
 /* Space for one block. */
 typedef struct {
-    double *X; /* block x D */
-    points Q;
-    double *mean;      /* count x block */
-    double *explained; /* count x block; then variances */
-    double **gamma;    /* count */
-    double *gammas;
-    double *out_mean, *out_var; /* block */
+    double *X;    /* block x D: standardised */
+    points Q;     /* scaled, padded          */
+    double *mean, *var; /* block             */
 } block_space;
 
 /* ---- Plan ---- */
@@ -61,18 +72,34 @@ static size_t rows_of(const committee *c, const size_t *experts, size_t count)
     return rows;
 }
 
-/* Queries of a block: as many as memory allows, up to what speed can use. */
-static size_t block_size(rule_kind kind, size_t count, size_t rows, size_t D, double memory,
-                         size_t queries)
+static int is_local(const plan *p)
 {
-    double each = 8.0 * (3.0 * (double)count + 4.0 * (double)D + 8.0);
-    size_t most = CI_BLOCK;
-    if (kind == TAKES_COVARIANCE) {
-        each += npae_query_bytes(count, rows);
-        most = NPAE_BLOCK;
+    return p->chosen.local > 0 || p->chosen.local_auto;
+}
+
+/* Experts that one query is predicted from. */
+static size_t seats_wanted(const plan *p)
+{
+    size_t K = p->chosen.local_auto ? AUTO_MOST : p->chosen.local;
+    return K > 0 && K < p->count ? K : p->count;
+}
+
+/* Queries of a block: as many as memory allows, up to what speed can use. */
+static size_t block_size(const plan *p, size_t queries)
+{
+    size_t seats = seats_wanted(p), most = CI_BLOCK, b;
+    double rows = 0.0, each = 8.0 * (4.0 * (double)p->m->D + 8.0);
+    if (p->rule->kind == TAKES_COVARIANCE) {
+        most = is_local(p) || p->count == 0 ? LOCAL_BLOCK : NPAE_BLOCK;
+        if (p->count > 0)
+            rows = (double)rows_of(p->c, p->experts, p->count) / (double)p->count * (double)seats;
+        each += 16.0 * (double)p->neighbours;
     }
-    double fit = BLOCK_SHARE * memory / each;
-    size_t b = fit < (double)most ? (size_t)fit : most;
+    if (is_local(p))
+        each += assembly_query_bytes(local_candidates(seats, p->count), 0.0);
+    each += assembly_query_bytes(seats + 1, rows);
+    double fit = BLOCK_SHARE * p->memory / each;
+    b = fit < (double)most ? (size_t)fit : most;
     b = b / QUERY_MULTIPLE * QUERY_MULTIPLE;
     if (b < QUERY_MULTIPLE)
         b = QUERY_MULTIPLE;
@@ -83,18 +110,12 @@ static size_t block_size(rule_kind kind, size_t count, size_t rows, size_t D, do
  * experts were selected) and the joined experts. */
 static quorum_status take_base(plan *p, const size_t *ranking, int selected)
 {
-    size_t base = selected && p->count > 1 ? ranking[0] : SIZE_MAX;
-    if (base != SIZE_MAX) { /* the most important of those that take part */
-        int listed = 0;
-        for (size_t r = 0; r < p->m->M && !listed; r++)
-            for (size_t i = 0; i < p->count && !listed; i++)
-                if (p->experts[i] == ranking[r]) {
-                    base = ranking[r];
-                    listed = 1;
-                }
-    }
+    size_t base = SIZE_MAX, *all;
+    for (size_t r = 0; selected && p->count > 1 && base == SIZE_MAX; r++)
+        for (size_t i = 0; i < p->count; i++)
+            if (p->experts[i] == ranking[r])
+                base = ranking[r];
     TRY(model_base_committee(p->m, p->experts, p->count, base, p->s, p->progress, &p->c));
-    size_t *all;
     if (!NEW_ARRAY(all, p->c->parts.M))
         return failure(QUORUM_E_MEMORY, "out of memory for %zu experts", p->c->parts.M);
     for (size_t i = 0; i < p->c->parts.M; i++)
@@ -105,39 +126,68 @@ static quorum_status take_base(plan *p, const size_t *ranking, int selected)
     return QUORUM_OK;
 }
 
-/* The ranking of the model's own graph, or of one learned on these queries. */
+/* The graph of the model's kind, learned on these queries. */
 static quorum_status graph_on_queries(plan *p, const double *X, size_t n, expert_graph *g);
+
+/* Refuses what does not go together. */
+static quorum_status check_plan(const plan *p)
+{
+    if (p->rule->kind == TAKES_BASE && is_local(p))
+        return failure(QUORUM_E_ARGUMENT,
+                       "method %s joins all experts with one base: select local does not apply",
+                       p->rule->name);
+    if (p->neighbours > 0 && p->rule->kind != TAKES_COVARIANCE)
+        return failure(QUORUM_E_ARGUMENT,
+                       "method %s takes the experts as independent, which a neighbourhood is not: "
+                       "use neighbours with npae",
+                       p->rule->name);
+    if (p->count == 0 && p->neighbours == 0)
+        return failure(QUORUM_E_ARGUMENT, "select none leaves nobody to ask: give neighbours");
+    return QUORUM_OK;
+}
+
+static quorum_status choose_experts(plan *p, const double *X, size_t n)
+{
+    const size_t *ranking = p->m->graph.ranking;
+    expert_graph fresh = {0};
+    quorum_status status = QUORUM_OK;
+    int by_rank = p->chosen.kind == SELECT_MOST || p->chosen.kind == SELECT_LEAST;
+    if (by_rank && p->s->graph_on == GRAPH_ON_TEST) {
+        TRY(graph_on_queries(p, X, n, &fresh));
+        ranking = fresh.ranking;
+    }
+    TRY_OR_DONE(selection_members(&p->chosen, p->m->M, ranking, p->experts, &p->count));
+    p->used = p->count;
+    TRY_OR_DONE(check_plan(p));
+    if (p->rule->kind == TAKES_BASE)
+        TRY_OR_DONE(take_base(p, ranking, p->count < p->m->M));
+done:
+    expert_graph_free(&fresh);
+    return status;
+}
 
 static quorum_status make_plan(const quorum_model *m, const quorum_options *options,
                                const double *X, size_t n, plan *p)
 {
-    selection chosen;
-    expert_graph fresh = {0};
     quorum_status status = QUORUM_OK;
     *p = (plan){.m = m, .s = options_values(options), .progress = options_progress(options)};
     p->threads = options_threads(p->s);
     p->memory = options_memory(p->s);
-    TRY(options_method(p->s, &p->rule, &chosen));
+    TRY(options_method(p->s, &p->rule, &p->chosen, &p->neighbours));
+    p->neighbours = p->neighbours < m->n ? p->neighbours : m->n;
     TRY(model_committee(m, p->s, p->progress, &p->c));
+    if (p->neighbours > 0)
+        TRY(model_neighbour_index(m, p->s, p->progress, &p->index));
     if (!NEW_ARRAY(p->experts, m->M))
         return failure(QUORUM_E_MEMORY, "out of memory for %zu experts", m->M);
-    const size_t *ranking = m->graph.ranking;
-    int by_rank = chosen.kind == SELECT_MOST || chosen.kind == SELECT_LEAST;
-    if (by_rank && p->s->graph_on == GRAPH_ON_TEST) {
-        TRY_OR_DONE(graph_on_queries(p, X, n, &fresh));
-        ranking = fresh.ranking;
-    }
-    TRY_OR_DONE(selection_members(&chosen, m->M, ranking, p->experts, &p->count));
-    p->used = p->count;
-    if (p->rule->kind == TAKES_BASE)
-        TRY_OR_DONE(take_base(p, ranking, p->count < m->M));
-    p->mean_only = p->s->mean_only && p->count == 1 && p->rule->trusts_one;
-    p->block = block_size(p->rule->kind, p->count, rows_of(p->c, p->experts, p->count), m->D,
-                          p->memory, n);
+    TRY_OR_DONE(choose_experts(p, X, n));
+    p->mean_only = p->s->mean_only && p->count == 1 && p->neighbours == 0 && p->rule->trusts_one;
+    p->block = block_size(p, n);
 done:
-    expert_graph_free(&fresh);
-    if (status < 0)
+    if (status < 0) {
         mem_free(p->experts);
+        p->experts = NULL;
+    }
     return status;
 }
 
@@ -148,106 +198,189 @@ static void block_free(block_space *w)
     points_free(&w->Q);
     mem_free(w->X);
     mem_free(w->mean);
-    mem_free(w->explained);
-    mem_free(w->gamma);
-    mem_free(w->gammas);
-    mem_free(w->out_mean);
-    mem_free(w->out_var);
+    mem_free(w->var);
 }
 
 static quorum_status block_new(const plan *p, block_space *w)
 {
-    size_t b = p->block, rows = rows_of(p->c, p->experts, p->count);
-    int joint = p->rule->kind == TAKES_COVARIANCE;
+    size_t b = p->block;
     *w = (block_space){0};
     if (points_new(b, p->m->D, &w->Q) == QUORUM_OK && NEW_ARRAY(w->X, b * p->m->D) &&
-        NEW_ARRAY(w->mean, p->count * b) && NEW_ARRAY(w->explained, p->count * b) &&
-        NEW_ARRAY(w->out_mean, b) && NEW_ARRAY(w->out_var, b) && NEW_ARRAY(w->gamma, p->count) &&
-        (!joint || NEW_ARRAY(w->gammas, rows * b)))
+        NEW_ARRAY(w->mean, b) && NEW_ARRAY(w->var, b))
         return QUORUM_OK;
     block_free(w);
     return failure(QUORUM_E_MEMORY, "out of memory for a block of %zu queries: lower memory", b);
 }
 
-/* Standardises and scales n queries; the padding repeats the last one. */
-static void take_queries(const plan *p, const double *X, size_t n, block_space *w)
+/* Standardises and scales the listed queries; the padding repeats the last one. */
+static void take_queries(const plan *p, const double *X, const size_t *which, size_t n,
+                         block_space *w)
 {
     const quorum_model *m = p->m;
-    size_t padded = pad(n);
-    scaling_apply(n, m->D, X, m->x_mean, m->x_scale, w->X);
-    for (size_t i = n; i < padded; i++)
-        memcpy(w->X + i * m->D, w->X + (n - 1) * m->D, m->D * sizeof *w->X);
-    points_scale(&w->Q, padded, w->X, NULL, m->theta.lengthscale);
+    for (size_t i = 0; i < pad(n); i++)
+        scaling_apply(1, m->D, X + which[i < n ? i : n - 1] * m->D, m->x_mean, m->x_scale,
+                      w->X + i * m->D);
+    points_scale(&w->Q, pad(n), w->X, NULL, m->theta.lengthscale);
+}
+
+/* Seats K experts at each of the n queries Q. */
+static quorum_status seat(const plan *p, assembly *a, size_t K, size_t n, tally *t)
+{
+    if (is_local(p) && K < p->count)
+        return seat_local(a, p->experts, p->count, K, n, FACTOR_SHARE * p->memory, p->threads,
+                          &t->events.unsure);
+    assembly_seat_all(a, p->experts, p->count);
+    return QUORUM_OK;
 }
 
 /* Rules over opinions: v_i = s_f^2 - explained, plus s^2 in observed space. */
-static quorum_status combine_opinions(const plan *p, block_space *w, quorum_report *report)
+static quorum_status combine_opinions(const plan *p, size_t n, block_space *w, tally *t)
 {
-    size_t b = w->Q.n;
     const hyper *theta = &p->m->theta;
     double noise = p->s->space == SPACE_OBSERVED ? theta->noise : 0.0;
-    posteriors wanted = {.mean = w->mean, .explained = p->mean_only ? NULL : w->explained};
-    TRY(committee_posteriors(p->c, p->experts, p->count, &w->Q, FACTOR_SHARE * p->memory,
-                             p->threads, &wanted));
+    size_t seats = seats_wanted(p);
+    assembly a;
+    quorum_status status = QUORUM_OK;
+    TRY(assembly_new(p->c, &w->Q, seats, &a));
+    TRY_OR_DONE(seat(p, &a, seats, n, t));
+    TRY_OR_DONE(assembly_ask(&a, !p->mean_only, 0, FACTOR_SHARE * p->memory, p->threads));
+    t->seats += (double)seats * (double)n;
     if (p->mean_only) {
-        memcpy(w->out_mean, w->mean, b * sizeof *w->mean);
-        memset(w->out_var, 0, b * sizeof *w->out_var);
-        return QUORUM_OK;
+        memcpy(w->mean, a.mean, a.b * sizeof *w->mean);
+        memset(w->var, 0, a.b * sizeof *w->var);
+        goto done;
     }
-    double *var = w->explained;
-    for (size_t k = 0; k < p->count * b; k++)
-        var[k] = fmax(theta->signal - var[k], DBL_EPSILON * theta->signal) + noise;
-    opinions o = {
-        .p = p->count, .b = b, .mean = w->mean, .var = var, .prior = theta->signal + noise};
-    consensus out = {.mean = w->out_mean, .var = w->out_var};
+    for (size_t k = 0; k < seats * a.b; k++)
+        a.explained[k] =
+            fmax(theta->signal - a.explained[k], DBL_EPSILON * theta->signal) + noise;
+    opinions o = {.p = seats,
+                  .b = a.b,
+                  .mean = a.mean,
+                  .var = a.explained,
+                  .prior = theta->signal + noise};
+    consensus out = {.mean = w->mean, .var = w->var};
     p->rule->combine(&o, &out);
-    report->prior_fallbacks += out.fallbacks;
-    return QUORUM_OK;
+    t->events.prior_fallbacks += out.fallbacks;
+done:
+    assembly_free(&a);
+    return status;
 }
 
-static npae_block joint_block(const plan *p, const block_space *w)
+/* What the joint aggregation of some queries is made of. */
+typedef struct {
+    assembly a;
+    neighbourhoods near;
+    double *pairs;
+} joint_space;
+
+static void joint_free(joint_space *j)
 {
-    return (npae_block){.c = p->c,
-                        .experts = p->experts,
-                        .p = p->count,
-                        .b = w->Q.n,
-                        .mean = w->mean,
-                        .explained = w->explained,
-                        .gamma = w->gamma};
+    assembly_free(&j->a);
+    neighbourhoods_free(&j->near);
+    mem_free(j->pairs);
 }
 
-static quorum_status joint_posteriors(const plan *p, block_space *w)
+/* NPAE at the queries Q, K experts at each and the neighbourhood at the last seat. */
+static quorum_status aggregate_jointly(const plan *p, const points *Q, size_t K, size_t n,
+                                       joint_space *j, npae_result *out, tally *t)
 {
-    double *at = w->gammas;
-    for (size_t i = 0; i < p->count; i++) {
-        w->gamma[i] = at;
-        at += part_size(&p->c->parts, p->experts[i]) * w->Q.n;
+    size_t seats = K + (p->neighbours > 0);
+    TRY(assembly_new(p->c, Q, seats, &j->a));
+    if (!NEW_ZEROED(j->pairs, seats * (seats - 1) / 2 * Q->n))
+        return failure(QUORUM_E_MEMORY, "out of memory for the covariances of %zu experts", seats);
+    if (K > 0) {
+        TRY(seat(p, &j->a, K, n, t));
+        TRY(assembly_ask(&j->a, 1, 1, FACTOR_SHARE * p->memory, p->threads));
+        TRY(npae_pairs(&j->a, p->threads, j->pairs));
     }
-    posteriors wanted = {.mean = w->mean, .explained = w->explained, .gamma = w->gamma};
-    return committee_posteriors(p->c, p->experts, p->count, &w->Q, FACTOR_SHARE * p->memory,
-                                p->threads, &wanted);
-}
-
-static quorum_status combine_jointly(const plan *p, block_space *w, quorum_report *report)
-{
-    TRY(joint_posteriors(p, w));
-    npae_block block = joint_block(p, w);
-    npae_result out = {.mean = w->out_mean, .var = w->out_var};
-    TRY(npae_aggregate(&block, p->threads, &out));
-    report->clamped += out.clamped;
-    report->jittered += out.jittered;
-    report->pseudo_inverses += out.pseudo_inverses;
+    if (p->neighbours > 0) {
+        TRY(neighbourhoods_new(Q->n, p->neighbours, &j->near));
+        TRY(neighbour_search(p->index, Q, p->neighbours, p->threads, j->near.row, NULL));
+        TRY(nearest_seat(&j->a, seats - 1, &j->near, p->threads, j->pairs));
+    }
+    TRY(npae_solve(&j->a, j->pairs, p->threads, out));
     return QUORUM_OK;
 }
 
-/* w->out_mean and out_var at n queries, standardised, in the space of aggregation. */
-static quorum_status predict_block(const plan *p, const double *X, size_t n, block_space *w,
-                                   quorum_report *report)
+static void count_events(const npae_result *out, size_t seats, size_t n, tally *t)
 {
-    take_queries(p, X, n, w);
-    if (p->rule->kind == TAKES_COVARIANCE && !p->mean_only)
-        return combine_jointly(p, w, report);
-    return combine_opinions(p, w, report);
+    t->events.clamped += out->clamped;
+    t->events.jittered += out->jittered;
+    t->events.pseudo_inverses += out->pseudo_inverses;
+    t->seats += (double)seats * (double)n;
+}
+
+static quorum_status combine_jointly(const plan *p, size_t n, block_space *w, tally *t)
+{
+    joint_space j = {0};
+    npae_result out = {.mean = w->mean, .var = w->var};
+    size_t K = seats_wanted(p);
+    quorum_status status = aggregate_jointly(p, &w->Q, K, n, &j, &out, t);
+    count_events(&out, K, n, t);
+    joint_free(&j);
+    return status;
+}
+
+/* local:auto: 1, 2, 4, ... experts, until the variance falls by less than the tolerance;
+ * queries that are settled leave. */
+static quorum_status combine_gradually(const plan *p, size_t n, block_space *w, tally *t)
+{
+    size_t left = n, most = seats_wanted(p), *active = NULL;
+    double *mean = NULL, *var = NULL;
+    points Q = {0};
+    quorum_status status = points_new(w->Q.n, p->m->D, &Q);
+    if (status < 0)
+        return status;
+    if (!NEW_ARRAY(active, w->Q.n) || !NEW_ARRAY(mean, w->Q.n) || !NEW_ARRAY(var, w->Q.n)) {
+        status = failure(QUORUM_E_MEMORY, "out of memory for %zu queries", n);
+        goto done;
+    }
+    for (size_t i = 0; i < n; i++) {
+        active[i] = i;
+        w->var[i] = INFINITY;
+    }
+    for (size_t K = 1; left > 0; K = 2 * K < most ? 2 * K : most) {
+        joint_space j = {0};
+        npae_result out = {.mean = mean, .var = var};
+        size_t stay = 0;
+        for (size_t i = left; i < pad(left); i++)
+            active[i] = active[left - 1];
+        points_gather(&w->Q, active, pad(left), &Q);
+        status = aggregate_jointly(p, &Q, K < p->count ? K : p->count, left, &j, &out, t);
+        joint_free(&j);
+        if (status < 0)
+            goto done;
+        for (size_t i = 0; i < left; i++) {
+            size_t q = active[i];
+            int settled = K == most || var[i] >= w->var[q] * (1.0 - AUTO_TOLERANCE);
+            w->mean[q] = mean[i];
+            w->var[q] = var[i];
+            if (settled)
+                t->seats += (double)K;
+            else
+                active[stay++] = q;
+        }
+        count_events(&out, 0, 0, t);
+        left = stay;
+    }
+    for (size_t i = n; i < w->Q.n; i++)
+        w->mean[i] = w->var[i] = 0.0; /* padding */
+done:
+    points_free(&Q);
+    mem_free(active);
+    mem_free(mean);
+    mem_free(var);
+    return status;
+}
+
+/* w->mean and var at n queries, standardised, in the space of aggregation. */
+static quorum_status predict_block(const plan *p, size_t n, block_space *w, tally *t)
+{
+    if (p->rule->kind != TAKES_COVARIANCE || p->mean_only)
+        return combine_opinions(p, n, w, t);
+    if (p->chosen.local_auto && p->count > 1)
+        return combine_gradually(p, n, w, t);
+    return combine_jointly(p, n, w, t);
 }
 
 /* ---- Results in the caller's units ---- */
@@ -260,23 +393,23 @@ static double missing_noise(const plan *p)
     return p->m->theta.noise * ((p->s->latent ? 0.0 : 1.0) - (has_noise ? 1.0 : 0.0));
 }
 
-static void write_block(const plan *p, const block_space *w, size_t first, size_t n,
+static void write_block(const plan *p, const block_space *w, const size_t *which, size_t n,
                         const quorum_prediction *out)
 {
     const quorum_model *m = p->m;
     double noise = missing_noise(p);
     double z = normal_quantile(0.5 + 0.5 * p->s->interval);
     for (size_t q = 0; q < n; q++) {
-        double mean = m->y_mean + m->y_scale * w->out_mean[q];
-        double std = p->s->mean_only ? NAN : m->y_scale * sqrt(fmax(0.0, w->out_var[q] + noise));
+        double mean = m->y_mean + m->y_scale * w->mean[q];
+        double std = p->s->mean_only ? NAN : m->y_scale * sqrt(fmax(0.0, w->var[q] + noise));
         if (out->mean)
-            out->mean[first + q] = mean;
+            out->mean[which[q]] = mean;
         if (out->std)
-            out->std[first + q] = std;
+            out->std[which[q]] = std;
         if (out->lower)
-            out->lower[first + q] = mean - z * std;
+            out->lower[which[q]] = mean - z * std;
         if (out->upper)
-            out->upper[first + q] = mean + z * std;
+            out->upper[which[q]] = mean + z * std;
     }
 }
 
@@ -298,21 +431,53 @@ static quorum_status check_queries(const quorum_model *m, const double *X, size_
     return QUORUM_OK;
 }
 
+/* The order in which queries are taken: neighbours together where each query has its
+ * own experts, so that a block shares them. */
+static quorum_status order_queries(const plan *p, const double *X, size_t n, size_t *order)
+{
+    for (size_t i = 0; i < n; i++)
+        order[i] = i;
+    if (!is_local(p) || n <= p->block)
+        return QUORUM_OK;
+    const quorum_model *m = p->m;
+    double *Z;
+    points Q = {0};
+    if (!NEW_ARRAY(Z, n * m->D))
+        return failure(QUORUM_E_MEMORY, "out of memory for ordering %zu queries", n);
+    scaling_apply(n, m->D, X, m->x_mean, m->x_scale, Z);
+    quorum_status status = points_new(n, m->D, &Q);
+    if (status == QUORUM_OK) {
+        points_scale(&Q, n, Z, NULL, m->theta.lengthscale);
+        status = order_by_experts(p->c, &Q, order);
+    }
+    points_free(&Q);
+    mem_free(Z);
+    return status;
+}
+
 static quorum_status predict_all(const plan *p, const double *X, size_t n,
-                                 const quorum_prediction *out, quorum_report *report)
+                                 const quorum_prediction *out, tally *t)
 {
     block_space w;
-    TRY(block_new(p, &w));
+    size_t *order = NULL;
     quorum_status status = QUORUM_OK;
+    TRY(block_new(p, &w));
+    if (!NEW_ARRAY(order, n)) {
+        status = failure(QUORUM_E_MEMORY, "out of memory for %zu queries", n);
+        goto done;
+    }
+    TRY_OR_DONE(order_queries(p, X, n, order));
     for (size_t first = 0; first < n; first += p->block) {
         size_t count = n - first < p->block ? n - first : p->block;
         TRY_OR_DONE(progress_report(p->progress, "predict", (double)first / (double)n,
                                     "%zu of %zu queries", first, n));
-        TRY_OR_DONE(predict_block(p, X + first * p->m->D, count, &w, report));
-        write_block(p, &w, first, count, out);
+        take_queries(p, X, order + first, count, &w);
+        TRY_OR_DONE(predict_block(p, count, &w, t));
+        write_block(p, &w, order + first, count, out);
     }
     TRY_OR_DONE(progress_report(p->progress, "predict", 1.0, "%zu of %zu queries", n, n));
 done:
+    mem_free(order);
     block_free(&w);
     return status;
 }
@@ -324,21 +489,22 @@ quorum_status quorum_predict(const quorum_model *m, const double *X, size_t rows
     if (!m || !out || (!X && rows > 0))
         return failure(QUORUM_E_ARGUMENT, "quorum_predict: model, X and out must not be NULL");
     double start = wall_seconds();
-    quorum_report counts = {0};
+    tally t = {0};
     plan p = {0};
     quorum_status status = check_queries(m, X, rows);
     if (status == QUORUM_OK && rows > 0)
         status = make_plan(m, options, X, rows, &p);
-    if (status == QUORUM_OK && rows > 0) {
-        status = predict_all(&p, X, rows, out, &counts);
-        mem_free(p.experts);
-    }
+    if (status == QUORUM_OK && rows > 0)
+        status = predict_all(&p, X, rows, out, &t);
     if (status < 0)
         fill_nan(out, rows);
-    counts.experts_used = (double)p.used;
-    counts.seconds = wall_seconds() - start;
+    t.events.experts_used = rows == 0 ? 0.0
+                            : p.rule && p.rule->kind == TAKES_BASE ? (double)p.used
+                                                                   : t.seats / (double)rows;
+    t.events.seconds = wall_seconds() - start;
+    mem_free(p.experts);
     if (report)
-        *report = counts;
+        *report = t.events;
     return status;
 }
 
@@ -378,16 +544,17 @@ static quorum_status graph_on_queries(plan *p, const double *X, size_t n, expert
 
 /* ---- Joint covariance ---- */
 
-static void joint_to_units(const plan *p, size_t n, size_t b, const block_space *w,
-                           const double *cov, double *mean, double *covariance)
+static void joint_to_units(const plan *p, size_t n, const npae_result *r, const double *cov,
+                           double *mean, double *covariance)
 {
     const quorum_model *m = p->m;
+    size_t b = pad(n);
     double unit = m->y_scale * m->y_scale, noise = p->s->latent ? 0.0 : m->theta.noise;
     for (size_t q = 0; q < n; q++) {
         if (mean)
-            mean[q] = m->y_mean + m->y_scale * w->out_mean[q];
-        for (size_t r = 0; r < n; r++)
-            covariance[q * n + r] = unit * (cov[q * b + r] + (q == r ? noise : 0.0));
+            mean[q] = m->y_mean + m->y_scale * r->mean[q];
+        for (size_t k = 0; k < n; k++)
+            covariance[q * n + k] = unit * (cov[q * b + k] + (q == k ? noise : 0.0));
     }
 }
 
@@ -395,31 +562,47 @@ static quorum_status predict_jointly(plan *p, const double *X, size_t n, double 
                                      double *covariance)
 {
     block_space w;
+    joint_space j = {0};
     double *weights = NULL, *cov = NULL;
+    size_t K = seats_wanted(p), b = pad(n), *order = NULL;
+    tally t = {0};
     quorum_status status = QUORUM_OK;
-    if (p->block < pad(n))
-        return failure(
-            QUORUM_E_MEMORY,
-            "the joint covariance of %zu queries does not fit memory (%.2f GB): ask for at "
-            "most %zu at a time",
-            n, p->memory / 1e9, p->block);
+    p->block = b;
     TRY(block_new(p, &w));
-    if (!NEW_ARRAY(weights, p->count * p->block) || !NEW_ARRAY(cov, p->block * p->block)) {
+    if (!NEW_ARRAY(order, n) || !NEW_ARRAY(weights, (K + 1) * b) || !NEW_ARRAY(cov, b * b)) {
         status = failure(QUORUM_E_MEMORY, "out of memory for the covariance of %zu queries", n);
         goto done;
     }
-    take_queries(p, X, n, &w);
-    TRY_OR_DONE(joint_posteriors(p, &w));
-    npae_block block = joint_block(p, &w);
-    npae_result out = {.mean = w.out_mean, .var = w.out_var, .weights = weights};
-    TRY_OR_DONE(npae_aggregate(&block, p->threads, &out));
-    TRY_OR_DONE(npae_joint_covariance(&block, weights, &w.Q, p->threads, cov));
-    joint_to_units(p, n, w.Q.n, &w, cov, mean, covariance);
+    for (size_t i = 0; i < n; i++)
+        order[i] = i;
+    take_queries(p, X, order, n, &w);
+    npae_result out = {.mean = w.mean, .var = w.var, .weights = weights};
+    TRY_OR_DONE(aggregate_jointly(p, &w.Q, K, n, &j, &out, &t));
+    TRY_OR_DONE(joint_covariance(&j.a, weights, p->neighbours > 0 ? &j.near : NULL, p->threads,
+                                 cov));
+    joint_to_units(p, n, &out, cov, mean, covariance);
 done:
+    mem_free(order);
     mem_free(weights);
     mem_free(cov);
+    joint_free(&j);
     block_free(&w);
     return status;
+}
+
+static quorum_status check_joint(const plan *p, size_t n)
+{
+    double needed = joint_bytes(pad(n), (double)p->m->n) +
+                    (double)pad(n) * assembly_query_bytes(seats_wanted(p) + 1, (double)p->m->n);
+    if (p->rule->kind != TAKES_COVARIANCE)
+        return failure(QUORUM_E_ARGUMENT, "method %s has no joint covariance; use npae",
+                       p->rule->name);
+    if (needed > p->memory)
+        return failure(QUORUM_E_MEMORY,
+                       "the joint covariance of %zu queries may need %.2f GB, more than memory "
+                       "(%.2f GB) allows: ask for fewer at a time",
+                       n, needed / 1e9, p->memory / 1e9);
+    return QUORUM_OK;
 }
 
 quorum_status quorum_predict_joint(const quorum_model *m, const double *X, size_t rows,
@@ -427,21 +610,17 @@ quorum_status quorum_predict_joint(const quorum_model *m, const double *X, size_
 {
     plan p = {0};
     if (!m || !X || !covariance || rows == 0)
-        return failure(
-            QUORUM_E_ARGUMENT,
-            "quorum_predict_joint: model, X and covariance must not be NULL, rows not 0");
+        return failure(QUORUM_E_ARGUMENT,
+                       "quorum_predict_joint: model, X and covariance must not be NULL, rows not 0");
     quorum_prediction out = {.mean = mean};
     quorum_status status = check_queries(m, X, rows);
     if (status == QUORUM_OK)
         status = make_plan(m, options, X, rows, &p);
-    if (status == QUORUM_OK) {
-        if (p.rule->kind != TAKES_COVARIANCE)
-            status = failure(QUORUM_E_ARGUMENT, "method %s has no joint covariance; use npae",
-                             p.rule->name);
-        else
-            status = predict_jointly(&p, X, rows, mean, covariance);
-        mem_free(p.experts);
-    }
+    if (status == QUORUM_OK)
+        status = check_joint(&p, rows);
+    if (status == QUORUM_OK)
+        status = predict_jointly(&p, X, rows, mean, covariance);
+    mem_free(p.experts);
     if (status < 0) {
         fill_nan(&out, rows);
         for (size_t i = 0; i < rows * rows; i++)

@@ -20,6 +20,7 @@ struct model_cache {
     int ready;
     committee committee;
     base_entry *bases;
+    neighbour_index *index;
     double kept; /* bytes of factors */
 };
 
@@ -47,6 +48,7 @@ void model_cache_free(model_cache *c)
 {
     if (!c)
         return;
+    neighbour_index_free(c->index);
     committee_free(&c->committee);
     for (base_entry *b = c->bases, *next; b; b = next) {
         next = b->next;
@@ -81,6 +83,21 @@ quorum_status model_committee(const quorum_model *m, const settings *s, const pr
     }
     pthread_mutex_unlock(&cache->lock);
     *out = &cache->committee;
+    return status;
+}
+
+quorum_status model_neighbour_index(const quorum_model *m, const settings *s, const progress *p,
+                                    const neighbour_index **out)
+{
+    model_cache *cache = m->cache;
+    const committee *c;
+    TRY(model_committee(m, s, p, &c));
+    quorum_status status = QUORUM_OK;
+    pthread_mutex_lock(&cache->lock);
+    if (!cache->index)
+        status = neighbour_index_new(&c->Z, options_threads(s), &cache->index);
+    pthread_mutex_unlock(&cache->lock);
+    *out = cache->index;
     return status;
 }
 

@@ -6,6 +6,7 @@
  * their raw results to OUT.npz.  C matrices are column-major with one column a
  * point, which is NumPy's row-major with one row a point: X (n x D) and gamma
  * (b x m) need no transposing on either side. */
+#include "aggregate/joint.h"
 #include "aggregate/npae.h"
 #include "aggregate/rule.h"
 #include "base/memory.h"
@@ -143,49 +144,45 @@ static void show_likelihood(const problem *p)
     check(total_likelihood(&p->rows, p->all, M, &options, &p->theta, total, slope));
 }
 
-static void show_posteriors(const problem *p, const committee *c, npae_block *block)
+/* All experts at every table. */
+static void show_posteriors(const problem *p, assembly *a)
 {
     size_t M = p->rows.M, b = p->Q.n;
-    double *mean = result("mean", M, b), *explained = result("explained", M, b);
-    double *gammas = vector("gamma", p->rows.n * b), **gamma = malloc(M * sizeof *gamma);
-    for (size_t e = 0; gamma && e < M; e++)
-        gamma[e] = gammas + p->rows.offset[e] * b;
-    posteriors wanted = {.mean = mean, .explained = explained, .gamma = gamma};
-    check(committee_posteriors(c, p->all, M, &p->Q, 1e12, p->threads, &wanted));
-    *block = (npae_block){.c = c,
-                          .experts = p->all,
-                          .p = M,
-                          .b = b,
-                          .mean = mean,
-                          .explained = explained,
-                          .gamma = gamma};
+    double *gammas = vector("gamma", p->rows.n * b);
+    assembly_seat_all(a, p->all, M);
+    check(assembly_ask(a, 1, 1, 1e12, p->threads));
+    memcpy(result("mean", M, b), a->mean, M * b * sizeof *a->mean);
+    memcpy(result("explained", M, b), a->explained, M * b * sizeof *a->explained);
+    memcpy(gammas, a->gammas, p->rows.n * b * sizeof *gammas);
 }
 
-static void show_npae(const problem *p, const npae_block *block)
+static void show_npae(const problem *p, const assembly *a)
 {
     size_t M = p->rows.M, b = p->Q.n;
     npae_result r = {.mean = vector("npae_mean", b),
                      .var = vector("npae_var", b),
                      .weights = result("npae_weights", M, b)};
-    check(npae_cross_covariances(block, p->threads, result("pairs", M * (M - 1) / 2, b)));
-    check(npae_aggregate(block, p->threads, &r));
+    double *pairs = result("pairs", M * (M - 1) / 2, b);
+    check(npae_pairs(a, p->threads, pairs));
+    check(npae_solve(a, pairs, p->threads, &r));
     double *events = vector("npae_events", 3);
     events[0] = (double)r.clamped;
     events[1] = (double)r.jittered;
     events[2] = (double)r.pseudo_inverses;
-    check(npae_joint_covariance(block, r.weights, &p->Q, p->threads, result("joint", b, b)));
+    check(joint_covariance(a, r.weights, NULL, p->threads, result("joint", b, b)));
 }
 
 static void show_gp(void)
 {
     problem p = read_problem();
     committee c;
-    npae_block block;
+    assembly a;
     show_kernel(&p);
     show_likelihood(&p);
     check(committee_new(&p.rows, &p.theta, number("keep") ? 1e12 : 0.0, p.threads, NULL, &c));
-    show_posteriors(&p, &c, &block);
-    show_npae(&p, &block);
+    check(assembly_new(&c, &p.Q, p.rows.M, &a));
+    show_posteriors(&p, &a);
+    show_npae(&p, &a);
 }
 
 /* ---- rules: mean var (p x b) prior(1) -> NAME_mean NAME_var NAME_fallbacks ------ */

@@ -189,6 +189,19 @@ static points some_queries(const team *t, size_t count)
     return Q;
 }
 
+/* Asks the listed experts about all queries; answers are count x b. */
+static void ask(const committee *c, const size_t *experts, size_t count, const points *Q,
+                double budget, int threads, double *mean, double *explained)
+{
+    question questions[M];
+    for (size_t i = 0; i < count; i++)
+        questions[i] = (question){.expert = experts[i],
+                                  .b = Q->n,
+                                  .mean = mean + i * Q->n,
+                                  .explained = explained ? explained + i * Q->n : NULL};
+    assert_ok(committee_answer(c, questions, count, Q, budget, threads));
+}
+
 static void factors_kept_or_not_give_the_same(void **state)
 {
     (void)state;
@@ -201,9 +214,8 @@ static void factors_kept_or_not_give_the_same(void **state)
         committee c;
         assert_ok(committee_new(&t.p, &t.theta, kept ? 1e9 : 0.0, 2, NULL, &c));
         assert_true((c.factors != NULL) == (kept != 0));
-        posteriors out = {.mean = mean[kept], .explained = explained[kept]};
         /* a budget of 1 byte: groups of one expert */
-        assert_ok(committee_posteriors(&c, t.all, M, &Q, 1.0, 1 + kept, &out));
+        ask(&c, t.all, M, &Q, 1.0, 1 + kept, mean[kept], explained[kept]);
         committee_free(&c);
     }
     assert_memory_equal(mean[0], mean[1], sizeof mean[0]);
@@ -223,12 +235,60 @@ static void experts_are_listed_in_any_order(void **state)
     assert_ok(committee_new(&t.p, &t.theta, 1e9, 2, NULL, &c));
     double mean[M * B], chosen[2 * B];
     size_t two[] = {3, 1};
-    assert_ok(committee_posteriors(&c, t.all, M, &Q, 1e9, 2, &(posteriors){.mean = mean}));
-    assert_ok(committee_posteriors(&c, two, 2, &Q, 1e9, 2, &(posteriors){.mean = chosen}));
+    ask(&c, t.all, M, &Q, 1e9, 2, mean, NULL);
+    ask(&c, two, 2, &Q, 1e9, 2, chosen, NULL);
     assert_memory_equal(chosen, mean + 3 * B, B * 8);
     assert_memory_equal(chosen + B, mean + 1 * B, B * 8);
     committee_free(&c);
     points_free(&Q);
+    free_team(&t);
+}
+
+/* A question about some of the queries gets the same answers as one about all. */
+static void questions_may_name_their_queries(void **state)
+{
+    (void)state;
+    team t;
+    make_team(&t);
+    enum { B = 48, FEW = 16 };
+    points Q = some_queries(&t, B);
+    committee c;
+    assert_ok(committee_new(&t.p, &t.theta, 1e9, 2, NULL, &c));
+    double mean[M * B], some[FEW];
+    size_t which[FEW];
+    for (size_t i = 0; i < FEW; i++)
+        which[i] = (7 * i + 3) % B;
+    ask(&c, t.all, M, &Q, 1e9, 2, mean, NULL);
+    question one = {.expert = 2, .b = FEW, .query = which, .mean = some};
+    assert_ok(committee_answer(&c, &one, 1, &Q, 1e9, 2));
+    for (size_t i = 0; i < FEW; i++)
+        assert_true(some[i] == mean[2 * B + which[i]]);
+    committee_free(&c);
+    points_free(&Q);
+    free_team(&t);
+}
+
+static void centres_and_radii_enclose_the_rows(void **state)
+{
+    (void)state;
+    team t;
+    make_team(&t);
+    committee c;
+    assert_ok(committee_new(&t.p, &t.theta, 0.0, 2, NULL, &c));
+    for (size_t e = 0; e < M; e++) {
+        double most = 0.0, sum[D] = {0};
+        for (size_t r = t.offset[e]; r < t.offset[e + 1]; r++) {
+            double s = 0.0;
+            for (size_t d = 0; d < D; d++) {
+                sum[d] += c.Z.Z[r * D + d];
+                s += pow(c.Z.Z[r * D + d] - c.centre[e * D + d], 2.0);
+            }
+            most = fmax(most, sqrt(s));
+        }
+        assert_close(c.radius[e], most, 1e-12);
+        assert_close(c.centre[e * D], sum[0] / (double)part_size(&t.p, e), 1e-12);
+    }
+    committee_free(&c);
     free_team(&t);
 }
 
@@ -398,6 +458,8 @@ int main(void)
         cmocka_unit_test(nth_is_selected),
         cmocka_unit_test(factors_kept_or_not_give_the_same),
         cmocka_unit_test(experts_are_listed_in_any_order),
+        cmocka_unit_test(questions_may_name_their_queries),
+        cmocka_unit_test(centres_and_radii_enclose_the_rows),
         cmocka_unit_test(a_random_base_takes_rows_away),
         cmocka_unit_test(an_expert_can_be_the_base),
         cmocka_unit_test(training_finds_the_optimum),

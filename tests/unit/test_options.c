@@ -34,7 +34,7 @@ static void values_are_checked(void **state)
         {"memory", "1", "outside its range"},
         {"latent", "maybe", "true or false"},
         {"method", "npaee", "the methods are"},
-        {"select", "graph:2", "(0, 1]"},
+        {"select", "graph:2", "(0, 1]"},           {"neighbours", "-3", "whole number"},
         {"lambda", "-1", "number >= 0"},
         {"lambda", "rel:", "number >= 0"},
         {"interval", "1", "outside its range"},
@@ -78,13 +78,25 @@ static void a_star_selects_by_the_graph(void **state)
     quorum_options *o = quorum_options_new();
     const rule *method;
     selection chosen;
+    size_t near;
     assert_ok(quorum_options_set(o, "method", "rbcm*"));
-    assert_ok(options_method(options_values(o), &method, &chosen));
+    assert_ok(options_method(options_values(o), &method, &chosen, &near));
     assert_ptr_equal(method, &rule_rbcm);
     assert_true(chosen.kind == SELECT_MOST && chosen.share == 0.8);
     assert_ok(quorum_options_set(o, "select", "graph:0.5")); /* said by hand: stays */
-    assert_ok(options_method(options_values(o), &method, &chosen));
-    assert_true(chosen.share == 0.5);
+    assert_ok(options_method(options_values(o), &method, &chosen, &near));
+    assert_true(chosen.share == 0.5 && near == 0);
+    assert_ok(quorum_options_set(o, "select", "auto"));
+    assert_ok(quorum_options_set(o, "method", "npae"));
+    assert_ok(options_method(options_values(o), &method, &chosen, &near));
+    assert_true(chosen.kind == SELECT_ALL && chosen.local > 0 && near > 0);
+    assert_ok(quorum_options_set(o, "neighbours", "17"));
+    assert_ok(options_method(options_values(o), &method, &chosen, &near));
+    assert_int_equal(near, 17);
+    assert_ok(quorum_options_set(o, "neighbours", "auto"));
+    assert_ok(quorum_options_set(o, "method", "rbcm"));
+    assert_ok(options_method(options_values(o), &method, &chosen, &near));
+    assert_true(chosen.kind == SELECT_ALL && chosen.local == 0 && near == 0);
     quorum_options_free(o);
 }
 

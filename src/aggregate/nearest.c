@@ -1,0 +1,155 @@
+#include "aggregate/nearest.h"
+
+#include "aggregate/npae.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "gp/covariance.h"
+#include "linalg/blas.h"
+
+#include <string.h>
+
+enum { PANEL = 64 }; /* columns of a cross-covariance that exist at a time */
+
+quorum_status neighbourhoods_new(size_t b, size_t m, neighbourhoods *out)
+{
+    neighbourhoods n = {.m = m};
+    NEW_ARRAY(n.row, b * m);
+    NEW_ARRAY(n.gamma, b * m);
+    *out = n;
+    if (n.row && n.gamma)
+        return QUORUM_OK;
+    neighbourhoods_free(out);
+    return failure(QUORUM_E_MEMORY, "out of memory for %zu neighbours of %zu queries", m, b);
+}
+
+void neighbourhoods_free(neighbourhoods *n)
+{
+    mem_free(n->row);
+    mem_free(n->gamma);
+    *n = (neighbourhoods){0};
+}
+
+/* A worker's space. */
+typedef struct {
+    points X;     /* m: the neighbourhood                    */
+    double *C;    /* m x m: its factor                       */
+    double *k;    /* m: covariances with the query           */
+    double *K;    /* m x PANEL                               */
+} nearest_space;
+
+typedef struct {
+    assembly *a;
+    size_t seat;
+    neighbourhoods *n;
+    double *pairs;
+    size_t *column; /* seat x b: where query q stands in the list of seat s's expert */
+    size_t *place;  /* seat x b: that expert's number among those attending          */
+    nearest_space *space;
+} nearest_job;
+
+static void space_free(nearest_space *w)
+{
+    points_free(&w->X);
+    mem_free(w->C);
+    mem_free(w->k);
+    mem_free(w->K);
+}
+
+static quorum_status space_new(size_t m, size_t D, nearest_space *w)
+{
+    TRY(points_new(m, D, &w->X));
+    if (NEW_ARRAY(w->C, m * m) && NEW_ARRAY(w->k, m) && NEW_ARRAY(w->K, m * PANEL))
+        return QUORUM_OK;
+    return failure(QUORUM_E_MEMORY, "out of memory for a neighbourhood of %zu rows", m);
+}
+
+/* gamma = C^-1 k*, with mean and explained variance of the query's own expert. */
+static quorum_status own_expert(nearest_job *j, size_t q, nearest_space *w, double *gamma)
+{
+    assembly *a = j->a;
+    const committee *c = a->c;
+    const hyper *theta = &c->theta;
+    const size_t *row = j->n->row + q * j->n->m;
+    size_t m = j->n->m, place = j->seat * a->b + q;
+    points query = points_view(a->Q, q, 1);
+    double mean = 0.0;
+    points_gather(&c->Z, row, m, &w->X);
+    TRY(covariance_self(theta->kernel, theta->signal, &w->X, w->C, NULL, 1));
+    for (size_t i = 0; i < m; i++)
+        w->C[i * m + i] += theta->noise;
+    if (blas_cholesky(m, w->C, m) != 0)
+        return failure(QUORUM_E_NUMERIC,
+                       "the covariance matrix of a query's %zu nearest rows is not positive "
+                       "definite: raise the noise variance (%g)",
+                       m, theta->noise);
+    covariance_cross(theta->kernel, theta->signal, &w->X, &query, w->k, m);
+    memcpy(gamma, w->k, m * sizeof *gamma);
+    blas_solve_lower(m, 1, w->C, m, gamma, m);
+    a->explained[place] = vec_dot(m, gamma, gamma);
+    blas_solve_lower_transposed(m, 1, w->C, m, gamma, m);
+    for (size_t i = 0; i < m; i++)
+        mean += gamma[i] * c->parts.y[row[i]];
+    a->mean[place] = mean;
+    return QUORUM_OK;
+}
+
+/* gamma' k(N, X_e) Gamma_e, plus s^2 on the rows that both hold. */
+static double covariance_with(const nearest_job *j, size_t q, const attendance *t, size_t column,
+                              nearest_space *w, const double *gamma)
+{
+    const committee *c = j->a->c;
+    size_t m = j->n->m, first = c->parts.offset[t->expert], size = part_size(&c->parts, t->expert);
+    const double *theirs = t->gamma + column * size;
+    const size_t *row = j->n->row + q * m;
+    double sum = 0.0, shared = 0.0;
+    for (size_t at = 0; at < size; at += PANEL) {
+        points X = points_view(&c->Z, first + at, size - at < PANEL ? size - at : PANEL);
+        covariance_cross(c->theta.kernel, c->theta.signal, &w->X, &X, w->K, m);
+        for (size_t i = 0; i < X.n; i++)
+            sum += theirs[at + i] * vec_dot(m, gamma, w->K + i * m);
+    }
+    for (size_t i = 0; i < m; i++)
+        if (row[i] >= first && row[i] < first + size)
+            shared += gamma[i] * theirs[row[i] - first];
+    return sum + c->theta.noise * shared;
+}
+
+static quorum_status one_query(void *context, size_t q, int worker)
+{
+    nearest_job *j = context;
+    assembly *a = j->a;
+    nearest_space *w = &j->space[worker];
+    double *gamma = j->n->gamma + q * j->n->m;
+    TRY(own_expert(j, q, w, gamma));
+    for (size_t s = 0; j->pairs && s < j->seat; s++) {
+        size_t at = s * a->b + q;
+        if (a->member[at] != NOBODY)
+            j->pairs[pair_index(s, j->seat) * a->b + q] =
+                covariance_with(j, q, &a->by_expert[j->place[at]], j->column[at], w, gamma);
+    }
+    return QUORUM_OK;
+}
+
+quorum_status nearest_seat(assembly *a, size_t seat, neighbourhoods *n, int threads, double *pairs)
+{
+    int workers = parallel_workers(threads, a->b);
+    nearest_job j = {.a = a, .seat = seat, .n = n, .pairs = pairs};
+    quorum_status status = QUORUM_OK;
+    if (!NEW_ARRAY(j.column, seat * a->b) || !NEW_ARRAY(j.place, seat * a->b) ||
+        !NEW_ZEROED(j.space, (size_t)workers)) {
+        status = failure(QUORUM_E_MEMORY, "out of memory for the neighbourhoods of %zu queries",
+                         a->b);
+        goto done;
+    }
+    assembly_map_seats(a, j.column, j.place);
+    for (int w = 0; w < workers; w++)
+        TRY_OR_DONE(space_new(n->m, a->c->parts.D, &j.space[w]));
+    status = parallel_for(workers, a->b, one_query, &j);
+done:
+    for (int w = 0; j.space && w < workers; w++)
+        space_free(&j.space[w]);
+    mem_free(j.space);
+    mem_free(j.column);
+    mem_free(j.place);
+    return status;
+}

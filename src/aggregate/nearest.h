@@ -1,0 +1,22 @@
+/* An expert made for each query: a GP on its m nearest training rows, and its
+ * covariance with the experts at the same table, rows they share included. */
+#ifndef QRM_AGGREGATE_NEAREST_H
+#define QRM_AGGREGATE_NEAREST_H
+
+#include "aggregate/assembly.h"
+
+typedef struct {
+    size_t m;      /* rows of each neighbourhood                             */
+    size_t *row;   /* b x m: rows of the committee, nearest first            */
+    double *gamma; /* b x m: C^-1 k*                                         */
+} neighbourhoods;
+
+quorum_status neighbourhoods_new(size_t b, size_t m, neighbourhoods *out);
+void neighbourhoods_free(neighbourhoods *n);
+
+/* Seats the neighbourhoods (rows found already) at seat `seat` of every table: fills
+ * gamma, the seat's mean and explained variance and, where `pairs` is not NULL, its
+ * covariances with the experts in seats 0 .. seat-1 (pairs as in npae.h). */
+quorum_status nearest_seat(assembly *a, size_t seat, neighbourhoods *n, int threads, double *pairs);
+
+#endif

@@ -1,0 +1,225 @@
+#include "experts/neighbours.h"
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "experts/block_scan.h"
+#include "experts/box_tree.h"
+#include "experts/neighbour_methods.h"
+
+enum {
+    TREE_QUERIES = 16,   /* queries of one item of work                          */
+    SCAN_QUERIES = 64,   /* at most: columns of one product                      */
+    SCAN_KEPT = 1 << 21, /* at most: neighbours kept by one worker of the scan   */
+    TRIALS = 24,         /* rows searched to see whether the tree helps          */
+    TRIAL_NEIGHBOURS = 64
+};
+static const double WORTHWHILE = 0.25; /* share of points looked at (bench_neighbours) */
+
+struct neighbour_index {
+    points Z;
+    box_tree tree; /* empty for the scan */
+    int has_tree;
+    double share;
+};
+
+/* ---- Choosing ---- */
+
+typedef struct {
+    const neighbour_index *index;
+    size_t trials, m;
+    ranked *items; /* trials x nearest_room(m) */
+    size_t looked_at[TRIALS];
+} trial_job;
+
+static quorum_status trial_item(void *context, size_t item, int worker)
+{
+    (void)worker;
+    trial_job *job = context;
+    const points *Z = &job->index->Z;
+    size_t row = (2 * item + 1) * Z->n / (2 * job->trials);
+    nearest best = nearest_start(job->m, job->items + item * nearest_room(job->m));
+    job->looked_at[item] = box_tree_search(&job->index->tree, Z->Z + row * Z->D, &best);
+    return QUORUM_OK;
+}
+
+/* index->share: a count and no clock, so that the choice is the same every time. */
+static quorum_status measure_share(neighbour_index *index, int threads)
+{
+    size_t n = index->Z.n;
+    trial_job job = {.index = index,
+                     .trials = n < TRIALS ? n : TRIALS,
+                     .m = n < TRIAL_NEIGHBOURS ? n : TRIAL_NEIGHBOURS};
+    if (!NEW_ARRAY(job.items, job.trials * nearest_room(job.m)))
+        return failure(QUORUM_E_MEMORY, "out of memory for a neighbour search");
+    quorum_status status = parallel_for(threads, job.trials, trial_item, &job);
+    size_t sum = 0;
+    for (size_t i = 0; i < job.trials; i++)
+        sum += job.looked_at[i];
+    index->share = (double)sum / ((double)job.trials * (double)n);
+    mem_free(job.items);
+    return status;
+}
+
+static quorum_status grow_tree(neighbour_index *index, neighbour_method method, int threads)
+{
+    const points *Z = &index->Z;
+    index->has_tree = 1;
+    TRY(box_tree_build(Z->n, Z->D, Z->Z, threads, &index->tree));
+    TRY(measure_share(index, threads));
+    if (method == NEIGHBOURS_CHOOSE && index->share > WORTHWHILE) {
+        box_tree_free(&index->tree);
+        index->has_tree = 0;
+    }
+    return QUORUM_OK;
+}
+
+quorum_status neighbour_index_new_by(neighbour_method method, const points *Z, int threads,
+                                     neighbour_index **out)
+{
+    neighbour_index *index;
+    *out = NULL;
+    if (Z->n == 0 || Z->D == 0)
+        return failure(QUORUM_E_ARGUMENT, "no points to find neighbours among");
+    if (!NEW_ZEROED(index, 1))
+        return failure(QUORUM_E_MEMORY, "out of memory for a neighbour index");
+    index->Z = *Z;
+    index->share = 1.0;
+    quorum_status status =
+        method == NEIGHBOURS_SCAN ? QUORUM_OK : grow_tree(index, method, threads);
+    if (status < 0) {
+        neighbour_index_free(index);
+        return status;
+    }
+    *out = index;
+    return QUORUM_OK;
+}
+
+quorum_status neighbour_index_new(const points *Z, int threads, neighbour_index **out)
+{
+    return neighbour_index_new_by(NEIGHBOURS_CHOOSE, Z, threads, out);
+}
+
+void neighbour_index_free(neighbour_index *index)
+{
+    if (!index)
+        return;
+    box_tree_free(&index->tree);
+    mem_free(index);
+}
+
+const char *neighbour_index_method(const neighbour_index *index)
+{
+    return index->has_tree ? "tree" : "scan";
+}
+
+double neighbour_index_share(const neighbour_index *index)
+{
+    return index->share;
+}
+
+/* ---- Searching ---- */
+
+typedef struct {
+    const neighbour_index *index;
+    const points *Q;
+    size_t m, queries; /* queries in one item */
+    ranked *items;     /* workers x (1 or queries) x nearest_room(m)            */
+    nearest *best;     /* workers x queries, for the scan                       */
+    double *S;         /* workers x SCAN_POINTS x queries, for the scan         */
+    size_t *rows;
+    double *distances;
+} search_job;
+
+static void finish_query(const search_job *job, size_t q, nearest *best)
+{
+    nearest_finish(best, job->rows + q * job->m,
+                   job->distances ? job->distances + q * job->m : NULL);
+}
+
+static quorum_status tree_item(void *context, size_t item, int worker)
+{
+    const search_job *job = context;
+    size_t first = item * job->queries, b = job->Q->n;
+    for (size_t q = first; q < b && q < first + job->queries; q++) {
+        nearest best = nearest_start(job->m, job->items + (size_t)worker * nearest_room(job->m));
+        box_tree_search(&job->index->tree, job->Q->Z + q * job->Q->D, &best);
+        finish_query(job, q, &best);
+    }
+    return QUORUM_OK;
+}
+
+static quorum_status scan_item(void *context, size_t item, int worker)
+{
+    const search_job *job = context;
+    size_t first = item * job->queries, left = job->Q->n - first;
+    points Q = points_view(job->Q, first, left < job->queries ? left : job->queries);
+    size_t place = (size_t)worker * job->queries;
+    nearest *best = job->best + place;
+    for (size_t j = 0; j < Q.n; j++)
+        best[j] = nearest_start(job->m, job->items + (place + j) * nearest_room(job->m));
+    block_scan(&job->index->Z, &Q, job->S + place * SCAN_POINTS, best);
+    for (size_t j = 0; j < Q.n; j++)
+        finish_query(job, first + j, &best[j]);
+    return QUORUM_OK;
+}
+
+static quorum_status out_of_memory(size_t m)
+{
+    return failure(QUORUM_E_MEMORY, "out of memory for a search of %zu neighbours", m);
+}
+
+static quorum_status search_tree(search_job *job, int threads)
+{
+    job->queries = TREE_QUERIES;
+    size_t count = (job->Q->n + job->queries - 1) / job->queries;
+    size_t workers = (size_t)parallel_workers(threads, count);
+    if (!NEW_ARRAY(job->items, workers * nearest_room(job->m)))
+        return out_of_memory(job->m);
+    quorum_status status = parallel_for(threads, count, tree_item, job);
+    mem_free(job->items);
+    return status;
+}
+
+/* Columns of a product: shared among the workers, and what they keep is bounded. */
+static size_t scan_width(const search_job *job, int threads)
+{
+    size_t workers = (size_t)parallel_workers(threads, job->Q->n);
+    size_t width = (job->Q->n + workers - 1) / workers, most = SCAN_KEPT / nearest_room(job->m);
+    width = width < SCAN_QUERIES ? width : SCAN_QUERIES;
+    width = width < most ? width : most;
+    return width > 1 ? width : 1;
+}
+
+static quorum_status search_scan(search_job *job, int threads)
+{
+    quorum_status status;
+    job->queries = scan_width(job, threads);
+    size_t count = (job->Q->n + job->queries - 1) / job->queries;
+    size_t places = (size_t)parallel_workers(threads, count) * job->queries;
+    NEW_ARRAY(job->items, places * nearest_room(job->m));
+    NEW_ARRAY(job->best, places);
+    NEW_ARRAY(job->S, places * SCAN_POINTS);
+    if (job->items && job->best && job->S)
+        status = parallel_for(threads, count, scan_item, job);
+    else
+        status = out_of_memory(job->m);
+    mem_free(job->items);
+    mem_free(job->best);
+    mem_free(job->S);
+    return status;
+}
+
+quorum_status neighbour_search(const neighbour_index *index, const points *Q, size_t m, int threads,
+                               size_t *rows, double *distances)
+{
+    if (Q->D != index->Z.D)
+        return failure(QUORUM_E_ARGUMENT, "queries have %zu inputs, the points %zu", Q->D,
+                       index->Z.D);
+    if (m == 0 || m > index->Z.n)
+        return failure(QUORUM_E_ARGUMENT, "%zu neighbours asked for among %zu points", m,
+                       index->Z.n);
+    if (Q->n == 0)
+        return QUORUM_OK;
+    search_job job = {.index = index, .Q = Q, .m = m, .rows = rows, .distances = distances};
+    return index->has_tree ? search_tree(&job, threads) : search_scan(&job, threads);
+}
