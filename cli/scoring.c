@@ -63,7 +63,7 @@ static int make_list(const arguments *given, const char *name, const char *text,
 static const char *effective_select(const char *method, const char *select)
 {
     bool starred = method[strlen(method) - 1] == '*';
-    return starred && strcmp(select, "all") == 0 ? "graph:0.8" : select;
+    return starred && strcmp(select, "auto") == 0 ? "graph:0.8" : select;
 }
 
 static contender make_contender(const char *method, const char *select, const char *space)
@@ -132,6 +132,22 @@ size_t contenders_block_rows(const contenders *all, const quorum_model *model,
     return smallest ? smallest : 1;
 }
 
+/* Adds the rows to the scores and, of calibrated predictions, to those before it. */
+static void add_scores(contender *c, const quorum_model *model, const quorum_options *options,
+                       const quorum_info *info, const quorum_report *report, size_t rows,
+                       const double *y, const double *mean, double *std)
+{
+    double factor[4];
+    for (int k = 0; k < 4; k++)
+        factor[k] = quorum_interval_factor(model, options, quorum_coverage_levels[k]);
+    quorum_scores_add(&c->scores, rows, y, mean, std, info->y_mean, info->y_scale, factor);
+    if (!report->calibrated)
+        return;
+    for (size_t i = 0; i < rows; i++)
+        std[i] /= info->calibration_scale;
+    quorum_scores_add(&c->scores_before, rows, y, mean, std, info->y_mean, info->y_scale, NULL);
+}
+
 quorum_status contenders_score(contenders *all, const quorum_model *model, quorum_options *options,
                                progress *p, size_t rows, const double *X, const double *y,
                                double *mean, double *std)
@@ -149,7 +165,7 @@ quorum_status contenders_score(contenders *all, const quorum_model *model, quoru
             status = quorum_predict(model, X, rows, options, &out, &report);
         if (status < 0)
             break;
-        quorum_scores_add(&c->scores, rows, y, mean, std, info.y_mean, info.y_scale);
+        add_scores(c, model, options, &info, &report, rows, y, mean, std);
         add_events(&c->report, &report, rows);
     }
     return status;
@@ -160,6 +176,8 @@ void contenders_finish(contenders *all)
     for (size_t i = 0; i < all->count; i++) {
         contender *c = &all->items[i];
         quorum_scores_finish(&c->scores, &c->metrics);
+        if (c->scores_before.n)
+            quorum_scores_finish(&c->scores_before, &c->metrics_before);
         if (c->scores.n)
             c->report.experts_used /= (double)c->scores.n;
     }
@@ -190,6 +208,9 @@ static json_t *contender_as_json(const contender *c)
     json_object_set_new(o, "jittered", json_count(r->jittered));
     json_object_set_new(o, "pseudo_inverses", json_count(r->pseudo_inverses));
     json_object_set_new(o, "rows", json_count(c->scores.n));
+    if (c->scores_before.n)
+        json_object_set_new(o, "coverage_uncalibrated",
+                            coverage_as_json(c->metrics_before.coverage));
     return o;
 }
 
@@ -208,5 +229,9 @@ void contenders_say_events(const contenders *all, const arguments *given)
         char name[192];
         snprintf(name, sizeof name, "%s, select %s, %s space", c->method, c->select, c->space);
         note_events(given, name, &c->report);
+        const double *before = c->metrics_before.coverage;
+        if (c->scores_before.n)
+            note(given, "%s: before calibration the intervals covered %.1f, %.1f, %.1f and %.1f %%",
+                 name, 100.0 * before[0], 100.0 * before[1], 100.0 * before[2], 100.0 * before[3]);
     }
 }

@@ -13,6 +13,9 @@ typedef struct {
     quorum_scores scores;
     quorum_report report; /* sums over chunks; experts_used weighted by rows until finished */
     quorum_metrics metrics;
+    /* calibrated predictions: the same without calibration */
+    quorum_scores scores_before;
+    quorum_metrics metrics_before;
 } contender;
 
 typedef struct {

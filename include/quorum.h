@@ -192,6 +192,9 @@ typedef struct {
     const double *precision;  /* experts x experts                                   */
     const double *importance; /* experts                                             */
     const size_t *ranking;    /* experts: most important first                       */
+    /* Calibration (docs/methods.md, "Calibration"). */
+    size_t calibration_rows;  /* held-out rows behind it; 0: not calibrated            */
+    double calibration_scale; /* by which std is multiplied                            */
 } quorum_info;
 
 QUORUM_API quorum_status quorum_inspect(const quorum_model *model, quorum_info *info);
@@ -213,6 +216,7 @@ typedef struct {
     size_t jittered;        /* NPAE systems that needed jitter                          */
     size_t pseudo_inverses; /* NPAE systems solved by pseudo-inverse                    */
     size_t unsure;          /* select local: another expert might explain more          */
+    int calibrated;         /* 1: std and interval are calibrated                       */
     double seconds;
 } quorum_report;
 
@@ -229,6 +233,12 @@ QUORUM_API quorum_status quorum_predict(const quorum_model *model, const double 
 QUORUM_API quorum_status quorum_predict_joint(const quorum_model *model, const double *X,
                                               size_t rows, const quorum_options *options,
                                               double *mean, double *covariance);
+
+/* Half the width of the interval of this probability, divided by the std that
+ * quorum_predict gives with these options: the normal quantile, or what calibration
+ * found. */
+QUORUM_API double quorum_interval_factor(const quorum_model *model, const quorum_options *options,
+                                         double probability);
 
 /* How many queries to pass at once for good speed within the memory option. */
 QUORUM_API size_t quorum_block_rows(const quorum_model *model, const quorum_options *options);
@@ -253,10 +263,14 @@ typedef struct {
     double coverage[4]; /* share of targets inside the central 50, 90, 95, 99 % intervals */
 } quorum_metrics;
 
-/* train_mean and train_std describe the trivial Gaussian that MSLL compares with. */
+/* The probabilities whose coverage is counted: 0.50, 0.90, 0.95, 0.99. */
+QUORUM_API extern const double quorum_coverage_levels[4];
+
+/* train_mean and train_std describe the trivial Gaussian that MSLL compares with;
+ * factor holds quorum_interval_factor of the four levels, or is NULL (Gaussian). */
 QUORUM_API void quorum_scores_add(quorum_scores *scores, size_t n, const double *y,
                                   const double *mean, const double *std, double train_mean,
-                                  double train_std);
+                                  double train_std, const double *factor);
 QUORUM_API void quorum_scores_finish(const quorum_scores *scores, quorum_metrics *metrics);
 
 /* ---- The paper's built-in example --------------------------------------- */

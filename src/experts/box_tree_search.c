@@ -7,7 +7,7 @@
 
 #include <stdalign.h>
 
-enum { MOST_GROUPS = 8 };
+enum { MOST_GROUPS = 8, LINE = 8 /* doubles fetched at once */ };
 
 typedef struct {
     const box_tree *tree;
@@ -53,6 +53,15 @@ static size_t rank_children(const search *s, size_t l, size_t k, ranked *child, 
     return count;
 }
 
+/* Asks for a leaf's memory ahead of the visit. */
+static void fetch_leaf(const box_tree *tree, size_t k)
+{
+    size_t size = tree->leaf_groups * LANES * tree->D;
+    const double *leaf = tree->coordinates + k * size;
+    for (size_t i = 0; i < size; i += LINE)
+        __builtin_prefetch(leaf + i);
+}
+
 static void search_node(search *s, size_t l, size_t k)
 {
     if (l == s->tree->levels) {
@@ -61,8 +70,11 @@ static void search_node(search *s, size_t l, size_t k)
     }
     ranked child[LANES];
     size_t lane[LANES], count = rank_children(s, l, k, child, lane);
-    for (size_t i = 0; i < count && !ranked_before(s->best->limit, child[i]); i++)
+    for (size_t i = 0; i < count && !ranked_before(s->best->limit, child[i]); i++) {
+        if (l + 1 == s->tree->levels && i + 1 < count)
+            fetch_leaf(s->tree, k * LANES + lane[i + 1]);
         search_node(s, l + 1, k * LANES + lane[i]);
+    }
 }
 
 size_t box_tree_search(const box_tree *tree, const double *q, nearest *best)

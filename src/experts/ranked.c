@@ -25,18 +25,21 @@ static void median_of_three_to_front(ranked *items, size_t count)
 }
 
 /* Splits at a pivot and returns its place: before it what ranks before it.  No
- * branch depends on the data. */
+ * branch depends on the data.  Keys and rows move by themselves: a pair written in
+ * halves and read whole would have to wait for its store. */
 static size_t split_at_pivot(ranked *items, size_t count)
 {
     median_of_three_to_front(items, count);
     ranked pivot = items[0];
     size_t store = 1; /* items[1 .. store-1] rank before the pivot */
     for (size_t i = 1; i < count; i++) {
-        ranked item = items[i];
-        items[i] = items[store];
-        items[store] = item;
-        store +=
-            (size_t)((item.key < pivot.key) | ((item.key == pivot.key) & (item.row < pivot.row)));
+        double key = items[i].key;
+        size_t row = items[i].row;
+        items[i].key = items[store].key;
+        items[i].row = items[store].row;
+        items[store].key = key;
+        items[store].row = row;
+        store += (size_t)((key < pivot.key) | ((key == pivot.key) & (row < pivot.row)));
     }
     swap(&items[0], &items[store - 1]);
     return store - 1;

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-static const double LEVELS[4] = {0.50, 0.90, 0.95, 0.99};
+const double quorum_coverage_levels[4] = {0.50, 0.90, 0.95, 0.99};
 
 static double negative_log_density(double y, double mean, double std)
 {
@@ -22,11 +22,12 @@ static double ranked_probability_score(double y, double mean, double std)
 }
 
 void quorum_scores_add(quorum_scores *s, size_t n, const double *y, const double *mean,
-                       const double *std, double train_mean, double train_std)
+                       const double *std, double train_mean, double train_std,
+                       const double *factor)
 {
     double half_width[4];
     for (int k = 0; k < 4; k++)
-        half_width[k] = normal_quantile(0.5 + 0.5 * LEVELS[k]);
+        half_width[k] = factor ? factor[k] : normal_quantile(0.5 + 0.5 * quorum_coverage_levels[k]);
     if (s->n == 0)
         s->shift = train_mean;
     for (size_t i = 0; i < n; i++) {

@@ -46,6 +46,11 @@ static char *make_meta(const quorum_model *m)
         m->seconds_train, "graph", m->seconds_graph, "total", m->seconds_total);
     if (o)
         json_object_set_new(o, "seed", json_integer((json_int_t)m->seed));
+    if (o && m->calibration.count > 0)
+        json_object_set_new(o, "calibration",
+                            json_pack("{s:s, s:s, s:s, s:f}", "method", m->calibration.method,
+                                      "select", m->calibration.select, "neighbours",
+                                      m->calibration.neighbours, "scale", m->calibration.scale));
     char *text = o ? json_dumps(o, JSON_INDENT(1)) : NULL;
     json_decref(o);
     return text;
@@ -91,6 +96,8 @@ quorum_status quorum_save(const quorum_model *m, const char *path)
     TRY_OR_DONE(npz_add_doubles(w, "reference", 2, rD, m->reference));
     TRY_OR_DONE(npz_add_doubles(w, "precision", 2, MM, m->graph.precision));
     TRY_OR_DONE(npz_add_doubles(w, "importance", 1, &m->M, m->graph.importance));
+    if (m->calibration.count > 0)
+        TRY_OR_DONE(npz_add_doubles(w, "calibration", 1, &m->calibration.count, m->calibration.ratio));
     TRY_OR_DONE(npz_writer_save(w, path));
 done:
     npz_writer_free(w);
@@ -248,6 +255,36 @@ static quorum_status load_graph(load_state *l)
     return status;
 }
 
+static quorum_status copy_json_text(const json_t *object, const char *key, char **out)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    if (!text)
+        return damaged("its calibration does not say what it holds for");
+    *out = mem_copy_text(text);
+    return *out ? QUORUM_OK : failure(QUORUM_E_MEMORY, "out of memory for the calibration");
+}
+
+static quorum_status load_calibration(load_state *l)
+{
+    calibration *c = &l->m->calibration;
+    json_t *how = json_object_get(l->meta, "calibration");
+    size_t count = 0;
+    if (!npz_has(l->npz, "calibration.npy") && !how)
+        return QUORUM_OK;
+    TRY(read_array(l->npz, "calibration", 1, &count, &c->ratio));
+    TRY(copy_json_text(how, "method", &c->method));
+    TRY(copy_json_text(how, "select", &c->select));
+    TRY(copy_json_text(how, "neighbours", &c->neighbours));
+    c->scale = json_number_value(json_object_get(how, "scale"));
+    if (count == 0 || !(c->scale > 0.0) || !isfinite(c->scale) || c->ratio[0] < 0.0)
+        return damaged("calibration is out of range");
+    for (size_t i = 1; i < count; i++)
+        if (c->ratio[i] < c->ratio[i - 1])
+            return damaged("calibration is not ascending");
+    c->count = count;
+    return QUORUM_OK;
+}
+
 static quorum_status load_names(load_state *l)
 {
     quorum_model *m = l->m;
@@ -349,6 +386,7 @@ static quorum_status load(load_state *l, const char *path)
     TRY(load_names(l));
     TRY(load_graph(l));
     TRY(load_options(l));
+    TRY(load_calibration(l));
     load_history(l);
     return model_complete(l->m);
 }

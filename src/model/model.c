@@ -28,6 +28,7 @@ void quorum_model_free(quorum_model *m)
         mem_free(m->names[i]);
     model_cache_free(m->cache);
     expert_graph_free(&m->graph);
+    calibration_free(&m->calibration);
     mem_free(m->names);
     mem_free(m->X);
     mem_free(m->y);
@@ -114,6 +115,8 @@ quorum_status quorum_inspect(const quorum_model *m, quorum_info *info)
         .precision = m->graph.precision,
         .importance = m->graph.importance,
         .ranking = m->graph.ranking,
+        .calibration_rows = m->calibration.count,
+        .calibration_scale = m->calibration.count > 0 ? m->calibration.scale : 1.0,
     };
     return QUORUM_OK;
 }

@@ -11,6 +11,14 @@
 
 typedef struct model_cache model_cache; /* factors, made when first needed (ready.c) */
 
+/* What was learned from held-out rows (calibrate.c); count 0: nothing. */
+typedef struct {
+    size_t count;
+    double *ratio; /* count: |y - mean| / std, ascending              */
+    double scale;  /* their root mean square                          */
+    char *method, *select, *neighbours; /* the prediction it holds for */
+} calibration;
+
 struct quorum_model {
     size_t n, D, M;
     double *X;                /* n x D: standardised, rows sorted by expert     */
@@ -32,6 +40,8 @@ struct quorum_model {
     size_t references;
     expert_graph graph;
     graph_options graph_how; /* kind, penalty: as asked for at fit time */
+
+    calibration calibration;
 
     /* how it came about */
     double nlml;
@@ -60,6 +70,18 @@ parts model_parts(const quorum_model *m);
 
 /* Scaled reference inputs, padded to QUERY_MULTIPLE; free with points_free. */
 quorum_status model_reference_points(const quorum_model *m, points *out);
+
+/* ---- calibrate.c ---- */
+
+quorum_status model_calibrate(quorum_model *m, const quorum_options *options);
+void calibration_free(calibration *c);
+
+/* Whether predictions with these settings are calibrated. */
+int model_is_calibrated(const quorum_model *m, const settings *s);
+
+/* Half the width of the interval of this probability, in uncalibrated standard
+ * deviations. */
+double model_interval_reach(const quorum_model *m, const settings *s, double probability);
 
 /* ---- ready.c: factors, made once and shared by all threads ---- */
 

@@ -117,11 +117,19 @@ static const option table[] = {
      NULL},
     {"interval", REAL, FIELD(interval), "0.95", NULL, 0.001, 0.999999, "P", "predict",
      "Probability of the central interval in the columns lower and upper.", NULL},
+    {"calibration", CHOICE, FIELD(calibration), "auto", "auto|off", 0, 0, NULL, "predict evaluate",
+     "Whether std and intervals use what fit --calibrate found; it holds for the prediction "
+     "settings that it was made with.",
+     NULL},
     {"latent", FLAG, FIELD(latent), "false", NULL, 0, 0, NULL, "predict",
      "Leave the noise out of std and interval: they describe the function, not new data.", NULL},
     {"mean-only", FLAG, FIELD(mean_only), "false", NULL, 0, 0, NULL, "predict",
      "Predict means only.  Saves the variance work where the rule does not need it.", NULL},
 
+    {"calibrate", FLAG, FIELD(calibrate), "false", NULL, 0, 0, NULL, "fit",
+     "Predict some training rows from the others and keep how wide intervals have to be, so that "
+     "a 95 % interval covers 95 %.",
+     NULL},
     {"seed", COUNT, FIELD(seed), "1", NULL, 0, 9007199254740992.0, "N", "fit",
      "Seed of everything random; the same seed gives the same model.", NULL},
     {"threads", COUNT, FIELD(threads), "auto", NULL, 1, 256, "N", "fit predict evaluate",

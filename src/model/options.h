@@ -32,12 +32,14 @@ typedef struct {
     const char *method, *select, *neighbours;
     int space;
     double interval;
-    int latent, mean_only;
+    int latent, mean_only, calibration;
     /* machine */
+    int calibrate;
     double seed, threads, memory;
 } settings;
 
 enum { SPACE_LATENT, SPACE_OBSERVED };
+enum { CALIBRATION_AUTO, CALIBRATION_OFF };
 enum { GRAPH_ON_TRAIN, GRAPH_ON_TEST };
 
 struct quorum_options {

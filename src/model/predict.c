@@ -9,7 +9,6 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "data/scaling.h"
-#include "linalg/normal.h"
 
 #include <float.h>
 #include <math.h>
@@ -398,14 +397,15 @@ static void write_block(const plan *p, const block_space *w, const size_t *which
 {
     const quorum_model *m = p->m;
     double noise = missing_noise(p);
-    double z = normal_quantile(0.5 + 0.5 * p->s->interval);
+    double z = model_interval_reach(m, p->s, p->s->interval);
+    double scale = model_is_calibrated(m, p->s) ? m->calibration.scale : 1.0;
     for (size_t q = 0; q < n; q++) {
         double mean = m->y_mean + m->y_scale * w->mean[q];
         double std = p->s->mean_only ? NAN : m->y_scale * sqrt(fmax(0.0, w->var[q] + noise));
         if (out->mean)
             out->mean[which[q]] = mean;
         if (out->std)
-            out->std[which[q]] = std;
+            out->std[which[q]] = scale * std;
         if (out->lower)
             out->lower[which[q]] = mean - z * std;
         if (out->upper)
@@ -501,6 +501,7 @@ quorum_status quorum_predict(const quorum_model *m, const double *X, size_t rows
     t.events.experts_used = rows == 0 ? 0.0
                             : p.rule && p.rule->kind == TAKES_BASE ? (double)p.used
                                                                    : t.seats / (double)rows;
+    t.events.calibrated = p.m && model_is_calibrated(m, p.s);
     t.events.seconds = wall_seconds() - start;
     mem_free(p.experts);
     if (report)

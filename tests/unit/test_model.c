@@ -264,6 +264,7 @@ static void every_allocation_may_fail_in_fit(void **state)
 {
     world *w = *state;
     assert_ok(quorum_options_set(w->o, "threads", "1"));
+    assert_ok(quorum_options_set(w->o, "calibrate", "true"));
     int done = 0;
     for (long n = 1; !done; n++) {
         quorum_model *m = NULL;
@@ -400,6 +401,76 @@ static void joint_covariance_has_the_variances(void **state)
     quorum_model_free(m);
 }
 
+/* ---- Calibration ---- */
+
+static double covered(const quorum_model *m, const world *w, const double *truth)
+{
+    answers a;
+    double inside = 0.0;
+    assert_ok(predict(m, w, &a));
+    for (size_t q = 0; q < Q; q++)
+        inside += truth[q] >= a.lower[q] && truth[q] <= a.upper[q];
+    return inside / Q;
+}
+
+/* With a noise a hundred times too small the intervals are far too short; calibration
+ * makes them right. */
+static void calibration_mends_wrong_intervals(void **state)
+{
+    world *w = *state;
+    quorum_model *m = NULL, *again = NULL;
+    double *truth = smooth_targets(w->queries, Q, D, 0.0);
+    rng r = rng_seed(3, 3);
+    for (size_t q = 0; q < Q; q++)
+        truth[q] = 50.0 + 10.0 * (truth[q] + 0.2 * rng_normal(&r));
+    assert_ok(quorum_options_set(w->o, "theta", "1.5,1,0.0006"));
+    assert_ok(quorum_options_set(w->o, "calibrate", "true"));
+    assert_ok(quorum_options_set(w->o, "neighbours", "20"));
+    m = fit_model(w);
+    quorum_info info;
+    assert_ok(quorum_inspect(m, &info));
+    assert_int_equal(info.calibration_rows, N / 10);
+    assert_true(info.calibration_scale > 2.0);
+    assert_true(covered(m, w, truth) >= 0.85);
+    assert_ok(quorum_options_set(w->o, "calibration", "off"));
+    assert_true(covered(m, w, truth) < 0.7);
+    assert_ok(quorum_options_set(w->o, "calibration", "auto"));
+    /* 95 % of 30 ratios: the 30th, and the reach is measured in calibrated std */
+    assert_true(quorum_interval_factor(m, w->o, 0.95) > 1.0);
+    answers a, b;
+    assert_ok(quorum_save(m, w->path));
+    assert_ok(quorum_load(w->path, &again));
+    assert_ok(predict(m, w, &a));
+    assert_ok(predict(again, w, &b));
+    assert_memory_equal(&a, &b, sizeof a);
+    for (size_t q = 0; q < Q; q++)
+        assert_close(a.upper[q] - a.mean[q], quorum_interval_factor(m, w->o, 0.95) * a.std[q],
+                     1e-12);
+    /* it holds for the settings that it was made with, and says so */
+    quorum_report report;
+    quorum_prediction out = {.mean = a.mean};
+    assert_ok(quorum_predict(m, w->queries, Q, w->o, &out, &report));
+    assert_int_equal(report.calibrated, 1);
+    assert_ok(quorum_options_set(w->o, "method", "rbcm"));
+    assert_ok(quorum_options_set(w->o, "neighbours", "0"));
+    assert_ok(quorum_predict(m, w->queries, Q, w->o, &out, &report));
+    assert_int_equal(report.calibrated, 0);
+    assert_close(quorum_interval_factor(m, w->o, 0.95), 1.959963984540054, 1e-12);
+    quorum_model_free(m);
+    quorum_model_free(again);
+    mem_free(truth);
+}
+
+static void calibration_needs_rows(void **state)
+{
+    world *w = *state;
+    quorum_model *m = NULL;
+    assert_ok(quorum_options_set(w->o, "calibrate", "true"));
+    assert_int_equal(quorum_fit(w->X, w->y, 150, D, NULL, w->o, &m), QUORUM_E_DATA);
+    assert_says("leave it off");
+    assert_null(m);
+}
+
 static void selections_compose_with_methods(void **state)
 {
     world *w = *state;
@@ -442,6 +513,8 @@ int main(void)
         TEST(damaged_files_are_refused),
         TEST(other_files_are_not_models),
         TEST(joint_covariance_has_the_variances),
+        TEST(calibration_mends_wrong_intervals),
+        TEST(calibration_needs_rows),
         TEST(selections_compose_with_methods),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,246 @@
+/* Calibration: how wide intervals have to be in truth.
+ *
+ * Some training rows are taken out of their experts, predicted from the others with
+ * the model's own hyperparameters, and compared with what they were.  The ratios
+ * |y - mean| / std, sorted, are kept: the interval of probability P then reaches as far
+ * as the ceil((h + 1) P)-th smallest of the h ratios (split conformal prediction), and
+ * std is multiplied by their root mean square. */
+#include "model/model.h"
+
+#include "base/memory.h"
+#include "base/random.h"
+#include "linalg/normal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_HELD_OUT = 2000, /* rows                        */
+    SHARE_HELD_OUT = 10,  /* one row in so many          */
+    LEAST_HELD_OUT = 20,  /* fewer say nothing           */
+    STREAM_CALIBRATE = 8  /* random stream: see rng_seed */
+};
+
+void calibration_free(calibration *c)
+{
+    mem_free(c->ratio);
+    mem_free(c->method);
+    mem_free(c->select);
+    mem_free(c->neighbours);
+    *c = (calibration){0};
+}
+
+/* ---- A model without the rows that are held out ---- */
+
+static size_t owner(const quorum_model *m, size_t row)
+{
+    size_t low = 0, high = m->M;
+    while (high - low > 1) {
+        size_t middle = (low + high) / 2;
+        if (m->offset[middle] <= row)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* held[i] = 1 for the rows to take out; every expert keeps one at least. */
+static quorum_status choose_rows(const quorum_model *m, char *held, size_t *count)
+{
+    size_t wanted = m->n / SHARE_HELD_OUT, *rows = NULL, *left = NULL;
+    quorum_status status = QUORUM_OK;
+    wanted = wanted > MOST_HELD_OUT ? MOST_HELD_OUT : wanted;
+    if (!NEW_ARRAY(rows, m->n) || !NEW_ARRAY(left, m->M)) {
+        status = failure(QUORUM_E_MEMORY, "out of memory for calibrating on %zu rows", wanted);
+        goto done;
+    }
+    for (size_t i = 0; i < m->n; i++)
+        rows[i] = i;
+    for (size_t e = 0; e < m->M; e++)
+        left[e] = m->offset[e + 1] - m->offset[e];
+    rng r = rng_seed(m->seed, STREAM_CALIBRATE);
+    rng_shuffle(&r, rows, m->n);
+    *count = 0;
+    for (size_t i = 0; i < m->n && *count < wanted; i++) {
+        size_t e = owner(m, rows[i]);
+        if (left[e] < 2)
+            continue;
+        left[e]--;
+        held[rows[i]] = 1;
+        (*count)++;
+    }
+    if (*count < LEAST_HELD_OUT)
+        status = failure(QUORUM_E_DATA,
+                         "calibrate can hold out %zu of %zu rows, and needs %d: leave it off", *count,
+                         m->n, LEAST_HELD_OUT);
+done:
+    mem_free(rows);
+    mem_free(left);
+    return status;
+}
+
+/* Copies of the arrays that prediction looks at; the rest stays empty. */
+static quorum_status copy_settings(const quorum_model *m, quorum_model *to)
+{
+    size_t D = m->D;
+    NEW_ARRAY(to->x_mean, D);
+    NEW_ARRAY(to->x_scale, D);
+    NEW_ARRAY(to->theta.lengthscale, D);
+    NEW_ARRAY(to->graph.ranking, m->M);
+    NEW_ZEROED(to->names, D + 1);
+    if (!to->x_mean || !to->x_scale || !to->theta.lengthscale || !to->graph.ranking || !to->names)
+        return failure(QUORUM_E_MEMORY, "out of memory for calibrating");
+    memcpy(to->x_mean, m->x_mean, D * sizeof *m->x_mean);
+    memcpy(to->x_scale, m->x_scale, D * sizeof *m->x_scale);
+    memcpy(to->theta.lengthscale, m->theta.lengthscale, D * sizeof *m->x_mean);
+    memcpy(to->graph.ranking, m->graph.ranking, m->M * sizeof *m->graph.ranking);
+    to->y_mean = m->y_mean;
+    to->y_scale = m->y_scale;
+    to->seed = m->seed;
+    return QUORUM_OK;
+}
+
+/* The rows that are not held out, still sorted by expert. */
+static quorum_status copy_rows(const quorum_model *m, const char *held, quorum_model *to)
+{
+    size_t D = m->D, at = 0;
+    if (!NEW_ARRAY(to->X, to->n * D) || !NEW_ARRAY(to->y, to->n) || !NEW_ARRAY(to->offset, m->M + 1))
+        return failure(QUORUM_E_MEMORY, "out of memory for calibrating");
+    to->offset[0] = 0;
+    for (size_t e = 0; e < m->M; e++) {
+        for (size_t i = m->offset[e]; i < m->offset[e + 1]; i++) {
+            if (held[i])
+                continue;
+            memcpy(to->X + at * D, m->X + i * D, D * sizeof *m->X);
+            to->y[at++] = m->y[i];
+        }
+        to->offset[e + 1] = at;
+    }
+    return QUORUM_OK;
+}
+
+static quorum_status without_rows(const quorum_model *m, const char *held, size_t count,
+                                  quorum_model **out)
+{
+    quorum_model *to = model_new();
+    if (!to)
+        return failure(QUORUM_E_MEMORY, "out of memory for calibrating");
+    to->D = m->D;
+    to->M = m->M;
+    to->n = m->n - count;
+    to->theta = m->theta;
+    to->theta.lengthscale = NULL;
+    quorum_status status = copy_settings(m, to);
+    if (status == QUORUM_OK)
+        status = copy_rows(m, held, to);
+    if (status < 0)
+        quorum_model_free(to);
+    else
+        *out = to;
+    return status;
+}
+
+/* ---- Ratios ---- */
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Predicts the held-out rows, in the target's units, and keeps the sorted ratios. */
+static quorum_status find_ratios(const quorum_model *m, const quorum_model *reduced,
+                                 const char *held, size_t count, const quorum_options *options,
+                                 calibration *c)
+{
+    size_t D = m->D, at = 0;
+    double *X = NULL, *y = NULL, *mean = NULL, *std = NULL, sum = 0.0;
+    quorum_status status = QUORUM_OK;
+    if (!NEW_ARRAY(X, count * D) || !NEW_ARRAY(y, count) || !NEW_ARRAY(mean, count) ||
+        !NEW_ARRAY(std, count) || !NEW_ARRAY(c->ratio, count)) {
+        status = failure(QUORUM_E_MEMORY, "out of memory for calibrating on %zu rows", count);
+        goto done;
+    }
+    for (size_t i = 0; i < m->n; i++) {
+        if (!held[i])
+            continue;
+        for (size_t d = 0; d < D; d++)
+            X[at * D + d] = m->x_mean[d] + m->x_scale[d] * m->X[i * D + d];
+        y[at++] = m->y_mean + m->y_scale * m->y[i];
+    }
+    quorum_prediction out = {.mean = mean, .std = std};
+    TRY_OR_DONE(quorum_predict(reduced, X, count, options, &out, NULL));
+    for (size_t i = 0; i < count; i++) {
+        c->ratio[i] = fabs(y[i] - mean[i]) / std[i];
+        sum += c->ratio[i] * c->ratio[i];
+    }
+    qsort(c->ratio, count, sizeof *c->ratio, ascending);
+    c->count = count;
+    c->scale = sqrt(sum / (double)count);
+done:
+    mem_free(X);
+    mem_free(y);
+    mem_free(mean);
+    mem_free(std);
+    return status;
+}
+
+quorum_status model_calibrate(quorum_model *m, const quorum_options *options)
+{
+    calibration c = {0};
+    quorum_model *reduced = NULL;
+    char *held = NULL;
+    size_t count = 0;
+    quorum_status status = QUORUM_OK;
+    c.method = mem_copy_text(quorum_options_get(options, "method"));
+    c.select = mem_copy_text(quorum_options_get(options, "select"));
+    c.neighbours = mem_copy_text(quorum_options_get(options, "neighbours"));
+    if (!c.method || !c.select || !c.neighbours || !NEW_ZEROED(held, m->n)) {
+        status = failure(QUORUM_E_MEMORY, "out of memory for calibrating");
+        goto done;
+    }
+    TRY_OR_DONE(choose_rows(m, held, &count));
+    TRY_OR_DONE(without_rows(m, held, count, &reduced));
+    TRY_OR_DONE(find_ratios(m, reduced, held, count, options, &c));
+done:
+    mem_free(held);
+    quorum_model_free(reduced);
+    if (status < 0)
+        calibration_free(&c);
+    else
+        m->calibration = c;
+    return status;
+}
+
+/* ---- Use ---- */
+
+int model_is_calibrated(const quorum_model *m, const settings *s)
+{
+    const calibration *c = &m->calibration;
+    return c->count > 0 && s->calibration == CALIBRATION_AUTO && s->space == SPACE_LATENT &&
+           !s->latent && strcmp(c->method, s->method) == 0 && strcmp(c->select, s->select) == 0 &&
+           strcmp(c->neighbours, s->neighbours) == 0;
+}
+
+double model_interval_reach(const quorum_model *m, const settings *s, double probability)
+{
+    const calibration *c = &m->calibration;
+    if (!model_is_calibrated(m, s))
+        return normal_quantile(0.5 + 0.5 * probability);
+    double rank = ceil(((double)c->count + 1.0) * probability);
+    if (rank > (double)c->count) /* beyond what was seen: a Gaussian of the right width */
+        return fmax(c->ratio[c->count - 1], c->scale * normal_quantile(0.5 + 0.5 * probability));
+    return c->ratio[(size_t)rank - 1];
+}
+
+double quorum_interval_factor(const quorum_model *m, const quorum_options *options,
+                              double probability)
+{
+    if (!m || !(probability > 0.0 && probability < 1.0))
+        return NAN;
+    const settings *s = options_values(options);
+    double scale = model_is_calibrated(m, s) ? m->calibration.scale : 1.0;
+    return model_interval_reach(m, s, probability) / scale;
+}
