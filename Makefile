@@ -4,7 +4,6 @@
 BUILD  ?= build
 PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
-DATA   ?=
 CMAKE_FLAGS ?=
 
 .PHONY: all setup demo test test-only bench sanitize thread-sanitize format format-check tidy \
@@ -28,7 +27,7 @@ demo: all                           ## fit, predict and evaluate on built-in dat
 test: all                           ## all tests
 	ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
 
-bench: all                          ## speed against this machine's DGEMM; DATA=DIR adds real data
+bench: all                          ## speed of each stage against this machine's DGEMM
 	$(BUILD)/bench/quorum_bench
 
 sanitize: | setup                   ## the tests under address and undefined-behaviour sanitizers

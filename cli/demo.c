@@ -48,6 +48,14 @@ const contender *best_contender(const contenders *all)
     return best;
 }
 
+contender_text contender_name(const contender *c)
+{
+    contender_text name;
+    snprintf(name.text, sizeof name.text, "%s%s", c->method,
+             strcmp(c->select, "all") == 0 ? ", all experts" : "");
+    return name;
+}
+
 static void print_scores(const contenders *all)
 {
     static const char *const titles[] = {"method", "SMSE", "MSLL", "MAE", "95 %", "seconds"};
@@ -55,7 +63,7 @@ static void print_scores(const contenders *all)
     table_start(&t, "lrrrrr", titles);
     for (size_t i = 0; i < all->count; i++) {
         const contender *c = &all->items[i];
-        table_add(&t, "%s", c->method);
+        table_add(&t, "%s", contender_name(c).text);
         table_add(&t, "%.4f", c->metrics.smse);
         table_add(&t, "%.3f", c->metrics.msll);
         table_add(&t, "%.4f", c->metrics.mae);
@@ -77,7 +85,7 @@ static void print_story(const demo *d, const quorum_info *info, const char *pict
     printf("\nSMSE: squared error over variance, 0 is perfect.  MSLL: log loss against a plain\n"
            "Gaussian, the lower the better.  95 %%: share of points inside the 95 %% interval.\n"
            "Best by MSLL: %s.  The picture of the fits is in %s\n",
-           best_contender(&d->all)->method, picture);
+           contender_name(best_contender(&d->all)).text, picture);
     printf("\nNext: quorum fit your.csv -o model.npz\n");
 }
 
@@ -121,7 +129,24 @@ static int fit_score_draw(demo *d, const arguments *given, const char *path)
     if (status < 0)
         return library_failure(given, status);
     int code = draw_demo(d, given, path);
+    progress_clear(&p);
     return code == EXIT_DONE ? tell(d, given, path) : code;
+}
+
+/* NPAE as it is by default, on all experts and on those that the graph selects, then the
+ * other methods. */
+static int enter_contenders(contenders *all, const arguments *given)
+{
+    const char *space = quorum_options_get(given->options, "space");
+    int code = contenders_add(all, given, "npae", "auto", space);
+    if (code == EXIT_DONE)
+        code = contenders_add(all, given, "npae", "all", space);
+    if (code == EXIT_DONE)
+        code = contenders_add(all, given, "npae*", "auto", space);
+    for (int i = 0; i < quorum_method_count() && code == EXIT_DONE; i++)
+        if (strcmp(quorum_method_name(i), "npae") != 0)
+            code = contenders_add(all, given, quorum_method_name(i), "auto", space);
+    return code;
 }
 
 static int run_demo(const arguments *given)
@@ -133,7 +158,7 @@ static int run_demo(const arguments *given)
     demo *d = calloc(1, sizeof *d);
     if (!d)
         return failure(given, "out of memory");
-    code = contenders_make(&d->all, given, "all", NULL, NULL);
+    code = enter_contenders(&d->all, given);
     if (code == EXIT_DONE)
         code = fit_score_draw(d, given, path);
     contenders_free(&d->all);

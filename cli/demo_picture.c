@@ -40,7 +40,7 @@ static size_t choose_methods(const contenders *all, const contender *chosen[PANE
     chosen[count++] = best_contender(all);
     for (const char *const *method = contrast; *method && count < PANELS; method++) {
         const contender *c = find_method(all, *method);
-        if (c && c != chosen[0])
+        if (c && strncmp(c->method, chosen[0]->method, strlen(c->method)) != 0)
             chosen[count++] = c;
     }
     return count;
@@ -108,9 +108,10 @@ static void mark_edges(FILE *file, const panel *p)
 
 static void draw_panel(FILE *file, const demo *d, const contender *c, const curve *v, size_t column)
 {
-    char title[128];
-    snprintf(title, sizeof title, "%s: SMSE %.3f, MSLL %.2f, 95 %%: %.1f %%", c->method,
-             c->metrics.smse, c->metrics.msll, 100.0 * c->metrics.coverage[2]);
+    char title[160];
+    snprintf(title, sizeof title, "%s: SMSE %.3f, MSLL %.2f, 95 %%: %.1f %%",
+             contender_name(c).text, c->metrics.smse, c->metrics.msll,
+             100.0 * c->metrics.coverage[2]);
     panel p = panel_at(d, column, title);
     plot_panel(file, &p);
     plot_band(file, &p, GRID, v->x, v->lower, v->upper, band_ink);

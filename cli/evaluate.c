@@ -120,7 +120,7 @@ static const own_flag flags[] = {
      "'quorum predict' would use when absent."},
     {"select", 0, "LIST", NULL, NULL,
      "Experts that take part, as in 'quorum predict'; several rules are separated by commas "
-     "(all,graph:0.8)."},
+     "(auto,all,local:8,graph:0.8)."},
     {"space", 0, "LIST", NULL, NULL,
      "Where experts are aggregated: latent, observed, or both as latent,observed."},
     {"json", 0, NULL, NULL, NULL, "Print the scores as a JSON list of objects."},
@@ -142,7 +142,8 @@ const command evaluate_command = {
     .examples =
         "  quorum evaluate model.npz test.csv\n"
         "  quorum evaluate model.npz test.csv --method all\n"
-        "  quorum evaluate model.npz test.csv --method npae --select all,graph:0.8,worst:0.5\n"
+        "  quorum evaluate model.npz test.csv --method npae --select all,local:4,graph:0.8\n"
+        "  quorum evaluate model.npz test.csv --select none --neighbours 64\n"
         "  quorum evaluate model.npz test.csv --method rbcm --space latent,observed --json\n",
     .lists_methods = true,
     .run = run_evaluate,

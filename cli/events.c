@@ -12,6 +12,7 @@ void add_events(quorum_report *total, const quorum_report *r, size_t rows)
     total->clamped += r->clamped;
     total->jittered += r->jittered;
     total->pseudo_inverses += r->pseudo_inverses;
+    total->unsure += r->unsure;
     total->seconds += r->seconds;
 }
 
@@ -24,7 +25,20 @@ static void append_count(char *text, size_t size, size_t count, const char *noun
                  plural(count), what);
 }
 
-void note_events(const arguments *given, const char *name, const quorum_report *r)
+/* A bound is seldom reached: a few such queries are no news. */
+static void say_unsure(const arguments *given, const char *name, size_t unsure, size_t rows)
+{
+    char text[160];
+    snprintf(text, sizeof text,
+             "at %zu of %zu queries another expert might explain more: raise K in local:K", unsure,
+             rows);
+    if ((double)unsure > 0.01 * (double)rows)
+        note(given, "%s: %s", name, text);
+    else if (unsure > 0)
+        detail(given, "%s: %s", name, text);
+}
+
+void note_events(const arguments *given, const char *name, const quorum_report *r, size_t rows)
 {
     char text[320] = "";
     append_count(text, sizeof text, r->prior_fallbacks, "prediction", "fell back to the prior");
@@ -33,4 +47,5 @@ void note_events(const arguments *given, const char *name, const quorum_report *
     append_count(text, sizeof text, r->pseudo_inverses, "system", "needed a pseudo-inverse");
     if (text[0])
         note(given, "%s: %s", name, text);
+    say_unsure(given, name, r->unsure, rows);
 }

@@ -8,7 +8,8 @@
 /* total += r.  While adding, experts_used is a sum over rows. */
 void add_events(quorum_report *total, const quorum_report *r, size_t rows);
 
-/* One note "NAME: 3 predictions fell back to the prior, ..." if there is any. */
-void note_events(const arguments *given, const char *name, const quorum_report *r);
+/* Notes "NAME: 3 predictions fell back to the prior, ..." on `rows` predictions, if
+ * there are any. */
+void note_events(const arguments *given, const char *name, const quorum_report *r, size_t rows);
 
 #endif

@@ -69,6 +69,11 @@ static void say_bounds(const arguments *given, const quorum_info *info)
         note(given, "on a bound of the range: %s", other);
 }
 
+static bool has_graph(const arguments *given)
+{
+    return strcmp(quorum_options_get(given->options, "graph"), "none") != 0;
+}
+
 static void say_notes(const arguments *given, const fitted *f, const char *message)
 {
     const quorum_info *info = &f->info;
@@ -84,7 +89,7 @@ static void say_notes(const arguments *given, const fitted *f, const char *messa
              "the hyperparameters were trained on %zu of the %zu experts; --train-experts changes "
              "that",
              info->train_experts, info->experts);
-    if (info->experts > 1 && info->edges == 0)
+    if (info->experts > 1 && info->edges == 0 && has_graph(given))
         note(given, "the expert graph has no edges: experts are ranked by the variance that they "
                     "explain; a smaller --lambda gives edges");
 }
@@ -102,8 +107,9 @@ static void print_summary(const arguments *given, const fitted *f)
            info->kernel, signal_deviation(info), noise_deviation(info), target_name(info));
     printf("negative log marginal likelihood %.6g after %d evaluation%s\n", info->nlml,
            info->evaluations, plural((size_t)info->evaluations));
-    printf("expert graph: %zu edge%s, lambda %.4g\n", info->edges, plural(info->edges),
-           info->lambda);
+    if (has_graph(given))
+        printf("expert graph: %zu edge%s, lambda %.4g\n", info->edges, plural(info->edges),
+               info->lambda);
     printf("%.2f s: read %.2f, partition %.2f, train %.2f, graph %.2f\n", f->seconds_total,
            f->seconds_read, info->seconds_partition, info->seconds_train, info->seconds_graph);
     printf("model written to %s\n", argument_value(given, "output"));

@@ -29,7 +29,6 @@ name_text hyperparameter_name(const quorum_info *info, size_t i)
     return name;
 }
 
-/* Inputs are standardised, so a bound above 1 is the upper one. */
 bool is_irrelevant(const quorum_info *info, size_t d)
 {
     return info->at_bound[d] > 0;

@@ -81,7 +81,7 @@ static void say_summary(const arguments *given, const work *w, double seconds)
     if (dropped)
         note(given, "%zu row%s with missing cells left out: the result has fewer rows than %s",
              dropped, plural(dropped), given->operands[1]);
-    note_events(given, quorum_options_get(given->options, "method"), &w->total);
+    note_events(given, quorum_options_get(given->options, "method"), &w->total, w->predicted);
     if (given->quiet)
         return;
     fprintf(stderr, "quorum predict: %zu row%s in %.2f s", w->predicted, plural(w->predicted),
@@ -137,6 +137,7 @@ const command predict_command = {
     .flags = flags,
     .examples = "  quorum predict model.npz new.csv -o out.csv\n"
                 "  quorum predict model.npz new.csv --method rbcm --interval 0.99\n"
+                "  quorum predict model.npz new.csv --select local:8 --neighbours 64\n"
                 "  quorum predict model.npz new.csv --method 'npae*' -o out.csv\n"
                 "  zcat huge.csv.gz | quorum predict model.npz - --mean-only | gzip > out.csv.gz\n",
     .lists_methods = true,

@@ -66,27 +66,30 @@ static const char *effective_select(const char *method, const char *select)
     return starred && strcmp(select, "auto") == 0 ? "graph:0.8" : select;
 }
 
-static contender make_contender(const char *method, const char *select, const char *space)
+int contenders_add(contenders *all, const arguments *given, const char *method, const char *select,
+                   const char *space)
 {
-    contender c;
-    memset(&c, 0, sizeof c);
-    snprintf(c.method, sizeof c.method, "%s", method);
-    snprintf(c.select, sizeof c.select, "%s", effective_select(method, select));
-    snprintf(c.space, sizeof c.space, "%s", space);
-    return c;
+    contender *more = realloc(all->items, (all->count + 1) * sizeof *more);
+    if (!more)
+        return failure(given, "out of memory");
+    contender *c = &more[all->count++];
+    memset(c, 0, sizeof *c);
+    snprintf(c->method, sizeof c->method, "%s", method);
+    snprintf(c->select, sizeof c->select, "%s", effective_select(method, select));
+    snprintf(c->space, sizeof c->space, "%s", space);
+    all->items = more;
+    return EXIT_DONE;
 }
 
 static int combine(contenders *all, const arguments *given, const list *m, const list *s,
                    const list *p)
 {
-    all->items = calloc(1 + m->count * s->count * p->count, sizeof *all->items);
-    if (!all->items)
-        return failure(given, "out of memory");
+    int code = EXIT_DONE;
     for (size_t k = 0; k < p->count; k++)
         for (size_t j = 0; j < s->count; j++)
-            for (size_t i = 0; i < m->count; i++)
-                all->items[all->count++] = make_contender(m->item[i], s->item[j], p->item[k]);
-    return EXIT_DONE;
+            for (size_t i = 0; i < m->count && code == EXIT_DONE; i++)
+                code = contenders_add(all, given, m->item[i], s->item[j], p->item[k]);
+    return code;
 }
 
 int contenders_make(contenders *all, const arguments *given, const char *methods,
@@ -207,6 +210,7 @@ static json_t *contender_as_json(const contender *c)
     json_object_set_new(o, "clamped", json_count(r->clamped));
     json_object_set_new(o, "jittered", json_count(r->jittered));
     json_object_set_new(o, "pseudo_inverses", json_count(r->pseudo_inverses));
+    json_object_set_new(o, "unsure", json_count(r->unsure));
     json_object_set_new(o, "rows", json_count(c->scores.n));
     if (c->scores_before.n)
         json_object_set_new(o, "coverage_uncalibrated",
@@ -228,7 +232,7 @@ void contenders_say_events(const contenders *all, const arguments *given)
         const contender *c = &all->items[i];
         char name[192];
         snprintf(name, sizeof name, "%s, select %s, %s space", c->method, c->select, c->space);
-        note_events(given, name, &c->report);
+        note_events(given, name, &c->report, c->scores.n);
         const double *before = c->metrics_before.coverage;
         if (c->scores_before.n)
             note(given, "%s: before calibration the intervals covered %.1f, %.1f, %.1f and %.1f %%",

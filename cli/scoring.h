@@ -31,6 +31,10 @@ int contenders_make(contenders *all, const arguments *given, const char *methods
                     const char *selects, const char *spaces);
 void contenders_free(contenders *all);
 
+/* One more; returns the exit code. */
+int contenders_add(contenders *all, const arguments *given, const char *method, const char *select,
+                   const char *space);
+
 /* Makes the options predict as this contender does. */
 quorum_status contender_apply(const contender *c, quorum_options *options);
 

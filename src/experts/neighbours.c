@@ -7,13 +7,20 @@
 #include "experts/neighbour_methods.h"
 
 enum {
-    TREE_QUERIES = 16,   /* queries of one item of work                          */
-    SCAN_QUERIES = 64,   /* at most: columns of one product                      */
-    SCAN_KEPT = 1 << 21, /* at most: neighbours kept by one worker of the scan   */
-    TRIALS = 24,         /* rows searched to see whether the tree helps          */
+    TREE_QUERIES = 16,   /* queries of one item of work                        */
+    SCAN_QUERIES = 64,   /* at most: columns of one product                    */
+    SCAN_KEPT = 1 << 21, /* at most: neighbours kept by one worker of the scan */
+    TRIALS = 24,         /* rows searched to see whether the tree helps        */
     TRIAL_NEIGHBOURS = 64
 };
-static const double WORTHWHILE = 0.25; /* share of points looked at (bench_neighbours) */
+
+/* A scan costs as much as looking at this many points in the tree: products are
+ * ten times faster for a point, but the first points all have to be ranked
+ * (bench_neighbours: equal at shares of 0.5, 0.15, 0.1 for n = 10^4, 10^5, 4 10^5). */
+static double scan_cost(size_t n)
+{
+    return 0.1 * (double)n + 3000.0;
+}
 
 struct neighbour_index {
     points Z;
@@ -25,37 +32,37 @@ struct neighbour_index {
 /* ---- Choosing ---- */
 
 typedef struct {
-    const neighbour_index *index;
-    size_t trials, m;
-    ranked *items; /* trials x nearest_room(m) */
-    size_t looked_at[TRIALS];
+    neighbour_index *index;
+    size_t m;
+    ranked *items; /* nearest_room(m) */
 } trial_job;
 
+/* index->share, from rows spread over all of them; no more of them than it takes
+ * to see that the tree does not help. */
 static quorum_status trial_item(void *context, size_t item, int worker)
 {
-    (void)worker;
+    (void)item, (void)worker;
     trial_job *job = context;
     const points *Z = &job->index->Z;
-    size_t row = (2 * item + 1) * Z->n / (2 * job->trials);
-    nearest best = nearest_start(job->m, job->items + item * nearest_room(job->m));
-    job->looked_at[item] = box_tree_search(&job->index->tree, Z->Z + row * Z->D, &best);
+    double looked_at = 0.0, allowed = TRIALS * scan_cost(Z->n);
+    size_t t = 0;
+    for (; t < TRIALS && looked_at <= allowed; t++) {
+        nearest best = nearest_start(job->m, job->items);
+        size_t row = (size_t)((double)Z->n * ((double)t + 0.5) / TRIALS);
+        looked_at += (double)box_tree_search(&job->index->tree, Z->Z + row * Z->D, &best);
+    }
+    job->index->share = looked_at / ((double)t * (double)Z->n);
     return QUORUM_OK;
 }
 
-/* index->share: a count and no clock, so that the choice is the same every time. */
-static quorum_status measure_share(neighbour_index *index, int threads)
+/* A count and no clock, so that the choice is the same every time. */
+static quorum_status measure_share(neighbour_index *index)
 {
     size_t n = index->Z.n;
-    trial_job job = {.index = index,
-                     .trials = n < TRIALS ? n : TRIALS,
-                     .m = n < TRIAL_NEIGHBOURS ? n : TRIAL_NEIGHBOURS};
-    if (!NEW_ARRAY(job.items, job.trials * nearest_room(job.m)))
+    trial_job job = {.index = index, .m = n < TRIAL_NEIGHBOURS ? n : TRIAL_NEIGHBOURS};
+    if (!NEW_ARRAY(job.items, nearest_room(job.m)))
         return failure(QUORUM_E_MEMORY, "out of memory for a neighbour search");
-    quorum_status status = parallel_for(threads, job.trials, trial_item, &job);
-    size_t sum = 0;
-    for (size_t i = 0; i < job.trials; i++)
-        sum += job.looked_at[i];
-    index->share = (double)sum / ((double)job.trials * (double)n);
+    quorum_status status = parallel_for(1, 1, trial_item, &job);
     mem_free(job.items);
     return status;
 }
@@ -65,8 +72,8 @@ static quorum_status grow_tree(neighbour_index *index, neighbour_method method, 
     const points *Z = &index->Z;
     index->has_tree = 1;
     TRY(box_tree_build(Z->n, Z->D, Z->Z, threads, &index->tree));
-    TRY(measure_share(index, threads));
-    if (method == NEIGHBOURS_CHOOSE && index->share > WORTHWHILE) {
+    TRY(measure_share(index));
+    if (method == NEIGHBOURS_CHOOSE && index->share * (double)Z->n > scan_cost(Z->n)) {
         box_tree_free(&index->tree);
         index->has_tree = 0;
     }

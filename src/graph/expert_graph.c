@@ -86,7 +86,14 @@ static quorum_status solve(size_t p, const double *S, const graph_options *o, ex
     glasso_options settings = glasso_defaults(g->lambda);
     settings.free_diagonal = o->free_diagonal;
     settings.tolerance = 1e-10; /* the error of Omega goes with the root of the gap */
-    return glasso(p, S, &settings, g->precision, NULL);
+    glasso_result result = {0};
+    quorum_status status = glasso(p, S, &settings, g->precision, &result);
+    if (status != QUORUM_E_NUMERIC)
+        return status;
+    /* The best point is good enough to rank by; where there is none, nobody is joined. */
+    for (size_t i = 0; !(result.gap > 0.0) && i < p * p; i++)
+        g->precision[i] = i % (p + 1) == 0 ? 1.0 : 0.0;
+    return QUORUM_OK;
 }
 
 typedef struct {

@@ -5,6 +5,10 @@
 
 #include <lapack.h>
 
+/* Whoever links this file of the static library also gets the start. */
+extern void (*const start_blas_is_linked)(void);
+void (*const start_blas_is_linked)(void) = start_blas;
+
 extern void dgemm_(const char *, const char *, const int *, const int *, const int *,
                    const double *, const double *, const int *, const double *, const int *,
                    const double *, double *, const int *);

@@ -11,6 +11,9 @@
 
 #include <stddef.h>
 
+/* Runs before main; see startup.c. */
+void start_blas(void);
+
 /* Name of the kernel set that OpenBLAS uses. */
 const char *blas_kernel_name(void);
 

@@ -66,7 +66,7 @@ static void restore_variable(const char *name, char *old)
     free(old);
 }
 
-__attribute__((constructor(101))) static void start_blas(void)
+__attribute__((constructor(101))) void start_blas(void)
 {
     const char *core = getenv("OPENBLAS_CORETYPE") ? NULL : core_type();
     if (!gotoblas_init) { /* another OpenBLAS: leave it the kernels at least */

@@ -257,8 +257,13 @@ def npae(theta, parts, Q):
     return out
 
 
+SMALLEST_PIVOT = 1e-9  # of the scaled K_A; below it the diagonal gets jitter, a tenfold more each time
+JITTERS = [0.0, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5]
+
+
 def _npae_weights(theta, k_A, K_A):
-    """K_A^-1 k_A over the experts that explain anything at all (to 1e-13 of the prior)."""
+    """K_A^-1 k_A over the experts that explain anything at all (to 1e-13 of the prior), and the
+    smallest pivot of the scaled K_A in the order of the experts."""
     weights = np.zeros(len(k_A))
     on = np.flatnonzero(k_A > 1e-13 * theta.signal)
     if len(on) == 0:
@@ -266,9 +271,22 @@ def _npae_weights(theta, k_A, K_A):
     d = 1.0 / np.sqrt(k_A[on])
     R = K_A[np.ix_(on, on)] * np.outer(d, d)
     R = 0.5 * (R + R.T)
-    weights[on] = d * np.linalg.solve(R, d * k_A[on])
-    # the smallest Schur complement of a trailing entry bounds Cholesky's pivots from below
-    return weights, 1.0 / np.max(np.diag(np.linalg.inv(R)))
+    np.fill_diagonal(R, 1.0)
+    pivots = [_smallest_pivot(R + jitter * np.eye(len(on))) for jitter in JITTERS]
+    solved = next((i for i, pivot in enumerate(pivots) if pivot >= SMALLEST_PIVOT), None)
+    if solved is None:  # pseudo-inverse without the eigenvalues below the last jitter
+        weights[on] = d * (np.linalg.pinv(R, rcond=JITTERS[-1], hermitian=True) @ (d * k_A[on]))
+    else:
+        weights[on] = d * np.linalg.solve(R + JITTERS[solved] * np.eye(len(on)), d * k_A[on])
+    return weights, pivots[0]
+
+
+def _smallest_pivot(R):
+    """The squared pivots of Cholesky, i.e. what is left of each entry given those before it."""
+    try:
+        return float(np.min(np.diag(np.linalg.cholesky(R))) ** 2)
+    except np.linalg.LinAlgError:
+        return 0.0
 
 
 def joint_error_covariance(theta, parts, Q, weights):
@@ -326,15 +344,43 @@ def ranking(scores):
 
 
 def selected(select, order):
-    """The experts that a --select text names, ascending, and whether any were left out."""
+    """The experts that a --select text names for all queries, ascending."""
     M = len(order)
-    if select == "all":
+    select = select.split("+")[0]
+    if select == "all" or select.startswith("local:"):
         return list(range(M))
+    if select == "none":
+        return []
     kind, value = select.split(":")
     if kind == "expert":
         return [int(value) - 1]
     count = max(1, int(np.ceil(float(value) * M - 1e-9)))
     return sorted(order[:count] if kind in ("graph", "best") else order[-count:])
+
+
+# ---- A quorum for every query -----------------------------------------------------------------
+
+AUTO_ROUNDS = [1, 2, 4, 8, 16]  # experts that local:auto tries
+AUTO_TOLERANCE = 0.01           # it stops when the latent variance falls by less than this
+
+
+def local_size(select):
+    """K of "local:K" or "...+local:K", "auto", or None without it."""
+    local = select.split("+")[-1]
+    if not local.startswith("local:"):
+        return None
+    return "auto" if local == "local:auto" else int(local[6:])
+
+
+def most_explaining(explained, experts, K):
+    """The K experts with the largest k_A (explained[e]) at one query, best first; ties: the lower
+    number.  Exhaustive."""
+    return sorted(experts, key=lambda e: (-explained[e], e))[:K]
+
+
+def nearest_rows(theta, X, Q, m):
+    """b x m: the rows of X nearest to each query in the learned metric; ties: the lower row."""
+    return np.argsort(scaled_distance(theta, Q, X), axis=1, kind="stable")[:, :m]
 
 
 # ---- Random numbers: only to know which rows GRBCM's random base takes ---------------------
@@ -384,6 +430,26 @@ class Xoshiro:
 
 
 # ---- A saved model -------------------------------------------------------------------------
+
+
+@dataclass
+class Quorum:
+    """Who spoke at one query, and what came of it."""
+    experts: list    # in the order of their seats
+    members: list    # their parts, and the neighbourhood's at the end
+    npae: Npae
+
+
+def settings(method, select, neighbours):
+    """What a method, its star and the two autos stand for."""
+    starred = method.endswith("*")
+    method = method.rstrip("*")
+    own = select == "auto" and not starred and method == "npae"
+    if select == "auto":
+        select = "graph:0.8" if starred else "local:4" if own else "all"
+    if neighbours == "auto":
+        neighbours = 256 if own else 0
+    return method, select, int(neighbours)
 
 
 class Model:
@@ -441,29 +507,74 @@ class Model:
                 joined.append((np.vstack([X[in_base], X[own]]), np.concatenate([y[in_base], y[own]])))
         return joined
 
-    def predict(self, X, method="npae", select="all", space="latent", latent=False, order=None):
+    def predict(self, X, method="npae", select="auto", space="latent", latent=False, order=None,
+                neighbours="auto"):
         """Mean and std in the target's units."""
         order = self.order if order is None else order
-        if method.endswith("*"):
-            method, select = method[:-1], "graph:0.8" if select == "all" else select
+        method, select, neighbours = settings(method, select, neighbours)
         experts = selected(select, order)
         Q = self.standardise(X)
         theta, a = self.theta, self.arrays
         if method == "npae":
-            result = npae(theta, [self.parts[e] for e in experts], Q)
-            mean, var = result.mean, result.var + (0.0 if latent else theta.noise)
+            mean, var = self._joint(Q, experts, local_size(select), neighbours)
+            var = var + (0.0 if latent else theta.noise)
         else:
-            mean, var = self._independent(method, experts, order, Q, space, latent)
+            mean, var = self._independent(method, experts, order, Q, space, latent, local_size(select))
         return float(a["y_mean"]) + float(a["y_scale"]) * mean, float(a["y_scale"]) * np.sqrt(var)
 
-    def _independent(self, method, experts, order, Q, space, latent):
-        """Observed space: aggregate noisy predictions and add nothing."""
+    def _joint(self, Q, experts, local, neighbours):
+        if local is None and neighbours == 0:  # one table for all
+            result = npae(self.theta, [self.parts[e] for e in experts], Q)
+            return result.mean, result.var
+        quorums = self.quorums(Q, experts, local, neighbours)
+        return (np.array([q.npae.mean[0] for q in quorums]),
+                np.array([q.npae.var[0] for q in quorums]))
+
+    def quorums(self, Q, experts, local=None, neighbours=0):
+        """NPAE at every query: on its `local` most explaining experts (None: all of them, ascending)
+        and, last, on the GP of its nearest rows."""
+        theta, a = self.theta, self.arrays
+        m = min(neighbours, self.n)
+        rows = nearest_rows(theta, a["X"], Q, m) if m else None
+        near = [Part(a["X"][r], a["y"][r], a["row"][r]) for r in rows] if m else [None] * len(Q)
+        if local is None:
+            seats = [experts] * len(Q)
+        else:
+            explained = {e: posterior(theta, self.parts[e].X, self.parts[e].y, Q).explained
+                         for e in experts}
+            most = len(experts) if local == "auto" else min(local, len(experts))
+            seats = [most_explaining({e: v[q] for e, v in explained.items()}, experts, most)
+                     if most < len(experts) or local == "auto" else experts for q in range(len(Q))]
+        return [self._auto_quorum(Q[q:q + 1], seats[q], near[q]) if local == "auto"
+                else self._quorum(Q[q:q + 1], seats[q], near[q]) for q in range(len(Q))]
+
+    def _quorum(self, query, seats, near):
+        members = [self.parts[e] for e in seats] + ([near] if near is not None else [])
+        return Quorum(list(seats), members, npae(self.theta, members, query))
+
+    def _auto_quorum(self, query, ranked, near):
+        """1, 2, 4, .. experts until the variance falls by less than the tolerance; seats of a round
+        that takes every expert are in ascending order."""
+        most, best = min(AUTO_ROUNDS[-1], len(ranked)), None
+        for K in AUTO_ROUNDS:
+            K = min(K, most)
+            last, best = best, self._quorum(query, sorted(ranked) if K == len(ranked) else ranked[:K], near)
+            if K == most or last and best.npae.var[0] >= last.npae.var[0] * (1.0 - AUTO_TOLERANCE):
+                return best
+        return best
+
+    def _independent(self, method, experts, order, Q, space, latent, local=None):
+        """Observed space: aggregate noisy predictions and add nothing.  With `local`, each query
+        hears the experts that explain most there, best first."""
         theta = self.theta
         rows = (self.base_and_joined(experts, order) if method == "grbcm"
                 else [(self.parts[e].X, self.parts[e].y) for e in experts])
         posts = [posterior(theta, X, y, Q) for X, y in rows]
         mean = np.array([p.mean for p in posts])
         var = theta.signal - np.array([p.explained for p in posts])
+        if local is not None and local < len(posts):
+            best = np.argsort(var, axis=0, kind="stable")[:local]
+            mean, var = np.take_along_axis(mean, best, 0), np.take_along_axis(var, best, 0)
         noise = theta.noise if space == "observed" else 0.0
         mean, var = RULES[method](mean, var + noise, theta.signal + noise)
         if latent:

@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import norm
 
 import reference as ref
-from oracle_support import agree, fit, predict, query_rows, quorum, training_rows
+from oracle_support import TRAINING, agree, fit, predict, query_rows, quorum, training_rows
 
 RULES = ref.RULE_ORDER
 INDEPENDENT = [r for r in RULES if r != "npae"]
