@@ -3,7 +3,8 @@
  *
  *   level 0       the root, with 2, 4 or 8 children
  *   levels 1 ..   eight children each
- *   the last      leaves of 16 to 32 points, their coordinates copied in tree order
+ *   the last      leaves of 16 to 32 points (fewer only if n is), their coordinates
+ *                 copied in tree order
  *
  * Node k of level l holds the positions  k n / 2^b .. (k + 1) n / 2^b - 1  of the
  * tree order, b the number of splits above the level: nothing else is stored. */

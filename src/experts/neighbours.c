@@ -6,6 +6,8 @@
 #include "experts/box_tree.h"
 #include "experts/neighbour_methods.h"
 
+#include <math.h>
+
 enum {
     TREE_QUERIES = 16,   /* queries of one item of work                        */
     SCAN_QUERIES = 64,   /* at most: columns of one product                    */
@@ -28,6 +30,16 @@ struct neighbour_index {
     int has_tree;
     double share;
 };
+
+/* Distances must not be "not a number": there would be no m nearest. */
+static quorum_status check_finite(const points *p, const char *what)
+{
+    for (size_t i = 0; i < p->n * p->D; i++)
+        if (!isfinite(p->Z[i]))
+            return failure(QUORUM_E_DATA, "input %zu of %s %zu is not finite", i % p->D + 1, what,
+                           i / p->D + 1);
+    return QUORUM_OK;
+}
 
 /* ---- Choosing ---- */
 
@@ -87,6 +99,7 @@ quorum_status neighbour_index_new_by(neighbour_method method, const points *Z, i
     *out = NULL;
     if (Z->n == 0 || Z->D == 0)
         return failure(QUORUM_E_ARGUMENT, "no points to find neighbours among");
+    TRY(check_finite(Z, "point"));
     if (!NEW_ZEROED(index, 1))
         return failure(QUORUM_E_MEMORY, "out of memory for a neighbour index");
     index->Z = *Z;
@@ -227,6 +240,7 @@ quorum_status neighbour_search(const neighbour_index *index, const points *Q, si
                        index->Z.n);
     if (Q->n == 0)
         return QUORUM_OK;
+    TRY(check_finite(Q, "query"));
     search_job job = {.index = index, .Q = Q, .m = m, .rows = rows, .distances = distances};
     return index->has_tree ? search_tree(&job, threads) : search_scan(&job, threads);
 }

@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import norm
 
 import reference as ref
-from oracle_support import TRAINING, agree, fit, predict, query_rows, quorum, training_rows
+from oracle_support import agree, fit, predict, query_rows, quorum, training_rows
 
 RULES = ref.RULE_ORDER
 INDEPENDENT = [r for r in RULES if r != "npae"]
@@ -34,7 +34,7 @@ class Fitted:
         self.model = ref.Model(self.path)
         self.queries = query_rows(seed + 100, self.rows, 45)
 
-    def compare(self, method, select="all", space="latent", latent=False, options=(), order=None):
+    def compare(self, method, select="auto", space="latent", latent=False, options=(), order=None):
         """mean: to 1e-8 of the target's scale; std: to 1e-8 of itself."""
         given = ["--method", method, "--select", select, "--space", space, *options]
         got = predict(self.path, self.queries, *given, *(["--latent"] if latent else []))
@@ -149,10 +149,11 @@ def test_empty_graph_ranks_by_explained_variance(tmp_path, how):
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("method", RULES)
 def test_every_method_on_every_model(fitted, name, method):
+    """npae by itself is the pure one here: on all experts, no neighbours."""
     f = fitted(name)
-    f.compare(method)
+    f.compare(method, "all")
     f.compare(method + "*")
-    f.compare(method, latent=True)
+    f.compare(method, "all", latent=True)
 
 
 @pytest.mark.parametrize("name", ["se", "matern32", "trained"])
@@ -172,8 +173,7 @@ def test_selections(fitted, method, select):
     f = fitted("se")
     got = f.compare(method, select)
     starred = predict(f.path, f.queries, "--method", method + "*", "--select", select)
-    if select != "all":  # a selection that is given wins over the star's own
-        assert np.array_equal(got["std"], starred["std"])
+    assert np.array_equal(got["std"], starred["std"])  # a selection that is given wins
 
 
 def test_npae_in_observed_space_is_latent(fitted):
@@ -256,7 +256,7 @@ def test_evaluate(fitted, name, shift):
     said = json.loads(quorum("evaluate", f.path, test, "-q", "--json", "--method", "npae,grbcm,poe*",
                              "--space", "latent,observed"))
     assert [(s["method"], s["select"], s["space"]) for s in said] == [
-        (m, "graph:0.8" if m == "poe*" else "all", space)
+        (m, "graph:0.8" if m == "poe*" else "auto", space)
         for space in ("latent", "observed") for m in ("npae", "grbcm", "poe*")]
     for s in said:
         got = predict(f.path, X, "--method", s["method"], "--space", s["space"])
@@ -266,4 +266,7 @@ def test_evaluate(fitted, name, shift):
             size = abs(s["nlpd"]) + 1.0 if key == "msll" else abs(expected[key])
             agree(f"evaluate {key}", s[key], expected[key], size, 1e-11)  # quadrature: 1e-12
         assert s["coverage"] == expected["coverage"]
-        assert s["experts_used"] == len(ref.selected(s["select"], f.model.order))
+        _, select, _ = ref.settings(s["method"], s["select"], "auto")
+        everyone = len(ref.selected(select, f.model.order))
+        assert s["experts_used"] == min(everyone, ref.local_size(select) or everyone)
+        assert s["unsure"] == 0  # as few experts as these are all asked

@@ -53,7 +53,7 @@ def test_poe_and_gpoe_share_their_mean(many, space):
 
 def test_npae_is_surer_than_any_single_expert(many):
     path, X = many
-    joint = predict(path, X, "--latent")["std"]
+    joint = predict(path, X, "--latent", "--select", "all")["std"]
     for e in range(1, 7):
         alone = predict(path, X, "--latent", "--method", "poe", "--select", f"expert:{e}")["std"]
         assert np.all(joint <= alone * (1 + 1e-14))
@@ -65,7 +65,7 @@ def test_npae_is_surer_than_any_single_expert(many):
 @pytest.mark.parametrize("share", ["graph:1", "best:1", "worst:1.0"])
 def test_share_one_is_no_selection(many, method, share):
     path, X = many
-    everyone = predict(path, X, "--method", method)
+    everyone = predict(path, X, "--method", method, "--select", "all")
     selected = predict(path, X, "--method", method, "--select", share)
     for column in everyone:
         same_bits(f"{share} {column}", everyone[column], selected[column])
@@ -84,14 +84,15 @@ def test_the_prior_returns_far_from_the_data(many, method, latent):
     agree("prior far away: std", got["std"], np.full(5, scale * np.sqrt(var)), scale, 1e-14)
 
 
-def test_npae_far_away_fades_to_the_prior(many):
+@pytest.mark.parametrize("quorum_of", [[], ["--select", "all"]])
+def test_npae_far_away_fades_to_the_prior(many, quorum_of):
     """On the way out the variance grows to the prior's, without a jump where experts stop
     explaining anything."""
     path, X = many
     model = ref.Model(path)
     step = np.linspace(0.0, 12.0, 200)
     line = model.arrays["x_mean"] + step[:, None] * model.arrays["x_scale"]
-    std = predict(path, line, "--latent")["std"]
+    std = predict(path, line, "--latent", *quorum_of)["std"]
     beyond = std[step > 5.0]
     assert np.all(np.diff(beyond) >= -1e-12 * beyond[1:])
     assert np.max(np.abs(np.diff(beyond))) < 0.1 * beyond[-1]

@@ -310,6 +310,11 @@ static void wrong_arguments_are_refused(void **state)
     assert_ok(neighbour_search(index, &none, 1, 1, rows, NULL));
     assert_int_equal(neighbour_index_new(&none, 1, &empty), QUORUM_E_ARGUMENT);
     assert_null(empty);
+    Z.Z[5] = NAN;
+    assert_int_equal(neighbour_index_new(&Z, 1, &empty), QUORUM_E_DATA);
+    assert_says("input 2 of point 3");
+    assert_int_equal(neighbour_search(index, &Z, 1, 1, rows, NULL), QUORUM_E_DATA);
+    assert_says("input 2 of query 3");
     neighbour_index_free(index);
     neighbour_index_free(NULL);
     points_free(&Z);
