@@ -153,7 +153,7 @@ static void join_boxes(const box_tree *tree, size_t l, size_t k)
     *least = SIZE_MAX;
     for (size_t j = 0; j < fan; j++)
         *least = tree->least[node * LANES + j] < *least ? tree->least[node * LANES + j] : *least;
-    for (size_t d = 0; d < tree->D; d++, child += 2 * LANES) {
+    for (size_t d = 0; d < tree->D; d++, child += (size_t)2 * LANES) {
         double low = INFINITY, high = -INFINITY;
         for (size_t j = 0; j < fan; j++) {
             low = child[j] < low ? child[j] : low;

@@ -10,8 +10,8 @@
 typedef struct neighbour_index neighbour_index;
 
 /* An index over the points Z, n >= 1.  Distances between scaled points are those of
- * the learned metric; coordinates must be finite (QUORUM_E_DATA), also the queries'.  Z's arrays must outlive it.
- * Free with neighbour_index_free. */
+ * the learned metric.  Coordinates must be finite, the queries' too (QUORUM_E_DATA).
+ * Z's arrays must outlive the index.  Free with neighbour_index_free. */
 quorum_status neighbour_index_new(const points *Z, int threads, neighbour_index **out);
 void neighbour_index_free(neighbour_index *index); /* accepts NULL */
 

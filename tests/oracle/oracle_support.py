@@ -3,6 +3,7 @@
 QUORUM is the command-line program, QUORUM_BUILD_DIR the build directory, in
 which tests/oracle_probe is the probe.
 """
+import ctypes
 import json
 import os
 import subprocess
@@ -12,6 +13,7 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
 import numpy as np
+import pytest
 
 import reference as ref
 
@@ -76,6 +78,40 @@ def predict(model, X, *options, environment=None):
     lines = text.splitlines()
     numbers = np.array([[float(c) for c in line.split(",")] for line in lines[1:]])
     return {name: numbers[:, i].copy() for i, name in enumerate(lines[0].split(","))}
+
+
+def _library():
+    """The shared library; skips a build with sanitizers, which Python cannot load."""
+    with open(os.path.join(BUILD, "CMakeCache.txt"), encoding="utf-8") as file:
+        if any(line.startswith("QUORUM_SANITIZE") and line.strip().split("=")[1] for line in file):
+            pytest.skip("Python cannot load a library with sanitizers")
+    library = ctypes.CDLL(os.path.join(BUILD, "libquorum.so"))
+    library.quorum_options_new.restype = ctypes.c_void_p
+    library.quorum_message.restype = ctypes.c_char_p
+    return library
+
+
+def joint(model, X, **options):
+    """quorum_predict_joint: mean and covariance at the queries X."""
+    library = _library()
+    X = np.ascontiguousarray(X, dtype=float)
+    mean, covariance = np.empty(len(X)), np.empty((len(X), len(X)))
+    handle, given = ctypes.c_void_p(), ctypes.c_void_p(library.quorum_options_new())
+
+    def call(function, *args):
+        assert function(*args) >= 0, library.quorum_message().decode()
+
+    def numbers(array):
+        return array.ctypes.data_as(ctypes.c_void_p)
+
+    call(library.quorum_load, str(model).encode(), ctypes.byref(handle))
+    for name, value in options.items():
+        call(library.quorum_options_set, given, name.encode(), str(value).encode())
+    call(library.quorum_predict_joint, handle, numbers(X), ctypes.c_size_t(len(X)), given,
+         numbers(mean), numbers(covariance))
+    library.quorum_model_free(handle)
+    library.quorum_options_free(given)
+    return mean, covariance
 
 
 def probe(directory, what, environment=None, **arrays):
