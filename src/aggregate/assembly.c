@@ -74,8 +74,8 @@ static quorum_status make_lists(assembly *a, const size_t *tables, size_t *place
             continue;
         size_t b = padded(tables[e]);
         place[e] = k;
-        a->by_expert[k++] = (attendance){
-            .expert = e, .b = b, .query = a->lists + at, .seat = a->lists + at + b};
+        a->by_expert[k++] =
+            (attendance){.expert = e, .b = b, .query = a->lists + at, .seat = a->lists + at + b};
         at += 2 * b;
     }
     return QUORUM_OK;
@@ -133,7 +133,8 @@ static quorum_status make_gammas(assembly *a)
     for (size_t k = 0; k < a->attending; k++)
         total += part_size(&a->c->parts, a->by_expert[k].expert) * a->by_expert[k].b;
     if (!NEW_ARRAY(a->gammas, total))
-        return failure(QUORUM_E_MEMORY, "out of memory for the weights of %zu experts", a->attending);
+        return failure(QUORUM_E_MEMORY, "out of memory for the weights of %zu experts",
+                       a->attending);
     double *at = a->gammas;
     for (size_t k = 0; k < a->attending; k++) {
         a->by_expert[k].gamma = at;

@@ -26,12 +26,12 @@ typedef struct {
     const committee *c;
     const points *Q; /* b queries, scaled                                               */
     size_t b, seats;
-    size_t *member;  /* seats x b: expert, or NOBODY                                    */
-    double *mean;    /* seats x b                                                       */
-    double *explained; /* seats x b: k_A                                                */
-    size_t attending;  /* experts that sit anywhere                                     */
+    size_t *member;        /* seats x b: expert, or NOBODY                                    */
+    double *mean;          /* seats x b                                                       */
+    double *explained;     /* seats x b: k_A                                                */
+    size_t attending;      /* experts that sit anywhere                                     */
     attendance *by_expert; /* attending                                                 */
-    size_t *lists;     /* what by_expert's query and seat point into                    */
+    size_t *lists;         /* what by_expert's query and seat point into                    */
     double *gammas;
 } assembly;
 

@@ -159,7 +159,8 @@ quorum_status joint_covariance(const assembly *a, const double *weights, const n
     if (!NEW_ARRAY(job.expert, M) || !NEW_ARRAY(job.first, M + 1) || !NEW_ARRAY(job.where, M))
         goto no_memory;
     list_involved(&job, n);
-    size_t rows = job.first[job.involved], workers = (size_t)parallel_workers(threads, job.involved);
+    size_t rows = job.first[job.involved],
+           workers = (size_t)parallel_workers(threads, job.involved);
     job.room = ROW_PANEL * largest_part(&a->c->parts);
     if (!NEW_ZEROED(job.A, rows * b) || !NEW_ARRAY(job.V, rows * b) || !NEW_ARRAY(P, b * b) ||
         !NEW_ARRAY(job.scratch, workers * job.room))

@@ -48,8 +48,8 @@ typedef struct {
     assembly *hearing; /* the candidates' seats          */
     const size_t *experts;
     size_t count, K, real;
-    scored *lists;     /* a worker: candidates           */
-    char *unsure;      /* b                              */
+    scored *lists; /* a worker: candidates           */
+    char *unsure;  /* b                              */
 } local_job;
 
 static quorum_status invite(void *context, size_t q, int worker)
@@ -125,7 +125,8 @@ quorum_status seat_local(assembly *a, const size_t *experts, size_t count, size_
     if (status < 0)
         return status;
     if (!NEW_ARRAY(j.lists, workers * room) || !NEW_ZEROED(j.unsure, a->b)) {
-        status = failure(QUORUM_E_MEMORY, "out of memory for choosing experts at %zu queries", a->b);
+        status =
+            failure(QUORUM_E_MEMORY, "out of memory for choosing experts at %zu queries", a->b);
         goto done;
     }
     TRY_OR_DONE(parallel_for(threads, a->b, invite, &j));

@@ -31,10 +31,10 @@ void neighbourhoods_free(neighbourhoods *n)
 
 /* A worker's space. */
 typedef struct {
-    points X;     /* m: the neighbourhood                    */
-    double *C;    /* m x m: its factor                       */
-    double *k;    /* m: covariances with the query           */
-    double *K;    /* m x PANEL                               */
+    points X;  /* m: the neighbourhood                    */
+    double *C; /* m x m: its factor                       */
+    double *k; /* m: covariances with the query           */
+    double *K; /* m x PANEL                               */
 } nearest_space;
 
 typedef struct {
@@ -137,8 +137,8 @@ quorum_status nearest_seat(assembly *a, size_t seat, neighbourhoods *n, int thre
     quorum_status status = QUORUM_OK;
     if (!NEW_ARRAY(j.column, seat * a->b) || !NEW_ARRAY(j.place, seat * a->b) ||
         !NEW_ZEROED(j.space, (size_t)workers)) {
-        status = failure(QUORUM_E_MEMORY, "out of memory for the neighbourhoods of %zu queries",
-                         a->b);
+        status =
+            failure(QUORUM_E_MEMORY, "out of memory for the neighbourhoods of %zu queries", a->b);
         goto done;
     }
     assembly_map_seats(a, j.column, j.place);

@@ -64,10 +64,11 @@ static quorum_status parse_global(const char *text, const char *part, selection 
         out->kind = SELECT_ONE;
         return parse_expert(text, part + 7, &out->expert);
     }
-    return failure(QUORUM_E_ARGUMENT,
-                   "select \"%s\" is not known; use auto, all, none, graph:A, best:A, worst:A (A in "
-                   "(0, 1]), expert:I, local:K, local:auto, or two joined as in graph:0.8+local:4",
-                   text);
+    return failure(
+        QUORUM_E_ARGUMENT,
+        "select \"%s\" is not known; use auto, all, none, graph:A, best:A, worst:A (A in "
+        "(0, 1]), expert:I, local:K, local:auto, or two joined as in graph:0.8+local:4",
+        text);
 }
 
 quorum_status selection_parse(const char *text, selection *out)

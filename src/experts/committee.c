@@ -161,8 +161,8 @@ typedef struct {
     double **L, **alpha;        /* their factors                                  */
     size_t *tile;               /* count + 1: the first item of each question     */
     size_t count;
-    points *gathered;           /* a worker: room for QUERY_TILE queries          */
-    double *scratch;            /* a worker: room numbers                         */
+    points *gathered; /* a worker: room for QUERY_TILE queries          */
+    double *scratch;  /* a worker: room numbers                         */
     size_t room;
 } answer_job;
 

@@ -9,7 +9,7 @@
 static void split_box(const partition_problem *p, size_t *rows, size_t count, size_t first,
                       size_t parts, size_t *label)
 {
-    if (parts == 1) {
+    if (parts <= 1) {
         for (size_t i = 0; i < count; i++)
             label[rows[i]] = first;
         return;

@@ -161,10 +161,8 @@ quorum_status expert_graph_learn(const committee *c, const points *Q, size_t cou
     }
     TRY_OR_DONE(progress_report(o->progress, "graph", 0.0, "%zu experts at %zu inputs", M, count));
     for (size_t e = 0; e < M; e++)
-        asked[e] = (question){.expert = e,
-                              .b = Q->n,
-                              .mean = mean + e * Q->n,
-                              .explained = explained + e * Q->n};
+        asked[e] = (question){
+            .expert = e, .b = Q->n, .mean = mean + e * Q->n, .explained = explained + e * Q->n};
     TRY_OR_DONE(committee_answer(c, asked, M, Q, o->budget, o->threads));
     mean_explained(M, count, Q->n, explained);
     if (o->graph != GRAPH_NONE && M > 1) {

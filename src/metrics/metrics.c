@@ -22,8 +22,7 @@ static double ranked_probability_score(double y, double mean, double std)
 }
 
 void quorum_scores_add(quorum_scores *s, size_t n, const double *y, const double *mean,
-                       const double *std, double train_mean, double train_std,
-                       const double *factor)
+                       const double *std, double train_mean, double train_std, const double *factor)
 {
     double half_width[4];
     for (int k = 0; k < 4; k++)

@@ -73,8 +73,8 @@ static quorum_status choose_rows(const quorum_model *m, char *held, size_t *coun
     }
     if (*count < LEAST_HELD_OUT)
         status = failure(QUORUM_E_DATA,
-                         "calibrate can hold out %zu of %zu rows, and needs %d: leave it off", *count,
-                         m->n, LEAST_HELD_OUT);
+                         "calibrate can hold out %zu of %zu rows, and needs %d: leave it off",
+                         *count, m->n, LEAST_HELD_OUT);
 done:
     mem_free(rows);
     mem_free(left);
@@ -106,7 +106,8 @@ static quorum_status copy_settings(const quorum_model *m, quorum_model *to)
 static quorum_status copy_rows(const quorum_model *m, const char *held, quorum_model *to)
 {
     size_t D = m->D, at = 0;
-    if (!NEW_ARRAY(to->X, to->n * D) || !NEW_ARRAY(to->y, to->n) || !NEW_ARRAY(to->offset, m->M + 1))
+    if (!NEW_ARRAY(to->X, to->n * D) || !NEW_ARRAY(to->y, to->n) ||
+        !NEW_ARRAY(to->offset, m->M + 1))
         return failure(QUORUM_E_MEMORY, "out of memory for calibrating");
     to->offset[0] = 0;
     for (size_t e = 0; e < m->M; e++) {

@@ -97,7 +97,8 @@ quorum_status quorum_save(const quorum_model *m, const char *path)
     TRY_OR_DONE(npz_add_doubles(w, "precision", 2, MM, m->graph.precision));
     TRY_OR_DONE(npz_add_doubles(w, "importance", 1, &m->M, m->graph.importance));
     if (m->calibration.count > 0)
-        TRY_OR_DONE(npz_add_doubles(w, "calibration", 1, &m->calibration.count, m->calibration.ratio));
+        TRY_OR_DONE(
+            npz_add_doubles(w, "calibration", 1, &m->calibration.count, m->calibration.ratio));
     TRY_OR_DONE(npz_writer_save(w, path));
 done:
     npz_writer_free(w);

@@ -14,8 +14,8 @@ typedef struct model_cache model_cache; /* factors, made when first needed (read
 /* What was learned from held-out rows (calibrate.c); count 0: nothing. */
 typedef struct {
     size_t count;
-    double *ratio; /* count: |y - mean| / std, ascending              */
-    double scale;  /* their root mean square                          */
+    double *ratio;                      /* count: |y - mean| / std, ascending              */
+    double scale;                       /* their root mean square                          */
     char *method, *select, *neighbours; /* the prediction it holds for */
 } calibration;
 

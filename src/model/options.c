@@ -423,7 +423,8 @@ static quorum_status parse_neighbours(const char *text, size_t *count)
     unsigned long value = strtoul(text, &end, 10);
     if (end == text || *end != '\0' || text[0] == '-' || value > 10000)
         return failure(QUORUM_E_ARGUMENT,
-                       "option neighbours: \"%s\" is not a whole number up to 10000, or auto", text);
+                       "option neighbours: \"%s\" is not a whole number up to 10000, or auto",
+                       text);
     *count = value;
     return QUORUM_OK;
 }
@@ -451,10 +452,10 @@ quorum_status options_method(const settings *s, const rule **method, selection *
     int starred, automatic = strcmp(s->select, "auto") == 0;
     TRY(find_method(s->method, method, &starred));
     int joint = (*method)->kind == TAKES_COVARIANCE && automatic && !starred;
-    TRY(selection_parse(!automatic  ? s->select
-                        : starred ? "graph:0.8"
-                        : joint   ? LOCAL_SELECT
-                                  : "all",
+    TRY(selection_parse(!automatic ? s->select
+                        : starred  ? "graph:0.8"
+                        : joint    ? LOCAL_SELECT
+                                   : "all",
                         chosen));
     *neighbours = joint ? LOCAL_NEIGHBOURS : 0;
     return strcmp(s->neighbours, "auto") == 0 ? QUORUM_OK

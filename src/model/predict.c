@@ -22,8 +22,8 @@ enum {
     CHUNK = 65536,      /* queries that a caller should pass at once at most          */
     AUTO_MOST = 16      /* experts that local:auto seats at most                      */
 };
-static const double BLOCK_SHARE = 0.2;    /* of the memory option: a block                     */
-static const double FACTOR_SHARE = 0.2;   /* factors made for a block when they are not kept   */
+static const double BLOCK_SHARE = 0.2;     /* of the memory option: a block                     */
+static const double FACTOR_SHARE = 0.2;    /* factors made for a block when they are not kept   */
 static const double AUTO_TOLERANCE = 0.01; /* local:auto stops when the variance falls by less */
 
 /* One call's plan. */
@@ -40,7 +40,7 @@ typedef struct {
     size_t neighbours;      /* rows of each query's own expert, 0: none                */
     int threads, mean_only;
     double memory;
-    size_t block;           /* queries of a block                                      */
+    size_t block; /* queries of a block                                      */
 } plan;
 
 /* Counts of a call. */
@@ -51,8 +51,8 @@ typedef struct {
 
 /* Space for one block. */
 typedef struct {
-    double *X;    /* block x D: standardised */
-    points Q;     /* scaled, padded          */
+    double *X;          /* block x D: standardised */
+    points Q;           /* scaled, padded          */
     double *mean, *var; /* block             */
 } block_space;
 
@@ -250,13 +250,9 @@ static quorum_status combine_opinions(const plan *p, size_t n, block_space *w, t
         goto done;
     }
     for (size_t k = 0; k < seats * a.b; k++)
-        a.explained[k] =
-            fmax(theta->signal - a.explained[k], DBL_EPSILON * theta->signal) + noise;
-    opinions o = {.p = seats,
-                  .b = a.b,
-                  .mean = a.mean,
-                  .var = a.explained,
-                  .prior = theta->signal + noise};
+        a.explained[k] = fmax(theta->signal - a.explained[k], DBL_EPSILON * theta->signal) + noise;
+    opinions o = {
+        .p = seats, .b = a.b, .mean = a.mean, .var = a.explained, .prior = theta->signal + noise};
     consensus out = {.mean = w->mean, .var = w->var};
     p->rule->combine(&o, &out);
     t->events.prior_fallbacks += out.fallbacks;
@@ -498,7 +494,7 @@ quorum_status quorum_predict(const quorum_model *m, const double *X, size_t rows
         status = predict_all(&p, X, rows, out, &t);
     if (status < 0)
         fill_nan(out, rows);
-    t.events.experts_used = rows == 0 ? 0.0
+    t.events.experts_used = rows == 0                              ? 0.0
                             : p.rule && p.rule->kind == TAKES_BASE ? (double)p.used
                                                                    : t.seats / (double)rows;
     t.events.calibrated = p.m && model_is_calibrated(m, p.s);
@@ -579,8 +575,8 @@ static quorum_status predict_jointly(plan *p, const double *X, size_t n, double 
     take_queries(p, X, order, n, &w);
     npae_result out = {.mean = w.mean, .var = w.var, .weights = weights};
     TRY_OR_DONE(aggregate_jointly(p, &w.Q, K, n, &j, &out, &t));
-    TRY_OR_DONE(joint_covariance(&j.a, weights, p->neighbours > 0 ? &j.near : NULL, p->threads,
-                                 cov));
+    TRY_OR_DONE(
+        joint_covariance(&j.a, weights, p->neighbours > 0 ? &j.near : NULL, p->threads, cov));
     joint_to_units(p, n, &out, cov, mean, covariance);
 done:
     mem_free(order);
@@ -611,8 +607,9 @@ quorum_status quorum_predict_joint(const quorum_model *m, const double *X, size_
 {
     plan p = {0};
     if (!m || !X || !covariance || rows == 0)
-        return failure(QUORUM_E_ARGUMENT,
-                       "quorum_predict_joint: model, X and covariance must not be NULL, rows not 0");
+        return failure(
+            QUORUM_E_ARGUMENT,
+            "quorum_predict_joint: model, X and covariance must not be NULL, rows not 0");
     quorum_prediction out = {.mean = mean};
     quorum_status status = check_queries(m, X, rows);
     if (status == QUORUM_OK)

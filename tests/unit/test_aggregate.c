@@ -111,11 +111,26 @@ static void selections_are_parsed(void **state)
     assert_true(s.kind == SELECT_ALL && s.local == 4 && !s.local_auto);
     assert_ok(selection_parse("graph:0.8+local:auto", &s));
     assert_true(s.kind == SELECT_MOST && s.share == 0.8 && s.local_auto);
-    static const char *const bad[] = {"",          "al",       "graph",    "graph:",   "graph:0",
-                                      "graph:1.1", "graph:x",  "graph:-1", "graph:1x", "expert:0",
-                                      "expert:-1", "expert:x", "worst:nan", "local:0",
-                                      "local:x",   "local:-1", "graph:0.8+", "graph:0.8local:4",
-                                      "graph:2+local:4", "local:4+graph:0.8"};
+    static const char *const bad[] = {"",
+                                      "al",
+                                      "graph",
+                                      "graph:",
+                                      "graph:0",
+                                      "graph:1.1",
+                                      "graph:x",
+                                      "graph:-1",
+                                      "graph:1x",
+                                      "expert:0",
+                                      "expert:-1",
+                                      "expert:x",
+                                      "worst:nan",
+                                      "local:0",
+                                      "local:x",
+                                      "local:-1",
+                                      "graph:0.8+",
+                                      "graph:0.8local:4",
+                                      "graph:2+local:4",
+                                      "local:4+graph:0.8"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_int_equal(selection_parse(bad[i], &s), QUORUM_E_ARGUMENT);
 }
@@ -231,7 +246,8 @@ static void npae_does_not_depend_on_threads(void **state)
     assert_ok(npae_pairs(&t.a, 4, pairs));
     assert_memory_equal(pairs, t.pairs, sizeof pairs);
     for (int k = 0; k < 2; k++)
-        assert_ok(npae_solve(&t.a, pairs, 1 + 3 * k, &(npae_result){.mean = mean[k], .var = var[k]}));
+        assert_ok(
+            npae_solve(&t.a, pairs, 1 + 3 * k, &(npae_result){.mean = mean[k], .var = var[k]}));
     assert_memory_equal(mean[0], mean[1], sizeof mean[0]);
     assert_memory_equal(var[0], var[1], sizeof var[0]);
     free_ensemble(&t);
@@ -345,8 +361,7 @@ static void local_seats_go_to_those_who_explain_most(void **state)
         size_t first = local.member[q], second = local.member[B + q];
         for (size_t e = 0; e < M; e++) {
             assert_true(t.a.explained[e * B + q] <= t.a.explained[first * B + q]);
-            assert_true(e == first ||
-                        t.a.explained[e * B + q] <= t.a.explained[second * B + q]);
+            assert_true(e == first || t.a.explained[e * B + q] <= t.a.explained[second * B + q]);
         }
     }
     assert_int_equal(unsure, 0); /* all were candidates */
