@@ -94,7 +94,7 @@ def protein(args, folder, log_target):
         evaluations = [("poe,gpoe,bcm,rbcm,grbcm,single", ["--space", "latent,observed"]),
                        ("poe*,gpoe*,bcm*,rbcm*,grbcm*", ["--space", "observed"])]
         if seed in args.npae_seeds:
-            evaluations.insert(0, ("npae,npae*", []))
+            evaluations.insert(0, ("npae", ["--select", "all,graph:0.8"]))
         yield from fit_and_evaluate(args.quorum, *files, name, 70, seed, [], evaluations)
 
 

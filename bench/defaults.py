@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""Default settings against the project's own baselines, as committed CSV.
+
+    bench/defaults.py --quorum build/quorum --data DIR [--sets SET ...] [--seeds 1 2 3] [--all-experts]
+
+For every data set: `quorum fit --calibrate` with default settings, then on the whole test set the
+default prediction, a nearest-neighbour GP with 64 and 256 rows, four experts without neighbours
+and, with --all-experts, NPAE on all experts and on the graph's 80 %.  Writes results/defaults.csv.
+"""
+import argparse
+import csv
+import os
+import subprocess
+import tempfile
+
+from accuracy import commit, machine, run
+
+FIELDS = ["set", "seed", "prediction", "kernel", "smse", "msll", "coverage95",
+          "coverage95_uncalibrated", "experts_used", "fit_seconds", "predict_seconds"]
+
+PREDICTIONS = [
+    ("default", []),
+    ("64 neighbours", ["--select", "none", "--neighbours", "64"]),
+    ("256 neighbours", ["--select", "none", "--neighbours", "256"]),
+    ("4 experts", ["--select", "local:4"]),
+    ("8 experts", ["--select", "local:8"]),
+    ("256 neighbours + 8 experts", ["--select", "local:8", "--neighbours", "256"]),
+]
+ALL_EXPERTS = [("all experts", ["--select", "all"]), ("graph:0.8", ["--select", "graph:0.8"])]
+
+
+def measure(args, name, seed):
+    train, test = (os.path.join(args.data, name, f"{part}.csv.gz") for part in ("train", "test"))
+    with tempfile.TemporaryDirectory() as folder:
+        model = os.path.join(folder, "model.npz")
+        fit = run([args.quorum, "fit", train, "-o", model, "--seed", str(seed), "--calibrate",
+                   "--json", "--quiet", *args.fit])
+        for label, options in PREDICTIONS + (ALL_EXPERTS if args.all_experts else []):
+            result = run([args.quorum, "evaluate", model, test, "--method", "npae", "--json",
+                          "--quiet", *options])[0]
+            before = result.get("coverage_uncalibrated", result["coverage"])
+            yield {"set": name, "seed": seed, "prediction": label, "kernel": fit["kernel"],
+                   "smse": result["smse"], "msll": result["msll"],
+                   "coverage95": result["coverage"]["95"],
+                   "coverage95_uncalibrated": before["95"],
+                   "experts_used": result["experts_used"],
+                   "fit_seconds": fit["seconds"]["total"], "predict_seconds": result["seconds"]}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quorum", default="build/quorum")
+    parser.add_argument("--data", required=True, help="directory that holds the data sets")
+    parser.add_argument("--sets", nargs="+",
+                        default=["pumadyn32nm", "protein", "sarcos_noleak", "kin40k_10k30k"])
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
+    parser.add_argument("--fit", nargs="*", default=[], help="further options of fit")
+    parser.add_argument("--all-experts", action="store_true", help="minutes on the larger sets")
+    parser.add_argument("--out", default=os.path.join(os.path.dirname(__file__), "results",
+                                                      "defaults.csv"))
+    args = parser.parse_args()
+    version = subprocess.run([args.quorum, "--version"], capture_output=True, text=True).stdout
+    with open(args.out, "w", newline="") as out:
+        out.write(f"# command: bench/defaults.py --sets {' '.join(args.sets)} --seeds "
+                  f"{' '.join(map(str, args.seeds))} --data DIR"
+                  f"{' --all-experts' if args.all_experts else ''}"
+                  f"{' --fit ' + ' '.join(args.fit) if args.fit else ''}\n")
+        out.write(f"# machine: {machine()}\n# version: {' '.join(version.split())}\n"
+                  f"# commit: {commit()}\n")
+        writer = csv.DictWriter(out, FIELDS)
+        writer.writeheader()
+        for name in args.sets:
+            for seed in args.seeds:
+                for row in measure(args, name, seed):
+                    writer.writerow({k: f"{v:.6g}" if isinstance(v, float) else v
+                                     for k, v in row.items()})
+                    out.flush()
+    print(args.out)
+
+
+if __name__ == "__main__":
+    main()
