@@ -10,9 +10,8 @@
 #include <string.h>
 
 enum {
-    STREAM_ORDER = 6, /* random streams: see rng_seed                   */
-    STREAM_TARGETS = 7,
-    GROUP = 32, /* targets and rows of one product of the search    */
+    STREAM_ORDER = 6, /* random stream: see rng_seed                     */
+    GROUP = 32,       /* targets and rows of one product of the search   */
     TILE = 1024
 };
 
@@ -59,9 +58,11 @@ static quorum_status rank_blocks(const vecchia_problem *p, const double *Z, size
         rank[b] = b;
     rng r = rng_seed(p->seed, STREAM_ORDER);
     rng_shuffle(&r, rank, blocks);
-    quorum_status status = partition_kdtree.split(&boxes, label);
+    quorum_status status = QUORUM_OK;
+    if (blocks < p->n)
+        status = partition_kdtree.split(&boxes, label);
     for (size_t i = 0; status == QUORUM_OK && i < p->n; i++)
-        label[i] = rank[label[i]];
+        label[i] = rank[blocks < p->n ? label[i] : i];
     mem_free(rank);
     return status;
 }
@@ -161,8 +162,8 @@ static void consider(nearest *t, double distance, size_t place)
 typedef struct {
     const vecchia_problem *p;
     const ordering *o;
-    size_t count;        /* target blocks                                     */
-    const size_t *block; /* count: their ranks, ascending                     */
+    size_t count;        /* target blocks: the last of the order              */
+    size_t skipped;      /* blocks before them                                */
     size_t *found;       /* count x p->given: places                          */
     size_t *found_count; /* count                                             */
     double *center;      /* per worker: D x GROUP                             */
@@ -170,9 +171,12 @@ typedef struct {
     candidate *heap;     /* per worker: GROUP x p->given                      */
 } neighbour_search;
 
+/* Candidates are the places before this one. */
 static size_t allowed_end(const neighbour_search *s, size_t target)
 {
-    return s->p->any_order ? s->o->n : s->o->first[s->block[target]];
+    if (s->p->given == 0)
+        return 0;
+    return s->p->others ? s->o->n : s->o->first[s->skipped + target];
 }
 
 static void block_center(const ordering *o, size_t block, double *center)
@@ -189,7 +193,7 @@ static void scan_column(const neighbour_search *s, size_t target, size_t from, s
                         const double *product, nearest *t)
 {
     const ordering *o = s->o;
-    size_t own = o->first[s->block[target]], behind = o->first[s->block[target] + 1];
+    size_t own = o->first[s->skipped + target], behind = o->first[s->skipped + target + 1];
     size_t end = allowed_end(s, target);
     for (size_t i = from; i < to && i < end; i++) {
         double distance = o->norm[i] + product[i - from];
@@ -215,7 +219,7 @@ static quorum_status search_group(void *context, size_t item, int worker)
     nearest found[GROUP];
     size_t end = 0;
     for (size_t k = 0; k < width; k++) {
-        block_center(o, s->block[first + k], center + k * D);
+        block_center(o, s->skipped + first + k, center + k * D);
         found[k] = (nearest){.heap = s->heap + ((size_t)worker * GROUP + k) * room, .room = room};
         end = allowed_end(s, first + k) > end ? allowed_end(s, first + k) : end;
     }
@@ -256,29 +260,16 @@ static quorum_status find_neighbours(neighbour_search *s)
 
 /* ---- The parts ---- */
 
-static int ascending(const void *a, const void *b)
+/* How many blocks to train on: the last of the order, which see the data nearly as
+ * dense as a query will. */
+static size_t count_targets(const vecchia_problem *p, const ordering *o)
 {
-    size_t x = *(const size_t *)a, y = *(const size_t *)b;
-    return x < y ? -1 : x > y;
-}
-
-/* The ranks of the blocks to train on, ascending. */
-static quorum_status choose_blocks(const vecchia_problem *p, const ordering *o, size_t *count,
-                                   size_t **chosen)
-{
-    if (!NEW_ARRAY(*chosen, o->blocks))
-        return failure(QUORUM_E_MEMORY, "out of memory for %zu training blocks", o->blocks);
-    for (size_t b = 0; b < o->blocks; b++)
-        (*chosen)[b] = b;
-    *count = o->blocks;
-    if (p->targets && p->targets < p->n) {
-        rng r = rng_seed(p->seed, STREAM_TARGETS);
-        rng_shuffle(&r, *chosen, o->blocks);
-        *count = (size_t)((double)p->targets / (double)p->n * (double)o->blocks) + 1;
-        *count = *count < o->blocks ? *count : o->blocks;
-        qsort(*chosen, *count, sizeof **chosen, ascending);
+    size_t rows = 0, count = 0;
+    while (count < o->blocks && (p->targets == 0 || rows < p->targets)) {
+        count++;
+        rows = o->n - o->first[o->blocks - count];
     }
-    return QUORUM_OK;
+    return count;
 }
 
 static void take_row(const vecchia_problem *p, size_t row, size_t to, vecchia_parts *v)
@@ -293,7 +284,8 @@ static quorum_status gather(const neighbour_search *s, vecchia_parts *v)
     const ordering *o = s->o;
     size_t total = 0;
     for (size_t e = 0; e < s->count; e++)
-        total += s->found_count[e] + o->first[s->block[e] + 1] - o->first[s->block[e]];
+        total += s->found_count[e];
+    total += o->n - o->first[s->skipped];
     NEW_ARRAY(v->given, s->count);
     NEW_ARRAY(v->all, s->count);
     NEW_ARRAY(v->offset, s->count + 1);
@@ -309,7 +301,7 @@ static quorum_status gather(const neighbour_search *s, vecchia_parts *v)
         v->given[e] = s->found_count[e];
         for (size_t i = 0; i < s->found_count[e]; i++)
             take_row(s->p, o->place[s->found[e * s->p->given + i]], to++, v);
-        for (size_t i = o->first[s->block[e]]; i < o->first[s->block[e] + 1]; i++)
+        for (size_t i = o->first[s->skipped + e]; i < o->first[s->skipped + e + 1]; i++)
             take_row(s->p, o->place[i], to++, v);
     }
     v->offset[s->count] = to;
@@ -322,13 +314,12 @@ quorum_status vecchia_parts_new(const vecchia_problem *p, vecchia_parts *out)
 {
     ordering o = {0};
     vecchia_parts v = {0};
-    size_t *chosen = NULL;
     neighbour_search s = {.p = p, .o = &o};
     quorum_status status = order_rows(p, &o);
     if (status < 0)
         return status;
-    TRY_OR_DONE(choose_blocks(p, &o, &s.count, &chosen));
-    s.block = chosen;
+    s.count = count_targets(p, &o);
+    s.skipped = o.blocks - s.count;
     if (!NEW_ARRAY(s.found, s.count * p->given) || !NEW_ARRAY(s.found_count, s.count)) {
         status = failure(QUORUM_E_MEMORY, "out of memory for %zu training blocks", s.count);
         goto done;
@@ -337,7 +328,6 @@ quorum_status vecchia_parts_new(const vecchia_problem *p, vecchia_parts *out)
     TRY_OR_DONE(gather(&s, &v));
 done:
     ordering_free(&o);
-    mem_free(chosen);
     mem_free(s.found);
     mem_free(s.found_count);
     if (status < 0)

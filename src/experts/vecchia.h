@@ -19,9 +19,10 @@ typedef struct {
     const double *lengthscale; /* D: the metric in which rows are near                */
     size_t block;              /* rows of a block, at most                            */
     size_t given;              /* rows that a block is conditioned on, at most        */
-    size_t targets;            /* with more rows than this, a random choice of blocks
-                                  with about so many; 0: all                          */
-    int any_order;             /* 1: nearest among all rows outside the block          */
+    size_t targets;            /* with more rows than this, only the last blocks of the order,
+                                  about so many rows; 0: all                          */
+    int others;                /* 1: nearest among all rows outside the block, which
+                                  leaves one block out at a time: a score, no likelihood */
     uint64_t seed;
     int threads;
 } vecchia_problem;

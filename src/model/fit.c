@@ -1,11 +1,10 @@
-/* Fit: standardise, partition, train shared hyperparameters, learn the graph. */
-#include "model/model.h"
+/* Fit: standardise, train shared hyperparameters, partition, learn the graph. */
+#include "model/theta.h"
 
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/random.h"
 #include "data/scaling.h"
-#include "experts/train.h"
 
 #include <jansson.h>
 #include <limits.h>
@@ -14,11 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    MANY_EXPERTS = 100, /* train-experts=auto trains on so many at most          */
-    STREAM_TRAIN = 4,   /* random streams: see rng_seed                          */
-    STREAM_REFERENCE = 5
-};
+enum { STREAM_REFERENCE = 5 }; /* random stream: see rng_seed */
 
 /* ---- Data ---- */
 
@@ -46,13 +41,17 @@ static quorum_status check_data(const double *X, const double *y, size_t n, size
                    n == 1 ? "" : "s");
 }
 
-static quorum_status standardise(quorum_model *m, const double *X, const double *y, double **Z)
+static quorum_status standardise(quorum_model *m, const double *X, const double *y, double **Z,
+                                 double **t)
 {
-    if (!NEW_ARRAY(m->x_mean, m->D) || !NEW_ARRAY(m->x_scale, m->D) || !NEW_ARRAY(*Z, m->n * m->D))
+    if (!NEW_ARRAY(m->x_mean, m->D) || !NEW_ARRAY(m->x_scale, m->D) ||
+        !NEW_ARRAY(*Z, m->n * m->D) || !NEW_ARRAY(*t, m->n))
         return failure(QUORUM_E_MEMORY, "out of memory for %zu rows of %zu inputs", m->n, m->D);
     scaling_learn(m->n, m->D, X, m->x_mean, m->x_scale);
     scaling_apply(m->n, m->D, X, m->x_mean, m->x_scale, *Z);
     scaling_learn(m->n, 1, y, &m->y_mean, &m->y_scale);
+    for (size_t i = 0; i < m->n; i++)
+        (*t)[i] = (y[i] - m->y_mean) / m->y_scale;
     return QUORUM_OK;
 }
 
@@ -85,7 +84,7 @@ static quorum_status count_experts(const quorum_model *m, const settings *s, siz
 }
 
 /* Copies the standardised rows into the model, sorted by expert. */
-static quorum_status take_rows(quorum_model *m, const division *d, const double *Z, const double *y)
+static quorum_status take_rows(quorum_model *m, const division *d, const training_rows *rows)
 {
     m->M = d->M;
     if (!NEW_ARRAY(m->X, m->n * m->D) || !NEW_ARRAY(m->y, m->n) || !NEW_ARRAY(m->row, m->n) ||
@@ -94,17 +93,29 @@ static quorum_status take_rows(quorum_model *m, const division *d, const double 
     memcpy(m->offset, d->offset, (m->M + 1) * sizeof *m->offset);
     for (size_t i = 0; i < m->n; i++) {
         size_t from = d->order[i];
-        memcpy(m->X + i * m->D, Z + from * m->D, m->D * sizeof *Z);
-        m->y[i] = (y[from] - m->y_mean) / m->y_scale;
+        memcpy(m->X + i * m->D, rows->X + from * m->D, m->D * sizeof *m->X);
+        m->y[i] = rows->y[from];
         m->row[i] = from;
     }
     return QUORUM_OK;
 }
 
+/* The rows as theta sees them, x_d / l_d, where metric=learned; *out is to be freed. */
+static quorum_status learned_metric(const quorum_model *m, const training_rows *rows, double **out)
+{
+    if (!NEW_ARRAY(*out, m->n * m->D))
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu rows of %zu inputs", m->n, m->D);
+    for (size_t i = 0; i < m->n; i++)
+        for (size_t d = 0; d < m->D; d++)
+            (*out)[i * m->D + d] = rows->X[i * m->D + d] / m->theta.lengthscale[d];
+    return QUORUM_OK;
+}
+
 static quorum_status split_rows(quorum_model *m, const settings *s, const progress *p,
-                                const double *Z, const double *y)
+                                const training_rows *rows)
 {
     size_t M;
+    double *scaled = NULL;
     TRY(count_experts(m, s, &M));
     size_t mean = (m->n + M - 1) / M;
     size_t cap = s->max_size > 0.0 ? (size_t)s->max_size : 2 * mean;
@@ -116,106 +127,21 @@ static quorum_status split_rows(quorum_model *m, const settings *s, const progre
     partition_problem problem = {.n = m->n,
                                  .D = m->D,
                                  .parts = M,
-                                 .X = Z,
+                                 .X = rows->X,
                                  .seed = m->seed,
                                  .threads = options_threads(s),
                                  .progress = p};
     division d;
     TRY(progress_report(p, "partition", 0.0, "%zu rows, %zu experts", m->n, M));
-    TRY(divide(m->partition, &problem, floor, cap, &d));
-    quorum_status status = take_rows(m, &d, Z, y);
+    if (s->metric == METRIC_LEARNED) {
+        TRY(learned_metric(m, rows, &scaled));
+        problem.X = scaled;
+    }
+    quorum_status status = divide(m->partition, &problem, floor, cap, &d);
+    mem_free(scaled);
+    TRY(status);
+    status = take_rows(m, &d, rows);
     division_free(&d);
-    return status;
-}
-
-/* ---- Hyperparameters ---- */
-
-static quorum_status fixed_theta(quorum_model *m, const char *text)
-{
-    double *values;
-    size_t count = 0, D = m->D;
-    if (!NEW_ARRAY(values, D + 2))
-        return failure(QUORUM_E_MEMORY, "out of memory for theta");
-    quorum_status status = parse_numbers(text, values, D + 2, &count);
-    if (status < 0)
-        status = failure_in(status, "theta");
-    else if (count != D + 2 && count != 3)
-        status = failure(QUORUM_E_ARGUMENT,
-                         "theta has %zu numbers; it takes %zu length-scales (or one for all), the "
-                         "signal variance and the noise variance",
-                         count, D);
-    for (size_t i = 0; status == QUORUM_OK && i < count; i++)
-        if (!(values[i] > 0.0) || !isfinite(values[i]))
-            status = failure(QUORUM_E_ARGUMENT, "theta: %g is not a positive number", values[i]);
-    if (status == QUORUM_OK) {
-        for (size_t d = 0; d < D; d++)
-            m->theta.lengthscale[d] = values[count == D + 2 ? d : 0];
-        m->theta.signal = values[count - 2];
-        m->theta.noise = values[count - 1];
-    }
-    mem_free(values);
-    return status;
-}
-
-static int ascending(const void *a, const void *b)
-{
-    size_t x = *(const size_t *)a, y = *(const size_t *)b;
-    return x < y ? -1 : x > y;
-}
-
-/* The experts to train on: all, or a random choice, in ascending order. */
-static quorum_status training_experts(quorum_model *m, const settings *s, size_t **experts)
-{
-    size_t limit = s->train_experts > 0.0 ? (size_t)s->train_experts : MANY_EXPERTS;
-    if (!NEW_ARRAY(*experts, m->M))
-        return failure(QUORUM_E_MEMORY, "out of memory for %zu experts", m->M);
-    for (size_t e = 0; e < m->M; e++)
-        (*experts)[e] = e;
-    m->train_experts = limit < m->M ? limit : m->M;
-    if (m->train_experts < m->M) {
-        rng r = rng_seed(m->seed, STREAM_TRAIN);
-        rng_shuffle(&r, *experts, m->M);
-        qsort(*experts, m->train_experts, sizeof **experts, ascending);
-    }
-    return QUORUM_OK;
-}
-
-static quorum_status find_theta(quorum_model *m, const settings *s, const progress *p)
-{
-    size_t *experts = NULL;
-    quorum_status status = QUORUM_OK;
-    training_result result = {0};
-    m->theta = (hyper){.kernel = kernel_at(s->kernel), .D = m->D};
-    if (!NEW_ARRAY(m->theta.lengthscale, m->D) || !NEW_ARRAY(m->log_theta, m->D + 2))
-        return failure(QUORUM_E_MEMORY, "out of memory for %zu length-scales", m->D);
-    training_options o = {.max_evaluations = (int)s->max_evaluations,
-                          .tolerance = s->tolerance,
-                          .restarts = (int)s->restarts,
-                          .threads = options_threads(s),
-                          .memory = options_memory(s),
-                          .progress = p};
-    parts rows = model_parts(m);
-    TRY_OR_DONE(training_experts(m, s, &experts));
-    if (s->theta[0] != '\0') {
-        TRY_OR_DONE(fixed_theta(m, s->theta));
-        result.evaluations = 1;
-        TRY_OR_DONE(
-            total_likelihood(&rows, experts, m->train_experts, &o, &m->theta, &result.nlml, NULL));
-    } else {
-        TRY_OR_DONE(train(&rows, experts, m->train_experts, &o, &m->theta, &result));
-    }
-    for (size_t d = 0; d < m->D; d++)
-        m->log_theta[d] = log(m->theta.lengthscale[d]);
-    m->log_theta[m->D] = log(m->theta.signal);
-    m->log_theta[m->D + 1] = log(m->theta.noise);
-    model_set_theta(m);
-    m->nlml = result.nlml;
-    m->evaluations = result.evaluations;
-    if (result.no_signal)
-        status = failure(QUORUM_NO_SIGNAL, "no better explanation than noise was found: the inputs "
-                                           "may not tell anything about the target");
-done:
-    mem_free(experts);
     return status;
 }
 
@@ -286,24 +212,32 @@ static quorum_status say_bounds(const quorum_model *m)
     return QUORUM_OK;
 }
 
-/* table -> standardise -> partition -> train shared theta -> graph of the experts */
+/* table -> standardise -> kernel and theta -> partition -> graph of the experts
+ * (train=parts, the paper's way: theta after the partition) */
 static quorum_status fit(quorum_model *m, const double *X, const double *y,
                          const char *const *names, const quorum_options *options)
 {
     const settings *s = options_values(options);
     const progress *p = options_progress(options);
-    double *Z = NULL, start = wall_seconds(), then;
+    double *Z = NULL, *t = NULL, start = wall_seconds(), then;
+    training_result found = {0};
     quorum_status status = QUORUM_OK, event = QUORUM_OK;
     m->seed = (uint64_t)s->seed;
     TRY_OR_DONE(copy_names(m, names));
     TRY_OR_DONE(remember_options(m, options));
-    TRY_OR_DONE(standardise(m, X, y, &Z));
-    TRY_OR_DONE(split_rows(m, s, p, Z, y));
+    TRY_OR_DONE(standardise(m, X, y, &Z, &t));
+    training_rows rows = {.X = Z, .y = t};
+    then = wall_seconds();
+    TRY_OR_DONE(theta_before_partition(m, s, p, &rows, &found));
+    m->seconds_train = wall_seconds() - then;
+    then = wall_seconds();
+    TRY_OR_DONE(split_rows(m, s, p, &rows));
     mem_free(Z);
     Z = NULL;
-    m->seconds_partition = (then = wall_seconds()) - start;
-    TRY_OR_DONE(event = find_theta(m, s, p));
-    m->seconds_train = wall_seconds() - then;
+    m->seconds_partition = wall_seconds() - then;
+    then = wall_seconds();
+    TRY_OR_DONE(event = theta_after_partition(m, s, p, &found));
+    m->seconds_train += wall_seconds() - then;
     then = wall_seconds();
     TRY_OR_DONE(learn_graph(m, s, p));
     m->seconds_graph = wall_seconds() - then;
@@ -314,6 +248,7 @@ static quorum_status fit(quorum_model *m, const double *X, const double *y,
     status = event != QUORUM_OK ? event : s->theta[0] == '\0' ? say_bounds(m) : QUORUM_OK;
 done:
     mem_free(Z);
+    mem_free(t);
     return status;
 }
 

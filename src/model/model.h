@@ -19,6 +19,14 @@ typedef struct {
     char *method, *select, *neighbours; /* the prediction it holds for */
 } calibration;
 
+/* What kernel=auto found; count 0: the kernel was given. */
+enum { MOST_KERNELS = 8 };
+typedef struct {
+    int count;
+    const char *name[MOST_KERNELS];
+    double score[MOST_KERNELS]; /* mean log density of rows left out, standardised units */
+} kernel_choice;
+
 struct quorum_model {
     size_t n, D, M;
     double *X;                /* n x D: standardised, rows sorted by expert     */
@@ -44,9 +52,11 @@ struct quorum_model {
     calibration calibration;
 
     /* how it came about */
+    int train; /* the option train: TRAIN_.. */
     double nlml;
     int evaluations;
-    size_t train_experts;
+    size_t train_experts, train_rows;
+    kernel_choice kernel_choice;
     double seconds_partition, seconds_train, seconds_graph, seconds_total;
     char *options; /* all options' texts, JSON */
 

@@ -60,15 +60,29 @@ static const option table[] = {
     {"max-size", COUNT, FIELD(max_size), "auto", NULL, 1, 1e8, "N", "fit",
      "Larger parts are split.  auto: twice the mean size.", NULL},
 
-    {"kernel", CHOICE, FIELD(kernel), "se", kernel_choices, 0, 0, NULL, "fit",
-     "Covariance function; each has one length-scale per input.", NULL},
+    {"kernel", CHOICE, FIELD(kernel), "auto", kernel_choices, 0, 0, NULL, "fit",
+     "Covariance function; each has one length-scale per input.  auto: the one that predicts "
+     "left-out training rows best (se when theta is given).",
+     NULL},
     {"theta", TEXT, FIELD(theta), "", NULL, 0, 0, "L1,..,LD,SF2,S2", "fit",
      "Fixed hyperparameters in standardised units: the inputs' length-scales (or one for all), "
      "signal variance, noise variance.  Skips training.",
      NULL},
+    {"train", CHOICE, FIELD(train), "neighbours", "neighbours|parts|random|subset", 0, 0, NULL,
+     "fit",
+     "What hyperparameters are trained on: small blocks of rows, each given its nearest earlier "
+     "rows; the experts' own parts, as in the paper; random parts of expert-size rows; or one "
+     "random subset.",
+     NULL},
+    {"train-rows", COUNT, FIELD(train_rows), "20000", NULL, 1, 1e9, "N", "fit",
+     "Rows that train=neighbours looks at, out of all; their neighbours come on top.", NULL},
+    {"metric", CHOICE, FIELD(metric), "learned", "learned|input", 0, 0, NULL, "fit",
+     "Distances by which rows are split among experts: of inputs divided by their length-scales, "
+     "or of standardised inputs as they are.",
+     NULL},
     {"train-experts", COUNT, FIELD(train_experts), "auto", NULL, 1, 1e8, "N", "fit",
-     "Experts, drawn at random, that hyperparameters are trained on.  auto: all, or 100 when there "
-     "are more.",
+     "Experts, drawn at random, that hyperparameters are trained on with train=parts (with "
+     "train=random: as many random parts).  auto: all, or 100 when there are more.",
      NULL},
     {"restarts", COUNT, FIELD(restarts), "0", NULL, 0, 4, "N", "fit",
      "Further starting points of the training.  Starts are added by themselves when nothing better "
@@ -155,6 +169,7 @@ static void build_info(void)
 {
     for (int i = 0; i < kernel_count(); i++)
         append_choice(kernel_choices, sizeof kernel_choices, kernel_at(i)->name);
+    append_choice(kernel_choices, sizeof kernel_choices, "auto");
     for (int i = 0; i < partition_count(); i++)
         append_choice(partition_choices, sizeof partition_choices, partition_at(i)->name);
     for (int i = 0; i < OPTIONS; i++)

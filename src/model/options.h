@@ -19,9 +19,10 @@ typedef struct {
     double experts, expert_size, min_size, max_size;
     int partition;
     /* training */
-    int kernel;
+    int kernel; /* a number for kernel_at, or beyond: auto */
     const char *theta;
-    double train_experts, restarts, max_evaluations, tolerance;
+    int train, metric;
+    double train_rows, train_experts, restarts, max_evaluations, tolerance;
     /* graph */
     int graph;
     const char *lambda;
@@ -38,6 +39,8 @@ typedef struct {
     double seed, threads, memory;
 } settings;
 
+enum { TRAIN_NEIGHBOURS, TRAIN_PARTS, TRAIN_RANDOM, TRAIN_SUBSET };
+enum { METRIC_LEARNED, METRIC_INPUT };
 enum { SPACE_LATENT, SPACE_OBSERVED };
 enum { CALIBRATION_AUTO, CALIBRATION_OFF };
 enum { GRAPH_ON_TRAIN, GRAPH_ON_TEST };

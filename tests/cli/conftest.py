@@ -66,5 +66,6 @@ def data(tmp_path_factory):
     test = make_rows(80, seed=2)
     write_csv(here / "test.csv", test)
     write_csv(here / "queries.csv", test[:, :2], header="a,b")
-    run("fit", here / "train.csv", "-o", here / "model.npz", "--experts", 4, "-q")
+    run("fit", here / "train.csv", "-o", here / "model.npz", "--experts", 4, "--kernel", "se",
+        "-q")
     return here

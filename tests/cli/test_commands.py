@@ -82,6 +82,16 @@ def test_fit_on_noise_is_said_aloud(tmp_path):
         assert "quorum fit: note: " in result.err
 
 
+def test_empty_graph(tmp_path, data):
+    """A smaller lambda is advised only where there is one."""
+    words = ["fit", data / "train.csv", "-o", tmp_path / "m.npz", "--experts", 4, "--theta", "1,1,0.1"]
+    empty = run(*words, "--lambda", 1000)
+    assert "no edges" in empty.err and "a smaller --lambda gives edges" in empty.err
+    assert "expert graph: 0 edges, lambda 1000\n" in empty.out
+    none = run(*words, "--graph", "none")
+    assert none.err == "" and "lambda" not in none.out
+
+
 def test_fit_checks_the_output_before_the_work(tmp_path, data):
     path = tmp_path / "none" / "m.npz"
     result = run("fit", data / "train.csv", "-o", path, code=1)
@@ -163,7 +173,7 @@ def test_predict_mean_only(data):
     assert np.allclose(values[:, 0], both[:, 0], rtol=1e-12)
 
 
-@pytest.mark.parametrize("method", ["npae", "npae*", "rbcm", "grbcm", "gpoe", "poe", "single"])
+@pytest.mark.parametrize("method", ["npae", "npae*", "rbcm", "grbcm", "single"])
 def test_predict_streams_to_the_same_result(tmp_path, data, method):
     """Any chunk, any number of threads, any company of other rows: the same bits."""
     rows = make_rows(3000, seed=11)[:, :2]
@@ -259,7 +269,8 @@ def test_evaluate_json(data):
     for s in scores:
         assert list(s)[: len(EVALUATE_KEYS)] == EVALUATE_KEYS
         assert list(s["coverage"]) == ["50", "90", "95", "99"]
-        assert (s["select"], s["space"], s["rows"]) == ("all", "latent", 80)
+        assert (s["select"], s["space"], s["rows"]) == ("auto", "latent", 80)
+        assert s["unsure"] == 0  # 4 experts are all asked
         assert s["smse"] < 0.5 and s["seconds"] >= 0
 
 
@@ -287,13 +298,13 @@ def test_evaluate_agrees_with_predict(data, method):
 
 def test_evaluate_lists(data):
     scores = run("evaluate", data / "model.npz", data / "test.csv", "--method", "npae,rbcm*",
-                 "--select", "all,worst:0.5", "--space", "latent,observed", "--json").json()
+                 "--select", "auto,all,worst:0.5", "--space", "latent,observed", "--json").json()
     names = [(s["method"], s["select"], s["space"]) for s in scores]
-    assert names == [(m, "graph:0.8" if m == "rbcm*" and s == "all" else s, p)
-                     for p in ["latent", "observed"] for s in ["all", "worst:0.5"]
+    assert names == [(m, "graph:0.8" if m == "rbcm*" and s == "auto" else s, p)
+                     for p in ["latent", "observed"] for s in ["auto", "all", "worst:0.5"]
                      for m in ["npae", "rbcm*"]]
     used = {(s["method"], s["select"]): s["experts_used"] for s in scores}
-    assert used["npae", "all"] == 4
+    assert used["npae", "all"] == used["npae", "auto"] == used["rbcm*", "graph:0.8"] == 4
     assert used["npae", "worst:0.5"] == 2
 
 
@@ -303,7 +314,71 @@ def test_star_is_a_selection(data):
         return {k: v for k, v in s.items() if k not in ("method", "seconds")}
 
     assert scores("--method", "rbcm*") == scores("--method", "rbcm", "--select", "graph:0.8")
-    assert scores("--method", "npae", "--select", "graph:1")["smse"] == scores("--method", "npae")["smse"]
+    assert (scores("--method", "npae", "--select", "graph:1")["smse"] ==
+            scores("--method", "npae*", "--select", "all")["smse"])
+
+
+def test_the_default_is_a_quorum_for_every_query(data):
+    words = [data / "model.npz", data / "test.csv", "--json"]
+    [default] = run("evaluate", *words).json()
+    [spelled] = run("evaluate", *words, "--select", "local:4", "--neighbours", 256).json()
+    [all_experts] = run("evaluate", *words, "--select", "all").json()
+    [pure] = run("evaluate", *words, "--select", "all", "--neighbours", 0).json()
+    assert default["nlpd"] == spelled["nlpd"] != all_experts["nlpd"] == pure["nlpd"]
+    [alone] = run("evaluate", *words, "--select", "none", "--neighbours", 300).json()
+    assert alone["experts_used"] == 0 and np.isclose(alone["nlpd"], spelled["nlpd"], rtol=0.01)
+
+
+@pytest.mark.parametrize("words, message", [
+    (["--method", "grbcm", "--select", "local:2"],
+     "method grbcm joins all experts with one base: select local does not apply"),
+    (["--method", "rbcm", "--neighbours", "16"],
+     "method rbcm takes the experts as independent, which a neighbourhood is not: use neighbours "
+     "with npae"),
+    (["--method", "poe*", "--neighbours", "16"],
+     "method poe takes the experts as independent, which a neighbourhood is not: use neighbours "
+     "with npae"),
+    (["--select", "none"], "select none leaves nobody to ask: give neighbours"),
+    (["--method", "poe", "--select", "none"], "select none leaves nobody to ask: give neighbours"),
+])
+def test_what_does_not_go_together(data, words, message):
+    for command, file in [("predict", "queries.csv"), ("evaluate", "test.csv")]:
+        result = run(command, data / "model.npz", data / file, *words, code=1)
+        assert result.err.splitlines()[-1] == f"quorum {command}: {message}"
+        assert "nan" not in result.out
+
+
+@pytest.fixture(scope="module")
+def scattered(tmp_path_factory):
+    """30 parts drawn at random, all with the same centre: no candidate is better than another."""
+    here = tmp_path_factory.mktemp("scattered")
+    run("fit", write_csv(here / "t.csv", make_rows(900, seed=21)), "-o", here / "m.npz", "--experts",
+        30, "--partition", "random", "--theta", "0.5,1,0.1", "--graph", "none", "-q")
+    return here
+
+
+def test_unsure_queries_are_told(scattered):
+    said = "at {} of 900 queries another expert might explain more: raise K in local:K"
+    words = ["evaluate", scattered / "m.npz", scattered / "t.csv", "--select"]
+    result = run(*words, "local:2", "--json")
+    [score] = result.json()
+    assert 9 < score["unsure"] <= 900
+    assert said.format(score["unsure"]) in result.err
+    assert said.format(score["unsure"]) in run("predict", scattered / "m.npz", scattered / "t.csv",
+                                               "--select", "local:2").err
+    assert "might explain more" not in run(*words, "local:2", "-q").err
+    result = run(*words, "local:10", "--json")  # 38 candidates: all of them
+    assert result.json()[0]["unsure"] == 0 and "might explain more" not in result.err
+
+
+def test_few_unsure_queries_are_a_detail(tmp_path, scattered):
+    """Far queries are sure: nobody can explain anything there."""
+    rows = np.vstack([make_rows(1, seed=21), make_rows(150, seed=22, low=80.0, high=90.0)])
+    test = write_csv(tmp_path / "test.csv", rows)
+    words = ["evaluate", scattered / "m.npz", test, "--select", "local:2", "--json"]
+    result = run(*words)
+    assert result.json()[0]["unsure"] == 1 and "might explain more" not in result.err
+    assert "at 1 of 151 queries another expert might explain more" in run(*words, "-v").err
 
 
 def test_evaluate_chunks_do_not_matter(tmp_path, data):
@@ -394,6 +469,11 @@ def test_graph_worst(tmp_path, data):
     assert [n["selected"] for n in nodes] == [False, False, False, True]
 
 
+def test_graph_selects_by_importance_unless_told(tmp_path, data):
+    run("graph", data / "model.npz", "-o", tmp_path / "g.json", "-q")
+    assert json.loads((tmp_path / "g.json").read_text())["select"] == "graph:0.8"
+
+
 def test_graph_of_one_expert(tmp_path, data):
     run("fit", data / "train.csv", "-o", tmp_path / "m.npz", "--experts", 1, "--theta", "1,1,0.1")
     run("graph", tmp_path / "m.npz", "-o", tmp_path / "g.dot")
@@ -435,8 +515,9 @@ def test_demo(tmp_path):
     lines = result.out.splitlines()
     head = next(i for i, line in enumerate(lines) if line.startswith("method"))
     assert re.split(r"  +", lines[head]) == ["method", "SMSE", "MSLL", "MAE", "95 %", "seconds"]
-    methods = [line.split()[0] for line in lines[head + 1 : lines.index("", head)]]
-    assert {"npae", "rbcm", "gpoe", "poe", "grbcm"} <= set(methods)
+    methods = [re.split(r"  +", line)[0] for line in lines[head + 1 : lines.index("", head)]]
+    assert methods[:3] == ["npae", "npae, all experts", "npae*"]
+    assert methods[3:] == ["grbcm", "rbcm", "bcm", "gpoe", "gpoe-entropy", "poe", "single"]
     picture = tmp_path / "new" / "demo.svg"
     assert str(picture) in result.out
     root = xml.parse(picture).getroot()
@@ -447,9 +528,10 @@ def test_demo(tmp_path):
 
 def test_demo_json(tmp_path):
     scores = run("demo", "-o", tmp_path, "--experts", 10, "--json", "-q").json()
-    best = {s["method"]: s for s in scores}
-    assert best["npae"]["smse"] < best["poe"]["smse"]
-    assert best["npae"]["rows"] == 500
+    best = {(s["method"], s["select"]): s for s in scores}
+    assert best["npae", "auto"]["smse"] < best["poe", "auto"]["smse"]
+    assert best["npae", "all"]["experts_used"] == 10 and best["npae", "auto"]["experts_used"] == 4
+    assert best["npae*", "graph:0.8"]["rows"] == 500
 
 
 @pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

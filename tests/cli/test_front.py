@@ -90,6 +90,15 @@ def test_groups_of_options_have_titles():
                       "Machine:", "Examples:"]
 
 
+@pytest.mark.parametrize("command", ["predict", "evaluate"])
+def test_prediction_options_stand_together(command):
+    text = run(command, "--help").out
+    group = text[text.index("\nPrediction:\n"):text.index("\nMachine:\n")]
+    assert "\n  --neighbours m" in group
+    assert command == "evaluate" or "\n  --select WHICH" in group
+    assert "\nOther options:" not in text
+
+
 def test_help_names_default_and_choices():
     text = run("fit", "--help").out
     assert "--kernel se|matern12|matern32|matern52" in text
@@ -170,6 +179,13 @@ def test_usage_errors(words, message):
     (["evaluate", "m", "t", "--select", "all,some"], ["--select:", "some", "graph:A"]),
     (["graph", "m.npz", "-o", "g.dot", "--select", "graph:7"], ["--select:", "graph:7"]),
     (["graph", "m.npz", "-o", "g.dot", "--select", "expert:3"], ["--select:", "expert:3", "worst:A"]),
+    (["graph", "m.npz", "-o", "g.dot", "--select", "graph:0.8+local:3"],
+     ["--select:", "graph:0.8+local:3", "worst:A"]),
+    (["graph", "m.npz", "-o", "g.dot", "--select", "auto"], ["--select:", "auto", "worst:A"]),
+    (["predict", "--select", "local:0"], ["--select:", "local:0", "local:4"]),
+    (["predict", "--select", "local:4+graph:0.8"], ["--select:", "local:4+graph:0.8", "auto"]),
+    (["evaluate", "m", "t", "--neighbours", "-1"], ["--neighbours:", "-1", "auto"]),
+    (["predict", "--neighbours", "many"], ["--neighbours:", "many", "10000"]),
 ])
 def test_refused_values_say_what_is_allowed(words, parts):
     result = run(*words, code=2)

@@ -1,0 +1,394 @@
+/* Finding theta (docs/training.md).
+ *
+ *   first look    exact likelihood of a few random parts: theta_0, good enough for a metric
+ *   quick round   block-Vecchia likelihood of few rows in theta_0's metric, for every
+ *                 kernel that is a candidate; each row left out in turn scores them
+ *   last round    the same with many rows, in the metric of the quick round
+ *
+ * train=random and train=subset replace the rounds by likelihoods of random rows;
+ * train=parts, the paper's way, trains on the experts' own rows after the partition. */
+#include "model/theta.h"
+
+#include "base/memory.h"
+#include "base/random.h"
+#include "experts/train.h"
+#include "experts/vecchia.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MANY_EXPERTS = 100, /* train-experts=auto trains on so many at most              */
+    LOOK_PARTS = 4,     /* first look: random parts ...                              */
+    LOOK_ROWS = 500,    /* ... of so many rows                                       */
+    SUBSET_ROWS = 1500, /* train=subset                                              */
+    FEW_ROWS = 512,     /* up to here the exact likelihood is as cheap               */
+    BLOCK = 32,         /* rows of a block, and the rows it is given                 */
+    GIVEN = 96,
+    QUICK_ROWS = 5000, /* targets of the quick round                                */
+    LOOK_EVALUATIONS = 100,
+    QUICK_EVALUATIONS = 40,
+    SCORE_ROWS = 3000, /* left out in turn to score a kernel ...                    */
+    SCORE_GIVEN = 64,  /* ... and predicted from so many nearest                    */
+    STREAM_TRAIN = 4,  /* random streams: see rng_seed                              */
+    STREAM_LOOK = 7
+};
+static const double LOOK_TOLERANCE = 1e-4, QUICK_TOLERANCE = 1e-5;
+static const double WORST_SCORE = -1e10;
+
+typedef struct {
+    quorum_model *m;
+    const settings *s;
+    const progress *p;
+    const training_rows *rows;
+    training_result *result;
+} finder;
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- theta as given ---- */
+
+static quorum_status fixed_theta(quorum_model *m, const char *text)
+{
+    double *values;
+    size_t count = 0, D = m->D;
+    if (!NEW_ARRAY(values, D + 2))
+        return failure(QUORUM_E_MEMORY, "out of memory for theta");
+    quorum_status status = parse_numbers(text, values, D + 2, &count);
+    if (status < 0)
+        status = failure_in(status, "theta");
+    else if (count != D + 2 && count != 3)
+        status = failure(QUORUM_E_ARGUMENT,
+                         "theta has %zu numbers; it takes %zu length-scales (or one for all), the "
+                         "signal variance and the noise variance",
+                         count, D);
+    for (size_t i = 0; status == QUORUM_OK && i < count; i++)
+        if (!(values[i] > 0.0) || !isfinite(values[i]))
+            status = failure(QUORUM_E_ARGUMENT, "theta: %g is not a positive number", values[i]);
+    if (status == QUORUM_OK) {
+        for (size_t d = 0; d < D; d++)
+            m->theta.lengthscale[d] = values[count == D + 2 ? d : 0];
+        m->theta.signal = values[count - 2];
+        m->theta.noise = values[count - 1];
+    }
+    mem_free(values);
+    return status;
+}
+
+/* theta is kept as logarithms: a model read from its file has the same bits. */
+static void keep_logs(quorum_model *m)
+{
+    for (size_t d = 0; d < m->D; d++)
+        m->log_theta[d] = log(m->theta.lengthscale[d]);
+    m->log_theta[m->D] = log(m->theta.signal);
+    m->log_theta[m->D + 1] = log(m->theta.noise);
+    model_set_theta(m);
+}
+
+/* ---- One search ---- */
+
+static quorum_status copy_theta(const hyper *from, hyper *to)
+{
+    *to = *from;
+    if (!NEW_ARRAY(to->lengthscale, from->D))
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu length-scales", from->D);
+    memcpy(to->lengthscale, from->lengthscale, from->D * sizeof *to->lengthscale);
+    return QUORUM_OK;
+}
+
+/* Replaces one theta by another; both keep their memory. */
+static void set_theta(hyper *to, const hyper *from)
+{
+    to->kernel = from->kernel;
+    to->signal = from->signal;
+    to->noise = from->noise;
+    memcpy(to->lengthscale, from->lengthscale, to->D * sizeof *to->lengthscale);
+}
+
+static training_options search_options(const finder *f)
+{
+    return (training_options){.max_evaluations = (int)f->s->max_evaluations,
+                              .tolerance = f->s->tolerance,
+                              .restarts = (int)f->s->restarts,
+                              .threads = options_threads(f->s),
+                              .memory = options_memory(f->s),
+                              .progress = f->p};
+}
+
+static training_options hasty_options(const finder *f, int evaluations, double tolerance)
+{
+    training_options o = search_options(f);
+    o.max_evaluations = (int)fmin(o.max_evaluations, evaluations);
+    o.tolerance = fmax(o.tolerance, tolerance);
+    return o;
+}
+
+/* train(), with the evaluations of all searches counted. */
+static quorum_status search_theta(finder *f, const parts *p, const size_t *experts, size_t count,
+                                  const training_options *o, hyper *theta)
+{
+    int before = f->result->evaluations;
+    TRY(train(p, experts, count, o, theta, f->result));
+    f->result->evaluations += before;
+    return QUORUM_OK;
+}
+
+/* ---- Random rows ---- */
+
+/* Trains theta on `count` parts of `size` rows, all drawn at random.  start: where to
+ * begin, or NULL. */
+static quorum_status train_on_random_rows(finder *f, size_t count, size_t size, training_options *o,
+                                          const hyper *start, hyper *theta)
+{
+    quorum_model *m = f->m;
+    size_t D = m->D, total = count * size, *row = NULL, *offset = NULL, *all = NULL;
+    double *X = NULL, *y = NULL;
+    quorum_status status = QUORUM_OK;
+    NEW_ARRAY(row, m->n);
+    NEW_ARRAY(offset, count + 1);
+    NEW_ARRAY(all, count);
+    NEW_ARRAY(X, total * D);
+    NEW_ARRAY(y, total);
+    if (!row || !offset || !all || !X || !y) {
+        status = failure(QUORUM_E_MEMORY, "out of memory for training on %zu rows", total);
+        goto done;
+    }
+    for (size_t i = 0; i < m->n; i++)
+        row[i] = i;
+    rng r = rng_seed(m->seed, STREAM_LOOK);
+    rng_shuffle(&r, row, m->n);
+    for (size_t i = 0; i < total; i++) {
+        memcpy(X + i * D, f->rows->X + row[i] * D, D * sizeof *X);
+        y[i] = f->rows->y[row[i]];
+    }
+    for (size_t e = 0; e <= count; e++)
+        offset[e] = e * size;
+    for (size_t e = 0; e < count; e++)
+        all[e] = e;
+    parts p = {.n = total, .D = D, .M = count, .X = X, .y = y, .offset = offset};
+    o->start = start;
+    status = search_theta(f, &p, all, count, o, theta);
+done:
+    mem_free(row);
+    mem_free(offset);
+    mem_free(all);
+    mem_free(X);
+    mem_free(y);
+    return status;
+}
+
+static quorum_status first_look(finder *f)
+{
+    size_t n = f->m->n, count = n / LOOK_ROWS;
+    count = count < 1 ? 1 : smaller(count, LOOK_PARTS);
+    training_options o = hasty_options(f, LOOK_EVALUATIONS, LOOK_TOLERANCE);
+    return train_on_random_rows(f, count, smaller(n / count, LOOK_ROWS), &o, NULL, &f->m->theta);
+}
+
+/* ---- Neighbours: the block-Vecchia likelihood ---- */
+
+static vecchia_problem neighbour_problem(const finder *f, const hyper *metric, double targets)
+{
+    return (vecchia_problem){.n = f->m->n,
+                             .D = f->m->D,
+                             .X = f->rows->X,
+                             .y = f->rows->y,
+                             .lengthscale = metric->lengthscale,
+                             .block = f->m->n <= FEW_ROWS ? f->m->n : BLOCK,
+                             .given = GIVEN,
+                             .targets = (size_t)fmin(targets, (double)f->m->n),
+                             .seed = f->m->seed,
+                             .threads = options_threads(f->s)};
+}
+
+/* Trains theta from where it is, in its own metric. */
+static quorum_status train_on_neighbours(finder *f, double targets, training_options *o,
+                                         hyper *theta)
+{
+    vecchia_parts v;
+    vecchia_problem problem = neighbour_problem(f, theta, targets);
+    TRY(vecchia_parts_new(&problem, &v));
+    o->start = theta;
+    o->given = v.given;
+    quorum_status status = search_theta(f, &v.parts, v.all, v.parts.M, o, theta);
+    vecchia_parts_free(&v);
+    return status;
+}
+
+/* Mean log density of rows that are left out one at a time and predicted from their
+ * nearest others. */
+static quorum_status score(finder *f, const hyper *theta, double *out)
+{
+    vecchia_parts v;
+    double value = 0.0;
+    vecchia_problem problem = neighbour_problem(f, theta, SCORE_ROWS);
+    problem.block = 1;
+    problem.given = SCORE_GIVEN;
+    problem.others = 1;
+    TRY(vecchia_parts_new(&problem, &v));
+    training_options o = search_options(f);
+    o.given = v.given;
+    quorum_status status = total_likelihood(&v.parts, v.all, v.parts.M, &o, theta, &value, NULL);
+    *out = -value / (double)v.parts.M;
+    vecchia_parts_free(&v);
+    if (status != QUORUM_E_NUMERIC && (status < 0 || isfinite(*out)))
+        return status;
+    *out = WORST_SCORE;
+    return QUORUM_OK;
+}
+
+static quorum_status quick_round(finder *f, hyper *theta)
+{
+    training_options o = hasty_options(f, QUICK_EVALUATIONS, QUICK_TOLERANCE);
+    o.restarts = 0;
+    return train_on_neighbours(f, QUICK_ROWS, &o, theta);
+}
+
+/* ---- The kernel ---- */
+
+/* Every kernel has its quick round from the first look's theta; the best scored one and its
+ * theta stay. */
+static quorum_status choose_kernel(finder *f)
+{
+    quorum_model *m = f->m;
+    hyper look = {0}, candidate = {0};
+    kernel_choice *choice = &m->kernel_choice;
+    double best = -HUGE_VAL;
+    quorum_status status = QUORUM_OK;
+    TRY_OR_DONE(copy_theta(&m->theta, &look));
+    TRY_OR_DONE(copy_theta(&m->theta, &candidate));
+    for (int k = 0; k < kernel_count() && k < MOST_KERNELS; k++) {
+        double value;
+        set_theta(&candidate, &look);
+        candidate.kernel = kernel_at(k);
+        TRY_OR_DONE(quick_round(f, &candidate));
+        TRY_OR_DONE(score(f, &candidate, &value));
+        choice->name[choice->count] = candidate.kernel->name;
+        choice->score[choice->count++] = value;
+        TRY_OR_DONE(progress_report(f->p, "train", -1.0, "kernel %s: log density a row %.4f",
+                                    candidate.kernel->name, value));
+        if (value > best) {
+            best = value;
+            set_theta(&m->theta, &candidate);
+        }
+    }
+done:
+    mem_free(look.lengthscale);
+    mem_free(candidate.lengthscale);
+    return status;
+}
+
+/* ---- In order ---- */
+
+/* A search that goes on from m->theta when there is one to go on from. */
+static quorum_status train_before_partition(finder *f, int looked)
+{
+    quorum_model *m = f->m;
+    const hyper *start = looked ? &m->theta : NULL;
+    training_options o = search_options(f);
+    size_t size = smaller((size_t)f->s->expert_size, m->n);
+    switch (f->s->train) {
+    case TRAIN_NEIGHBOURS:
+        o.restarts = 0; /* the first look had them */
+        return train_on_neighbours(f, f->s->train_rows, &o, &m->theta);
+    case TRAIN_RANDOM: {
+        size_t most = f->s->train_experts > 0.0 ? (size_t)f->s->train_experts : MANY_EXPERTS;
+        return train_on_random_rows(f, smaller(m->n / size, most), size, &o, start, &m->theta);
+    }
+    case TRAIN_SUBSET:
+        return train_on_random_rows(f, 1, smaller(m->n, SUBSET_ROWS), &o, start, &m->theta);
+    default: return QUORUM_OK;
+    }
+}
+
+/* Whether theta has to be known, if roughly, before anything else. */
+static int needs_first_look(const settings *s)
+{
+    return !kernel_at(s->kernel) || s->train == TRAIN_NEIGHBOURS || s->metric == METRIC_LEARNED;
+}
+
+quorum_status theta_before_partition(quorum_model *m, const settings *s, const progress *p,
+                                     const training_rows *rows, training_result *result)
+{
+    finder f = {.m = m, .s = s, .p = p, .rows = rows, .result = result};
+    const kernel *wanted = kernel_at(s->kernel); /* NULL: auto */
+    m->theta = (hyper){.kernel = wanted ? wanted : &kernel_se, .D = m->D};
+    if (!NEW_ARRAY(m->theta.lengthscale, m->D) || !NEW_ARRAY(m->log_theta, m->D + 2))
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu length-scales", m->D);
+    if (s->theta[0] != '\0')
+        return fixed_theta(m, s->theta);
+    if (needs_first_look(s))
+        TRY(first_look(&f));
+    if (!wanted)
+        TRY(choose_kernel(&f));
+    else if (s->train == TRAIN_NEIGHBOURS)
+        TRY(quick_round(&f, &m->theta));
+    return train_before_partition(&f, needs_first_look(s));
+}
+
+static int ascending(const void *a, const void *b)
+{
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The experts to train on: all, or a random choice, in ascending order. */
+static quorum_status training_experts(quorum_model *m, const settings *s, size_t **experts)
+{
+    size_t limit = s->train_experts > 0.0 ? (size_t)s->train_experts : MANY_EXPERTS;
+    if (!NEW_ARRAY(*experts, m->M))
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu experts", m->M);
+    for (size_t e = 0; e < m->M; e++)
+        (*experts)[e] = e;
+    m->train_experts = smaller(limit, m->M);
+    if (m->train_experts < m->M) {
+        rng r = rng_seed(m->seed, STREAM_TRAIN);
+        rng_shuffle(&r, *experts, m->M);
+        qsort(*experts, m->train_experts, sizeof **experts, ascending);
+    }
+    return QUORUM_OK;
+}
+
+/* theta from the experts' own rows, or, when it was given, its likelihood there. */
+static quorum_status train_on_experts(finder *f)
+{
+    quorum_model *m = f->m;
+    size_t *experts = NULL;
+    parts rows = model_parts(m);
+    training_options o = search_options(f);
+    quorum_status status = training_experts(m, f->s, &experts);
+    if (status < 0)
+        return status;
+    if (f->s->theta[0] != '\0') {
+        f->result->evaluations = 1;
+        status = total_likelihood(&rows, experts, m->train_experts, &o, &m->theta, &f->result->nlml,
+                                  NULL);
+        for (size_t k = 0; k < m->train_experts; k++)
+            f->result->rows += (double)part_size(&rows, experts[k]);
+    } else {
+        o.start = needs_first_look(f->s) ? &m->theta : NULL;
+        status = search_theta(f, &rows, experts, m->train_experts, &o, &m->theta);
+    }
+    mem_free(experts);
+    return status;
+}
+
+quorum_status theta_after_partition(quorum_model *m, const settings *s, const progress *p,
+                                    training_result *result)
+{
+    finder f = {.m = m, .s = s, .p = p, .result = result};
+    if (s->train == TRAIN_PARTS || s->theta[0] != '\0')
+        TRY(train_on_experts(&f));
+    keep_logs(m);
+    m->nlml = result->nlml;
+    m->train_rows = (size_t)result->rows;
+    m->evaluations = result->evaluations;
+    if (result->no_signal)
+        return failure(QUORUM_NO_SIGNAL, "no better explanation than noise was found: the inputs "
+                                         "may not tell anything about the target");
+    return QUORUM_OK;
+}

@@ -1,0 +1,25 @@
+/* How the hyperparameters, and the kernel, are found. */
+#ifndef QRM_MODEL_THETA_H
+#define QRM_MODEL_THETA_H
+
+#include "experts/train.h"
+#include "model/model.h"
+
+/* Standardised rows as they were given, before they are split among experts. */
+typedef struct {
+    const double *X; /* D x n: a row's inputs together */
+    const double *y; /* n                              */
+} training_rows;
+
+/* What can be learned before the rows are split: the kernel, and theta unless
+ * train=parts; then, with metric=learned, a first theta for the metric.  *result says
+ * what the last search found; its evaluations are those of all. */
+quorum_status theta_before_partition(quorum_model *m, const settings *s, const progress *p,
+                                     const training_rows *rows, training_result *result);
+
+/* The rest: theta from the experts' own rows (train=parts), or the likelihood of a
+ * theta that was given.  QUORUM_NO_SIGNAL when only noise was found. */
+quorum_status theta_after_partition(quorum_model *m, const settings *s, const progress *p,
+                                    training_result *result);
+
+#endif
