@@ -25,19 +25,6 @@ double joint_bytes(size_t b, double rows)
     return 8.0 * (double)b * (2.0 * rows + 2.0 * (double)b);
 }
 
-static size_t expert_of_row(const parts *p, size_t row)
-{
-    size_t low = 0, high = p->M;
-    while (high - low > 1) {
-        size_t middle = (low + high) / 2;
-        if (p->offset[middle] <= row)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Who is involved: every expert at a table, and the owners of the neighbours. */
 static void list_involved(joint_job *job, const neighbourhoods *n)
 {
@@ -48,7 +35,7 @@ static void list_involved(joint_job *job, const neighbourhoods *n)
     for (size_t k = 0; k < a->attending; k++)
         job->where[a->by_expert[k].expert] = 0;
     for (size_t i = 0; n && i < a->b * n->m; i++)
-        job->where[expert_of_row(p, n->row[i])] = 0;
+        job->where[part_of_row(p, n->row[i])] = 0;
     job->first[0] = 0;
     for (size_t e = 0; e < p->M; e++) {
         if (job->where[e] == NOBODY)
@@ -76,7 +63,7 @@ static void weigh_rows(joint_job *job, const double *weights, const neighbourhoo
     }
     for (size_t q = 0; n && q < a->b; q++)
         for (size_t i = 0; i < n->m; i++) {
-            size_t row = n->row[q * n->m + i], e = expert_of_row(p, row), m = part_size(p, e);
+            size_t row = n->row[q * n->m + i], e = part_of_row(p, row), m = part_size(p, e);
             job->A[job->first[job->where[e]] * a->b + q * m + row - p->offset[e]] +=
                 weights[(a->seats - 1) * a->b + q] * n->gamma[q * n->m + i];
         }

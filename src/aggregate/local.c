@@ -7,9 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-size_t local_candidates(size_t K, size_t count)
+enum { OWNERS = 8 }; /* candidates at most for owning near rows */
+
+static size_t by_centre(size_t K, size_t count)
 {
     size_t wanted = 3 * K + 8;
+    return wanted < count ? wanted : count;
+}
+
+size_t local_candidates(size_t K, size_t count)
+{
+    size_t wanted = by_centre(K, count) + OWNERS;
     return wanted < count ? wanted : count;
 }
 
@@ -47,23 +55,46 @@ typedef struct {
     assembly *a;
     assembly *hearing; /* the candidates' seats          */
     const size_t *experts;
-    size_t count, K, real;
+    size_t count, K, real, centres;
+    const neighbourhoods *near;
+    char *listed;  /* M: 1 for the experts that may be seated */
     scored *lists; /* a worker: candidates           */
     char *unsure;  /* b                              */
 } local_job;
+
+static int was_heard(const local_job *j, size_t q, size_t e)
+{
+    for (size_t s = 0; s < j->hearing->seats; s++)
+        if (j->hearing->member[s * j->a->b + q] == e)
+            return 1;
+    return 0;
+}
+
+/* The owners of the query's nearest rows, nearest first, behind those invited already. */
+static void invite_owners(local_job *j, size_t q, size_t held)
+{
+    const parts *p = &j->a->c->parts;
+    for (size_t i = 0; i < j->near->m && held < j->hearing->seats; i++) {
+        size_t e = part_of_row(p, j->near->row[q * j->near->m + i]);
+        if (j->listed[e] && !was_heard(j, q, e))
+            j->hearing->member[held++ * j->a->b + q] = e;
+    }
+}
 
 static quorum_status invite(void *context, size_t q, int worker)
 {
     local_job *j = context;
     const committee *c = j->a->c;
-    size_t D = c->parts.D, room = j->hearing->seats, held = 0;
-    scored *list = j->lists + (size_t)worker * room;
+    size_t D = c->parts.D, held = 0;
+    scored *list = j->lists + (size_t)worker * j->hearing->seats;
     for (size_t i = 0; i < j->count; i++) {
         double d = squared_distance(j->a->Q->Z + q * D, c->centre + j->experts[i] * D, D);
-        held = offer(list, held, room, (scored){.key = d, .expert = j->experts[i]});
+        held = offer(list, held, j->centres, (scored){.key = d, .expert = j->experts[i]});
     }
     for (size_t s = 0; s < held; s++)
         j->hearing->member[s * j->a->b + q] = list[s].expert;
+    if (j->near)
+        invite_owners(j, q, held);
     return QUORUM_OK;
 }
 
@@ -75,14 +106,6 @@ static double bound(const committee *c, size_t e, double distance)
     double r = fmax(0.0, distance - c->radius[e]), k = r * r;
     theta->kernel->value(1, theta->signal, &k);
     return fmin(theta->signal, (double)part_size(&c->parts, e) * k * k / theta->noise);
-}
-
-static int was_heard(const local_job *j, size_t q, size_t e)
-{
-    for (size_t s = 0; s < j->hearing->seats; s++)
-        if (j->hearing->member[s * j->a->b + q] == e)
-            return 1;
-    return 0;
 }
 
 static int could_miss(const local_job *j, size_t q, double least)
@@ -104,7 +127,7 @@ static quorum_status choose(void *context, size_t q, int worker)
     assembly *h = j->hearing;
     size_t held = 0, b = j->a->b;
     scored *list = j->lists + (size_t)worker * h->seats;
-    for (size_t s = 0; s < h->seats; s++)
+    for (size_t s = 0; s < h->seats && h->member[s * b + q] != NOBODY; s++)
         held = offer(list, held, j->K,
                      (scored){.key = -h->explained[s * b + q], .expert = h->member[s * b + q]});
     for (size_t s = 0; s < held; s++)
@@ -115,29 +138,40 @@ static quorum_status choose(void *context, size_t q, int worker)
 }
 
 quorum_status seat_local(assembly *a, const size_t *experts, size_t count, size_t K, size_t real,
-                         double budget, int threads, size_t *unsure)
+                         const neighbourhoods *near, double budget, int threads, size_t *unsure)
 {
     size_t room = local_candidates(K, count), workers = (size_t)parallel_workers(threads, a->b);
     assembly hearing = {0};
-    local_job j = {.a = a, .hearing = &hearing, .experts = experts, .count = count, .real = real};
+    local_job j = {.a = a,
+                   .hearing = &hearing,
+                   .experts = experts,
+                   .count = count,
+                   .real = real,
+                   .centres = by_centre(K, count),
+                   .near = near};
     j.K = K < count ? K : count;
     quorum_status status = assembly_new(a->c, a->Q, room, &hearing);
     if (status < 0)
         return status;
-    if (!NEW_ARRAY(j.lists, workers * room) || !NEW_ZEROED(j.unsure, a->b)) {
+    if (!NEW_ARRAY(j.lists, workers * room) || !NEW_ZEROED(j.unsure, a->b) ||
+        !NEW_ZEROED(j.listed, a->c->parts.M)) {
         status =
             failure(QUORUM_E_MEMORY, "out of memory for choosing experts at %zu queries", a->b);
         goto done;
     }
+    for (size_t i = 0; i < count; i++)
+        j.listed[experts[i]] = 1;
     TRY_OR_DONE(parallel_for(threads, a->b, invite, &j));
     TRY_OR_DONE(assembly_ask(&hearing, 1, 0, budget, threads));
     TRY_OR_DONE(parallel_for(threads, a->b, choose, &j));
+    *unsure = 0;
     for (size_t q = 0; q < real; q++)
         *unsure += (size_t)j.unsure[q];
 done:
     assembly_free(&hearing);
     mem_free(j.lists);
     mem_free(j.unsure);
+    mem_free(j.listed);
     return status;
 }
 

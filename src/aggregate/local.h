@@ -2,15 +2,16 @@
 #ifndef QRM_AGGREGATE_LOCAL_H
 #define QRM_AGGREGATE_LOCAL_H
 
-#include "aggregate/assembly.h"
+#include "aggregate/nearest.h"
 
 /* Seats 0 .. K-1 of every table go to the K experts out of `experts` with the largest
- * k_A at that query, best first (ties: lower number).  Candidates are the experts with
- * the nearest centres in the learned metric; only they are asked.  *unsure is increased
- * by the number of queries at which another expert could, by a bound, explain more than
- * the last one seated.  `real` queries count; the rest is padding. */
+ * k_A at that query, best first (ties: lower number).  Candidates, who alone are asked,
+ * are the experts with the nearest centres in the learned metric and, where the query's
+ * nearest rows are known (`near` may be NULL), the owners of those.  *unsure becomes the
+ * number of queries at which another expert could, by a bound, explain more than the
+ * last one seated.  `real` queries count; the rest is padding. */
 quorum_status seat_local(assembly *a, const size_t *experts, size_t count, size_t K, size_t real,
-                         double budget, int threads, size_t *unsure);
+                         const neighbourhoods *near, double budget, int threads, size_t *unsure);
 
 /* Candidates that are asked for K seats. */
 size_t local_candidates(size_t K, size_t count);

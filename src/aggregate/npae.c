@@ -430,7 +430,7 @@ quorum_status npae_solve(const assembly *a, const double *pairs, int threads, np
     for (int w = 0; w < workers; w++)
         TRY_OR_DONE(system_new(a->seats, &job.system[w]));
     TRY_OR_DONE(parallel_for(workers, a->b, one_query, &job));
-    count_events(job.event, a->b, out);
+    count_events(job.event, out->real < a->b ? out->real : a->b, out);
 done:
     for (int w = 0; job.system && w < workers; w++)
         system_free(&job.system[w]);

@@ -14,6 +14,7 @@
 typedef struct {
     double *mean, *var; /* b: latent                                             */
     double *weights;    /* seats x b: mean = sum_s weights_s mu_s; or NULL        */
+    size_t real;        /* queries that count; the rest is padding               */
     size_t clamped, jittered, pseudo_inverses;
 } npae_result;
 

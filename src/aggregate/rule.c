@@ -34,6 +34,6 @@ void settle(consensus *out, size_t q, double precision, double weighted_mean, do
     } else {
         out->mean[q] = prior_mean;
         out->var[q] = prior_var;
-        out->fallbacks++;
+        out->fallbacks += q < out->real;
     }
 }

@@ -16,7 +16,8 @@ typedef struct {
 
 typedef struct {
     double *mean, *var; /* b                                                     */
-    size_t fallbacks;   /* queries at which the precision was not positive       */
+    size_t real;        /* queries that count; the rest is padding               */
+    size_t fallbacks;   /* of those, where the precision was not positive        */
 } consensus;
 
 typedef enum {

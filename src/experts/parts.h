@@ -35,6 +35,20 @@ static inline size_t largest_part(const parts *p)
     return largest;
 }
 
+/* The expert that owns a row. */
+static inline size_t part_of_row(const parts *p, size_t row)
+{
+    size_t low = 0, high = p->M;
+    while (high - low > 1) {
+        size_t middle = (low + high) / 2;
+        if (p->offset[middle] <= row)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* Experts above this size are worked on one after another by all threads; the
  * others side by side, one thread each. */
 enum { BIG_EXPERT = 2048 };

@@ -33,19 +33,6 @@ void calibration_free(calibration *c)
 
 /* ---- A model without the rows that are held out ---- */
 
-static size_t owner(const quorum_model *m, size_t row)
-{
-    size_t low = 0, high = m->M;
-    while (high - low > 1) {
-        size_t middle = (low + high) / 2;
-        if (m->offset[middle] <= row)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* held[i] = 1 for the rows to take out; every expert keeps one at least. */
 static quorum_status choose_rows(const quorum_model *m, char *held, size_t *count)
 {
@@ -60,11 +47,12 @@ static quorum_status choose_rows(const quorum_model *m, char *held, size_t *coun
         rows[i] = i;
     for (size_t e = 0; e < m->M; e++)
         left[e] = m->offset[e + 1] - m->offset[e];
+    parts all = model_parts(m);
     rng r = rng_seed(m->seed, STREAM_CALIBRATE);
     rng_shuffle(&r, rows, m->n);
     *count = 0;
     for (size_t i = 0; i < m->n && *count < wanted; i++) {
-        size_t e = owner(m, rows[i]);
+        size_t e = part_of_row(&all, rows[i]);
         if (left[e] < 2)
             continue;
         left[e]--;

@@ -135,6 +135,10 @@ static quorum_status check_plan(const plan *p)
         return failure(QUORUM_E_ARGUMENT,
                        "method %s joins all experts with one base: select local does not apply",
                        p->rule->name);
+    if (p->chosen.local_auto && p->rule->kind != TAKES_COVARIANCE)
+        return failure(QUORUM_E_ARGUMENT,
+                       "method %s does not say which experts still help: use select local:K",
+                       p->rule->name);
     if (p->neighbours > 0 && p->rule->kind != TAKES_COVARIANCE)
         return failure(QUORUM_E_ARGUMENT,
                        "method %s takes the experts as independent, which a neighbourhood is not: "
@@ -223,11 +227,13 @@ static void take_queries(const plan *p, const double *X, const size_t *which, si
 }
 
 /* Seats K experts at each of the n queries Q. */
-static quorum_status seat(const plan *p, assembly *a, size_t K, size_t n, tally *t)
+static quorum_status seat(const plan *p, assembly *a, size_t K, size_t n,
+                          const neighbourhoods *near, size_t *unsure)
 {
+    *unsure = 0;
     if (is_local(p) && K < p->count)
-        return seat_local(a, p->experts, p->count, K, n, FACTOR_SHARE * p->memory, p->threads,
-                          &t->events.unsure);
+        return seat_local(a, p->experts, p->count, K, n, near, FACTOR_SHARE * p->memory, p->threads,
+                          unsure);
     assembly_seat_all(a, p->experts, p->count);
     return QUORUM_OK;
 }
@@ -237,11 +243,12 @@ static quorum_status combine_opinions(const plan *p, size_t n, block_space *w, t
 {
     const hyper *theta = &p->m->theta;
     double noise = p->s->space == SPACE_OBSERVED ? theta->noise : 0.0;
-    size_t seats = seats_wanted(p);
+    size_t seats = seats_wanted(p), unsure;
     assembly a;
     quorum_status status = QUORUM_OK;
     TRY(assembly_new(p->c, &w->Q, seats, &a));
-    TRY_OR_DONE(seat(p, &a, seats, n, t));
+    TRY_OR_DONE(seat(p, &a, seats, n, NULL, &unsure));
+    t->events.unsure += unsure;
     TRY_OR_DONE(assembly_ask(&a, !p->mean_only, 0, FACTOR_SHARE * p->memory, p->threads));
     t->seats += (double)seats * (double)n;
     if (p->mean_only) {
@@ -253,7 +260,7 @@ static quorum_status combine_opinions(const plan *p, size_t n, block_space *w, t
         a.explained[k] = fmax(theta->signal - a.explained[k], DBL_EPSILON * theta->signal) + noise;
     opinions o = {
         .p = seats, .b = a.b, .mean = a.mean, .var = a.explained, .prior = theta->signal + noise};
-    consensus out = {.mean = w->mean, .var = w->var};
+    consensus out = {.mean = w->mean, .var = w->var, .real = n};
     p->rule->combine(&o, &out);
     t->events.prior_fallbacks += out.fallbacks;
 done:
@@ -276,25 +283,27 @@ static void joint_free(joint_space *j)
 }
 
 /* NPAE at the queries Q, K experts at each and the neighbourhood at the last seat. */
-static quorum_status aggregate_jointly(const plan *p, const points *Q, size_t K, size_t n,
-                                       joint_space *j, npae_result *out, tally *t)
+static quorum_status aggregate_jointly(const plan *p, const points *Q, size_t K, joint_space *j,
+                                       npae_result *out, size_t *unsure)
 {
     size_t seats = K + (p->neighbours > 0);
+    neighbourhoods *near = p->neighbours > 0 ? &j->near : NULL;
     TRY(assembly_new(p->c, Q, seats, &j->a));
     if (!NEW_ZEROED(j->pairs, seats * (seats - 1) / 2 * Q->n))
         return failure(QUORUM_E_MEMORY, "out of memory for the covariances of %zu experts", seats);
+    if (near) {
+        TRY(neighbourhoods_new(Q->n, p->neighbours, near));
+        TRY(neighbour_search(p->index, Q, p->neighbours, p->threads, near->row, NULL));
+    }
+    *unsure = 0;
     if (K > 0) {
-        TRY(seat(p, &j->a, K, n, t));
+        TRY(seat(p, &j->a, K, out->real, near, unsure));
         TRY(assembly_ask(&j->a, 1, 1, FACTOR_SHARE * p->memory, p->threads));
         TRY(npae_pairs(&j->a, p->threads, j->pairs));
     }
-    if (p->neighbours > 0) {
-        TRY(neighbourhoods_new(Q->n, p->neighbours, &j->near));
-        TRY(neighbour_search(p->index, Q, p->neighbours, p->threads, j->near.row, NULL));
-        TRY(nearest_seat(&j->a, seats - 1, &j->near, p->threads, j->pairs));
-    }
-    TRY(npae_solve(&j->a, j->pairs, p->threads, out));
-    return QUORUM_OK;
+    if (near)
+        TRY(nearest_seat(&j->a, seats - 1, near, p->threads, j->pairs));
+    return npae_solve(&j->a, j->pairs, p->threads, out);
 }
 
 static void count_events(const npae_result *out, size_t seats, size_t n, tally *t)
@@ -308,10 +317,11 @@ static void count_events(const npae_result *out, size_t seats, size_t n, tally *
 static quorum_status combine_jointly(const plan *p, size_t n, block_space *w, tally *t)
 {
     joint_space j = {0};
-    npae_result out = {.mean = w->mean, .var = w->var};
-    size_t K = seats_wanted(p);
-    quorum_status status = aggregate_jointly(p, &w->Q, K, n, &j, &out, t);
+    npae_result out = {.mean = w->mean, .var = w->var, .real = n};
+    size_t K = seats_wanted(p), unsure = 0;
+    quorum_status status = aggregate_jointly(p, &w->Q, K, &j, &out, &unsure);
     count_events(&out, K, n, t);
+    t->events.unsure += unsure;
     joint_free(&j);
     return status;
 }
@@ -320,7 +330,7 @@ static quorum_status combine_jointly(const plan *p, size_t n, block_space *w, ta
  * queries that are settled leave. */
 static quorum_status combine_gradually(const plan *p, size_t n, block_space *w, tally *t)
 {
-    size_t left = n, most = seats_wanted(p), *active = NULL;
+    size_t left = n, most = seats_wanted(p), unsure = 0, *active = NULL;
     double *mean = NULL, *var = NULL;
     points Q = {0};
     quorum_status status = points_new(w->Q.n, p->m->D, &Q);
@@ -336,12 +346,12 @@ static quorum_status combine_gradually(const plan *p, size_t n, block_space *w, 
     }
     for (size_t K = 1; left > 0; K = 2 * K < most ? 2 * K : most) {
         joint_space j = {0};
-        npae_result out = {.mean = mean, .var = var};
+        npae_result out = {.mean = mean, .var = var, .real = left};
         size_t stay = 0;
         for (size_t i = left; i < pad(left); i++)
             active[i] = active[left - 1];
         points_gather(&w->Q, active, pad(left), &Q);
-        status = aggregate_jointly(p, &Q, K < p->count ? K : p->count, left, &j, &out, t);
+        status = aggregate_jointly(p, &Q, K < p->count ? K : p->count, &j, &out, &unsure);
         joint_free(&j);
         if (status < 0)
             goto done;
@@ -358,6 +368,7 @@ static quorum_status combine_gradually(const plan *p, size_t n, block_space *w, 
         count_events(&out, 0, 0, t);
         left = stay;
     }
+    t->events.unsure += unsure; /* of the last round */
     for (size_t i = n; i < w->Q.n; i++)
         w->mean[i] = w->var[i] = 0.0; /* padding */
 done:
@@ -561,8 +572,7 @@ static quorum_status predict_jointly(plan *p, const double *X, size_t n, double 
     block_space w;
     joint_space j = {0};
     double *weights = NULL, *cov = NULL;
-    size_t K = seats_wanted(p), b = pad(n), *order = NULL;
-    tally t = {0};
+    size_t K = seats_wanted(p), b = pad(n), unsure = 0, *order = NULL;
     quorum_status status = QUORUM_OK;
     p->block = b;
     TRY(block_new(p, &w));
@@ -573,8 +583,8 @@ static quorum_status predict_jointly(plan *p, const double *X, size_t n, double 
     for (size_t i = 0; i < n; i++)
         order[i] = i;
     take_queries(p, X, order, n, &w);
-    npae_result out = {.mean = w.mean, .var = w.var, .weights = weights};
-    TRY_OR_DONE(aggregate_jointly(p, &w.Q, K, n, &j, &out, &t));
+    npae_result out = {.mean = w.mean, .var = w.var, .weights = weights, .real = n};
+    TRY_OR_DONE(aggregate_jointly(p, &w.Q, K, &j, &out, &unsure));
     TRY_OR_DONE(
         joint_covariance(&j.a, weights, p->neighbours > 0 ? &j.near : NULL, p->threads, cov));
     joint_to_units(p, n, &out, cov, mean, covariance);

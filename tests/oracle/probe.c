@@ -161,7 +161,8 @@ static void show_npae(const problem *p, const assembly *a)
     size_t M = p->rows.M, b = p->Q.n;
     npae_result r = {.mean = vector("npae_mean", b),
                      .var = vector("npae_var", b),
-                     .weights = result("npae_weights", M, b)};
+                     .weights = result("npae_weights", M, b),
+                     .real = b};
     double *pairs = result("pairs", M * (M - 1) / 2, b);
     check(npae_pairs(a, p->threads, pairs));
     check(npae_solve(a, pairs, p->threads, &r));
@@ -202,7 +203,7 @@ static void show_rules(void)
         snprintf(name[0], sizeof *name, "%s_mean", r->name);
         snprintf(name[1], sizeof *name, "%s_var", r->name);
         snprintf(name[2], sizeof *name, "%s_fallbacks", r->name);
-        consensus c = {.mean = vector(name[0], o.b), .var = vector(name[1], o.b)};
+        consensus c = {.real = o.b, .mean = vector(name[0], o.b), .var = vector(name[1], o.b)};
         r->combine(&o, &c);
         *vector(name[2], 1) = (double)c.fallbacks;
     }

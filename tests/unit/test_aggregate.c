@@ -12,7 +12,7 @@ static const opinions TWO = {.p = 2, .b = 2, .mean = MEAN, .var = VAR, .prior = 
 
 static consensus ask(const rule *r, const opinions *o, double *mean, double *var)
 {
-    consensus out = {.mean = mean, .var = var};
+    consensus out = {.mean = mean, .var = var, .real = o->b};
     r->combine(o, &out);
     return out;
 }
@@ -224,7 +224,7 @@ static void npae_is_surer_than_its_best_expert(void **state)
     double *X = random_normals((size_t)N * D, 1), mean[B], var[B];
     ensemble t;
     make_ensemble(&t, X, smooth_targets(X, N, D, 0.3), offset, 3, NULL, 0);
-    npae_result out = {.mean = mean, .var = var};
+    npae_result out = {.mean = mean, .var = var, .real = B};
     assert_ok(npae_solve(&t.a, t.pairs, 2, &out));
     for (size_t q = 0; q < B; q++) {
         double best = 1.5;
@@ -271,7 +271,7 @@ static void repeated_experts_equal_the_exact_gp(void **state)
         y[i] = y[i % m];
     ensemble t;
     make_ensemble(&t, X, y, offset, 3, row, 0);
-    npae_result out = {.mean = mean, .var = var};
+    npae_result out = {.mean = mean, .var = var, .real = B};
     assert_ok(npae_solve(&t.a, t.pairs, 2, &out));
     assert_int_equal(out.jittered, B);
     for (size_t q = 0; q < B; q++) {
@@ -326,7 +326,7 @@ static void joint_covariance_agrees_with_the_variances(void **state)
     double *covariance = mem_alloc((size_t)B * B, 8);
     ensemble t;
     make_ensemble(&t, X, smooth_targets(X, N, D, 0.3), offset, 3, NULL, 0);
-    npae_result out = {.mean = mean, .var = var, .weights = weights};
+    npae_result out = {.mean = mean, .var = var, .weights = weights, .real = B};
     assert_ok(npae_solve(&t.a, t.pairs, 2, &out));
     assert_ok(joint_covariance(&t.a, weights, NULL, 2, covariance));
     for (size_t q = 0; q < B; q++) {
@@ -356,7 +356,7 @@ static void local_seats_go_to_those_who_explain_most(void **state)
     make_ensemble(&t, X, smooth_targets(X, N, D, 0.3), offset, M, NULL, 0);
     assembly local;
     assert_ok(assembly_new(&t.c, &t.Q, K, &local));
-    assert_ok(seat_local(&local, all, M, K, B, 1e9, 2, &unsure));
+    assert_ok(seat_local(&local, all, M, K, B, NULL, 1e9, 2, &unsure));
     for (size_t q = 0; q < B; q++) {
         size_t first = local.member[q], second = local.member[B + q];
         for (size_t e = 0; e < M; e++) {
@@ -382,7 +382,7 @@ static void local_pairs_equal_global_ones(void **state)
     make_ensemble(&t, X, smooth_targets(X, N, D, 0.3), offset, M, NULL, 0);
     assembly local;
     assert_ok(assembly_new(&t.c, &t.Q, K, &local));
-    assert_ok(seat_local(&local, all, M, K, B, 1e9, 2, &unsure));
+    assert_ok(seat_local(&local, all, M, K, B, NULL, 1e9, 2, &unsure));
     assert_ok(assembly_ask(&local, 1, 1, 1e9, 2));
     assert_ok(npae_pairs(&local, 2, pairs));
     for (size_t q = 0; q < B; q++)
@@ -414,7 +414,7 @@ static void a_neighbourhood_of_everything_is_the_exact_gp(void **state)
     for (size_t i = 0; i < (size_t)B * N; i++)
         near.row[i] = (i * 7) % N; /* in any order: 7 and 90 share no factor */
     assert_ok(nearest_seat(&t.a, 3, &near, 2, t.pairs));
-    npae_result out = {.mean = mean, .var = var, .weights = weights};
+    npae_result out = {.mean = mean, .var = var, .weights = weights, .real = B};
     assert_ok(npae_solve(&t.a, t.pairs, 2, &out));
     for (size_t q = 0; q < B; q++) {
         assert_close(t.a.mean[3 * B + q], exact.a.mean[q], 1e-10);
@@ -468,11 +468,11 @@ static void every_allocation_may_fail(void **state)
     for (long n = 1; !done; n++) {
         assembly a = {0};
         neighbourhoods near = {0};
-        npae_result out = {.mean = mean, .var = var};
+        npae_result out = {.mean = mean, .var = var, .real = B};
         mem_fail_at(n);
         quorum_status status = assembly_new(&t.c, &t.Q, 3, &a);
         if (status == QUORUM_OK)
-            status = seat_local(&a, all, 3, 2, B, 1e9, 1, &unsure);
+            status = seat_local(&a, all, 3, 2, B, NULL, 1e9, 1, &unsure);
         if (status == QUORUM_OK)
             status = assembly_ask(&a, 1, 1, 1e9, 1);
         if (status == QUORUM_OK)
