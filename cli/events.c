@@ -25,17 +25,13 @@ static void append_count(char *text, size_t size, size_t count, const char *noun
                  plural(count), what);
 }
 
-/* A bound is seldom reached: a few such queries are no news. */
+/* The bound is crude, so this is for those who want to know. */
 static void say_unsure(const arguments *given, const char *name, size_t unsure, size_t rows)
 {
-    char text[160];
-    snprintf(text, sizeof text,
-             "at %zu of %zu queries another expert might explain more: raise K in local:K", unsure,
-             rows);
-    if ((double)unsure > 0.01 * (double)rows)
-        note(given, "%s: %s", name, text);
-    else if (unsure > 0)
-        detail(given, "%s: %s", name, text);
+    if (unsure > 0)
+        detail(given,
+               "%s: at %zu of %zu queries another expert might explain more: raise K in local:K",
+               name, unsure, rows);
 }
 
 void note_events(const arguments *given, const char *name, const quorum_report *r, size_t rows)

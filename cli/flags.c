@@ -21,7 +21,8 @@ static const struct {
     {"Options", ""},
     {"Data", "target ignore header missing"},
     {"Experts", "experts expert-size partition min-size max-size"},
-    {"Training", "kernel theta train-experts restarts max-evaluations tolerance calibrate"},
+    {"Training", "kernel theta train train-rows metric train-experts restarts max-evaluations "
+                 "tolerance calibrate"},
     {"Expert graph", "graph lambda free-diagonal graph-rows graph-on"},
     {"Prediction", "method select neighbours space interval calibration latent mean-only"},
     {"Machine", "seed threads memory"},

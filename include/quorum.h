@@ -180,10 +180,11 @@ typedef struct {
                                      bound, 1 on the upper (an irrelevant input), 0 between */
     const double *x_mean, *x_scale; /* inputs                                            */
     double y_mean, y_scale;
-    double nlml;          /* sum over the training experts of the negative log
-                                     marginal likelihood, standardised units             */
+    double nlml;          /* what training made small: the negative log likelihood of
+                                     train_rows rows, standardised units                 */
     int evaluations;      /* of the objective and its gradient                   */
-    size_t train_experts; /* experts that the hyperparameters were trained on    */
+    size_t train_experts; /* experts that the hyperparameters were trained on; 0: on
+                             other rows, see train                               */
     double seconds_partition, seconds_train, seconds_graph, seconds_total;
     unsigned long long seed;
     /* The expert graph (docs/methods.md, "The expert graph"). */
@@ -195,6 +196,12 @@ typedef struct {
     /* Calibration (docs/methods.md, "Calibration"). */
     size_t calibration_rows;  /* held-out rows behind it; 0: not calibrated            */
     double calibration_scale; /* by which std is multiplied                            */
+    /* Training (docs/training.md). */
+    const char *train;               /* the option's value                             */
+    size_t train_rows;               /* rows that nlml is the likelihood of            */
+    size_t kernels;                  /* that kernel=auto compared; 0: it was given     */
+    const char *const *kernel_names; /* kernels                                        */
+    const double *kernel_scores;     /* kernels: mean log density of left-out rows     */
 } quorum_info;
 
 QUORUM_API quorum_status quorum_inspect(const quorum_model *model, quorum_info *info);

@@ -30,6 +30,14 @@ static json_t *sizes(const size_t *items, size_t count)
     return list;
 }
 
+static json_t *kernel_scores(const kernel_choice *c)
+{
+    json_t *o = json_object();
+    for (int i = 0; i < c->count; i++)
+        json_object_set_new(o, c->name[i], json_real(c->score[i]));
+    return o;
+}
+
 static char *make_meta(const quorum_model *m)
 {
     json_t *options = json_loads(m->options, 0, NULL);
@@ -46,6 +54,11 @@ static char *make_meta(const quorum_model *m)
         m->seconds_train, "graph", m->seconds_graph, "total", m->seconds_total);
     if (o)
         json_object_set_new(o, "seed", json_integer((json_int_t)m->seed));
+    json_t *training = json_object_get(o, "training");
+    json_object_set_new(training, "rule", json_string(options_train_name(m->train)));
+    json_object_set_new(training, "rows", json_integer((json_int_t)m->train_rows));
+    if (o && m->kernel_choice.count > 0)
+        json_object_set_new(o, "kernel_scores", kernel_scores(&m->kernel_choice));
     if (o && m->calibration.count > 0)
         json_object_set_new(o, "calibration",
                             json_pack("{s:s, s:s, s:s, s:f}", "method", m->calibration.method,
@@ -361,6 +374,20 @@ static quorum_status load_meta(load_state *l)
     return QUORUM_OK;
 }
 
+/* Of the kernels that this library knows; names are its own. */
+static void load_kernel_scores(load_state *l)
+{
+    kernel_choice *c = &l->m->kernel_choice;
+    json_t *scores = json_object_get(l->meta, "kernel_scores");
+    for (int i = 0; i < kernel_count() && c->count < MOST_KERNELS; i++) {
+        json_t *score = json_object_get(scores, kernel_at(i)->name);
+        if (!json_is_number(score) || !isfinite(json_number_value(score)))
+            continue;
+        c->name[c->count] = kernel_at(i)->name;
+        c->score[c->count++] = json_number_value(score);
+    }
+}
+
 static void load_history(load_state *l)
 {
     quorum_model *m = l->m;
@@ -370,6 +397,10 @@ static void load_history(load_state *l)
     m->nlml = json_number_value(json_object_get(training, "nlml"));
     m->evaluations = (int)json_integer_value(json_object_get(training, "evaluations"));
     m->train_experts = (size_t)json_integer_value(json_object_get(training, "experts"));
+    m->train_rows = (size_t)json_integer_value(json_object_get(training, "rows"));
+    int train = options_train_number(json_string_value(json_object_get(training, "rule")));
+    m->train = train < 0 ? TRAIN_PARTS : train; /* older files: there was no other */
+    load_kernel_scores(l);
     m->seconds_partition = json_number_value(json_object_get(seconds, "partition"));
     m->seconds_train = json_number_value(json_object_get(seconds, "train"));
     m->seconds_graph = json_number_value(json_object_get(seconds, "graph"));

@@ -117,6 +117,11 @@ quorum_status quorum_inspect(const quorum_model *m, quorum_info *info)
         .ranking = m->graph.ranking,
         .calibration_rows = m->calibration.count,
         .calibration_scale = m->calibration.count > 0 ? m->calibration.scale : 1.0,
+        .train = options_train_name(m->train),
+        .train_rows = m->train_rows,
+        .kernels = (size_t)m->kernel_choice.count,
+        .kernel_names = m->kernel_choice.name,
+        .kernel_scores = m->kernel_choice.score,
     };
     return QUORUM_OK;
 }

@@ -61,8 +61,8 @@ static const option table[] = {
      "Larger parts are split.  auto: twice the mean size.", NULL},
 
     {"kernel", CHOICE, FIELD(kernel), "auto", kernel_choices, 0, 0, NULL, "fit",
-     "Covariance function; each has one length-scale per input.  auto: the one that predicts "
-     "left-out training rows best (se when theta is given).",
+     "Covariance function, with one length-scale per input; auto: the one that predicts left-out "
+     "training rows best (se when theta is given).",
      NULL},
     {"theta", TEXT, FIELD(theta), "", NULL, 0, 0, "L1,..,LD,SF2,S2", "fit",
      "Fixed hyperparameters in standardised units: the inputs' length-scales (or one for all), "
@@ -81,8 +81,8 @@ static const option table[] = {
      "or of standardised inputs as they are.",
      NULL},
     {"train-experts", COUNT, FIELD(train_experts), "auto", NULL, 1, 1e8, "N", "fit",
-     "Experts, drawn at random, that hyperparameters are trained on with train=parts (with "
-     "train=random: as many random parts).  auto: all, or 100 when there are more.",
+     "With train=parts, experts, drawn at random, that hyperparameters are trained on; with "
+     "train=random, the number of random parts.  auto: all, or 100 when there are more.",
      NULL},
     {"restarts", COUNT, FIELD(restarts), "0", NULL, 0, 4, "N", "fit",
      "Further starting points of the training.  Starts are added by themselves when nothing better "
@@ -401,6 +401,22 @@ double options_memory(const settings *s)
         return s->memory;
     double physical = mem_physical();
     return physical > 0.0 ? 0.5 * physical : 4e9;
+}
+
+static const char *const train_names[] = {"neighbours", "parts", "random", "subset"};
+enum { TRAIN_NAMES = sizeof train_names / sizeof *train_names };
+
+const char *options_train_name(int train)
+{
+    return train >= 0 && train < TRAIN_NAMES ? train_names[train] : NULL;
+}
+
+int options_train_number(const char *name)
+{
+    for (int i = 0; name && i < TRAIN_NAMES; i++)
+        if (strcmp(name, train_names[i]) == 0)
+            return i;
+    return -1;
 }
 
 static quorum_status find_method(const char *text, const rule **method, int *starred)

@@ -58,6 +58,10 @@ const progress *options_progress(const quorum_options *options);
 int options_threads(const settings *s);   /* the number to use: auto resolved         */
 double options_memory(const settings *s); /* bytes: auto resolved (half of the RAM)   */
 
+/* A value of the option train by its number, and back (-1: unknown). */
+const char *options_train_name(int train);
+int options_train_number(const char *name);
+
 /* method, select and neighbours resolved: NAME* means NAME with select graph:0.8;
  * select auto and neighbours auto are the best known settings of the method. */
 quorum_status options_method(const settings *s, const rule **method, selection *chosen,

@@ -316,6 +316,7 @@ quorum_status theta_before_partition(quorum_model *m, const settings *s, const p
 {
     finder f = {.m = m, .s = s, .p = p, .rows = rows, .result = result};
     const kernel *wanted = kernel_at(s->kernel); /* NULL: auto */
+    m->train = s->train;
     m->theta = (hyper){.kernel = wanted ? wanted : &kernel_se, .D = m->D};
     if (!NEW_ARRAY(m->theta.lengthscale, m->D) || !NEW_ARRAY(m->log_theta, m->D + 2))
         return failure(QUORUM_E_MEMORY, "out of memory for %zu length-scales", m->D);

@@ -22,7 +22,8 @@ EVALUATE_KEYS = ["method", "select", "space", "smse", "msll", "mae", "rmse", "nl
 
 
 def test_fit_json(tmp_path, data):
-    result = run("fit", data / "train.csv", "-o", tmp_path / "m.npz", "--experts", 4, "--json")
+    result = run("fit", data / "train.csv", "-o", tmp_path / "m.npz", "--experts", 4, "--json",
+                 "--train", "parts")
     summary = result.json()
     assert list(summary)[: len(FIT_KEYS)] == FIT_KEYS
     assert list(summary["seconds"])[:4] == ["read", "partition", "train", "total"]
@@ -68,7 +69,7 @@ def test_fit_names_irrelevant_inputs(tmp_path):
 
 def test_fit_says_when_it_trains_on_some_experts(tmp_path, data):
     result = run("fit", data / "train.csv", "-o", tmp_path / "m.npz", "--experts", 4,
-                 "--train-experts", 2, "--json")
+                 "--train", "parts", "--train-experts", 2, "--json")
     assert result.json()["train_experts"] == 2
     assert "trained on 2 of the 4 experts" in result.err
 
@@ -360,13 +361,13 @@ def scattered(tmp_path_factory):
 def test_unsure_queries_are_told(scattered):
     said = "at {} of 900 queries another expert might explain more: raise K in local:K"
     words = ["evaluate", scattered / "m.npz", scattered / "t.csv", "--select"]
-    result = run(*words, "local:2", "--json")
+    result = run(*words, "local:2", "--json", "-v")
     [score] = result.json()
     assert 9 < score["unsure"] <= 900
     assert said.format(score["unsure"]) in result.err
     assert said.format(score["unsure"]) in run("predict", scattered / "m.npz", scattered / "t.csv",
-                                               "--select", "local:2").err
-    assert "might explain more" not in run(*words, "local:2", "-q").err
+                                               "--select", "local:2", "-v").err
+    assert "might explain more" not in run(*words, "local:2").err  # the bound is crude: a detail
     result = run(*words, "local:10", "--json")  # 38 candidates: all of them
     assert result.json()[0]["unsure"] == 0 and "might explain more" not in result.err
 

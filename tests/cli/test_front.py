@@ -142,7 +142,7 @@ def test_help_lists_the_methods(name):
      "quorum predict: --no-latent: takes no value; try 'quorum predict --help'"),
     (["fit", "--no-json"], "quorum fit: --no-json: no such option; try 'quorum fit --help'"),
     (["fit", "--kernel", "foo"],
-     "quorum fit: --kernel: \"foo\" is not one of se|matern12|matern32|matern52; "
+     "quorum fit: --kernel: \"foo\" is not one of se|matern12|matern32|matern52|auto; "
      "try 'quorum fit --help'"),
     (["fit", "--experts", "few"],
      "quorum fit: --experts: \"few\" is not a whole number; try 'quorum fit --help'"),
@@ -205,7 +205,7 @@ def test_options_as_markdown():
     for line in text.splitlines():
         if line.startswith("| `") and line.count("`") >= 4:
             assert line.replace("\\|", "").count("|") in (3, 6), line
-    assert "| `kernel` | `se` | se\\|matern12\\|matern32\\|matern52 | fit |" in text
+    assert "| `kernel` | `auto` | se\\|matern12\\|matern32\\|matern52\\|auto | fit |" in text
 
 
 def test_manual_page():

@@ -22,15 +22,27 @@ static void values_are_checked(void **state)
 {
     (void)state;
     static const char *const bad[][3] = {
-        {"experts", "0", "outside its range"},  {"experts", "2.5", "whole number"},
-        {"experts", "many", "whole number"},    {"experts", "", "whole number"},
-        {"kernel", "rbf", "se|matern12"},       {"partition", "kmean", "kmeans|kdtree|random"},
-        {"tolerance", "nan", "number"},         {"tolerance", "2", "outside its range"},
-        {"memory", "4X", "800M or 4G"},         {"memory", "1", "outside its range"},
-        {"latent", "maybe", "true or false"},   {"method", "npaee", "the methods are"},
-        {"select", "graph:2", "(0, 1]"},        {"neighbours", "-3", "whole number"},
-        {"lambda", "-1", "number >= 0"},        {"lambda", "rel:", "number >= 0"},
-        {"interval", "1", "outside its range"}, {"no-such-option", "1", "no option called"},
+        {"experts", "0", "outside its range"},
+        {"experts", "2.5", "whole number"},
+        {"experts", "many", "whole number"},
+        {"experts", "", "whole number"},
+        {"kernel", "rbf", "se|matern12"},
+        {"train", "vecchia", "neighbours|parts|random|subset"},
+        {"metric", "raw", "learned|input"},
+        {"train-rows", "0", "outside its range"},
+        {"partition", "kmean", "kmeans|kdtree|random"},
+        {"tolerance", "nan", "number"},
+        {"tolerance", "2", "outside its range"},
+        {"memory", "4X", "800M or 4G"},
+        {"memory", "1", "outside its range"},
+        {"latent", "maybe", "true or false"},
+        {"method", "npaee", "the methods are"},
+        {"select", "graph:2", "(0, 1]"},
+        {"neighbours", "-3", "whole number"},
+        {"lambda", "-1", "number >= 0"},
+        {"lambda", "rel:", "number >= 0"},
+        {"interval", "1", "outside its range"},
+        {"no-such-option", "1", "no option called"},
     };
     quorum_options *o = quorum_options_new();
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -38,7 +50,7 @@ static void values_are_checked(void **state)
         assert_says(bad[i][2]);
         assert_says(bad[i][0]);
     }
-    assert_string_equal(quorum_options_get(o, "kernel"), "se"); /* what was there stays */
+    assert_string_equal(quorum_options_get(o, "kernel"), "auto"); /* what was there stays */
     assert_int_equal(quorum_options_set(NULL, "kernel", "se"), QUORUM_E_ARGUMENT);
     assert_int_equal(quorum_options_set(o, NULL, "se"), QUORUM_E_ARGUMENT);
     quorum_options_free(o);

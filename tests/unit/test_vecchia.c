@@ -1,0 +1,469 @@
+#include "experts/conditional.h"
+#include "experts/train.h"
+#include "experts/vecchia.h"
+#include "model/model.h"
+#include "support.h"
+
+enum { N = 200, D = 3 };
+
+typedef struct {
+    double *X, *y, lengthscale[D];
+    hyper theta;
+    vecchia_problem problem;
+} world;
+
+static int set_up(void **state)
+{
+    world *w = calloc(1, sizeof *w);
+    w->X = random_normals((size_t)N * D, 3);
+    w->y = smooth_targets(w->X, N, D, 0.3);
+    w->lengthscale[0] = 0.7;
+    w->lengthscale[1] = 1.3;
+    w->lengthscale[2] = 4.0;
+    w->theta = (hyper){.kernel = &kernel_matern32,
+                       .D = D,
+                       .lengthscale = w->lengthscale,
+                       .signal = 1.4,
+                       .noise = 0.08};
+    w->problem = (vecchia_problem){.n = N,
+                                   .D = D,
+                                   .X = w->X,
+                                   .y = w->y,
+                                   .lengthscale = w->lengthscale,
+                                   .block = 13,
+                                   .given = 20,
+                                   .seed = 5,
+                                   .threads = 2};
+    *state = w;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    world *w = *state;
+    mem_fail_at(0);
+    mem_free(w->X);
+    mem_free(w->y);
+    free(w);
+    return 0;
+}
+
+static double exact_likelihood(const world *w, size_t m, const double *X, const double *y,
+                               double *gradient)
+{
+    likelihood_space ws;
+    expert_data data = {.m = m, .D = D, .X = X, .y = y};
+    double value;
+    assert_ok(likelihood_space_new(m, D, &ws));
+    assert_ok(negative_log_likelihood(&w->theta, &data, &ws, 1, &value, gradient));
+    likelihood_space_free(&ws);
+    return value;
+}
+
+static double conditional(const hyper *theta, const world *w, size_t m, size_t given,
+                          double *gradient)
+{
+    likelihood_space ws;
+    expert_data data = {.m = m, .D = D, .X = w->X, .y = w->y};
+    double value;
+    assert_ok(likelihood_space_new(m, D, &ws));
+    assert_ok(negative_log_conditional(theta, &data, given, &ws, &value, gradient));
+    likelihood_space_free(&ws);
+    return value;
+}
+
+static training_options options_for(const vecchia_parts *v, int threads)
+{
+    return (training_options){.max_evaluations = 60,
+                              .tolerance = 1e-6,
+                              .threads = threads,
+                              .memory = 1e9,
+                              .given = v->given};
+}
+
+/* ---- The conditional likelihood ---- */
+
+/* -log p(B | N) = NLML(N u B) - NLML(N), gradient and all, for every kernel. */
+static void conditional_is_a_difference(void **state)
+{
+    world *w = *state;
+    static const size_t sizes[][2] = {{1, 0}, {50, 0}, {50, 49}, {80, 30}, {130, 1}};
+    for (int k = 0; k < kernel_count(); k++)
+        for (size_t c = 0; c < sizeof sizes / sizeof *sizes; c++) {
+            size_t m = sizes[c][0], given = sizes[c][1];
+            double whole[D + 2], part[D + 2] = {0}, found[D + 2];
+            w->theta.kernel = kernel_at(k);
+            double expected = exact_likelihood(w, m, w->X, w->y, whole);
+            if (given)
+                expected -= exact_likelihood(w, given, w->X, w->y, part);
+            assert_close(conditional(&w->theta, w, m, given, found), expected, 1e-10);
+            assert_close(conditional(&w->theta, w, m, given, NULL), expected, 1e-10);
+            for (size_t i = 0; i < D + 2; i++)
+                assert_close(found[i], whole[i] - part[i], 1e-9);
+        }
+}
+
+static void gradient_agrees_with_differences(void **state)
+{
+    world *w = *state;
+    enum { m = 60, given = 40 };
+    double gradient[D + 2];
+    conditional(&w->theta, w, m, given, gradient);
+    for (size_t i = 0; i < D + 2; i++) {
+        double side[2], h = 1e-5;
+        for (int k = 0; k < 2; k++) {
+            hyper moved = w->theta;
+            double l[D], factor = exp(k ? h : -h);
+            memcpy(l, w->lengthscale, sizeof l);
+            moved.lengthscale = l;
+            if (i < D)
+                l[i] *= factor;
+            moved.signal *= i == D ? factor : 1.0;
+            moved.noise *= i == D + 1 ? factor : 1.0;
+            side[k] = conditional(&moved, w, m, given, NULL);
+        }
+        assert_close(gradient[i], (side[1] - side[0]) / (2.0 * h), 1e-6);
+    }
+}
+
+/* ---- The parts ---- */
+
+/* p(y) = prod_b p(y_b | all earlier): with room for all of them it is exact. */
+static void all_earlier_rows_make_it_exact(void **state)
+{
+    world *w = *state;
+    for (size_t block = 1; block <= N; block = block * 7 + 6) {
+        vecchia_parts v;
+        double value, gradient[D + 2], exact[D + 2];
+        w->problem.block = block;
+        w->problem.given = N;
+        assert_ok(vecchia_parts_new(&w->problem, &v));
+        training_options o = options_for(&v, 2);
+        assert_ok(total_likelihood(&v.parts, v.all, v.parts.M, &o, &w->theta, &value, gradient));
+        assert_close(value, exact_likelihood(w, N, w->X, w->y, exact), 1e-9);
+        for (size_t i = 0; i < D + 2; i++)
+            assert_close(gradient[i], exact[i], 1e-8);
+        vecchia_parts_free(&v);
+    }
+}
+
+static double distance(const world *w, const double *center, size_t row)
+{
+    double s = 0.0;
+    for (size_t d = 0; d < D; d++) {
+        double z = w->X[row * D + d] / w->lengthscale[d] - center[d];
+        s += z * z;
+    }
+    return s;
+}
+
+static void center_of(const world *w, const size_t *row, size_t count, double *center)
+{
+    for (size_t d = 0; d < D; d++) {
+        center[d] = 0.0;
+        for (size_t i = 0; i < count; i++)
+            center[d] += w->X[row[i] * D + d] / w->lengthscale[d] / (double)count;
+    }
+}
+
+/* Every block's conditioning rows are rows of blocks before it, and no earlier row
+ * that was left out is nearer. */
+static void rows_given_are_earlier_and_nearest(void **state)
+{
+    world *w = *state;
+    vecchia_parts v;
+    assert_ok(vecchia_parts_new(&w->problem, &v));
+    char seen[N] = {0};
+    size_t seen_count = 0;
+    for (size_t e = 0; e < v.parts.M; e++) {
+        const size_t *row = v.row + v.offset[e];
+        size_t given = v.given[e], own = part_size(&v.parts, e) - given;
+        double center[D], farthest = 0.0;
+        char taken[N] = {0};
+        center_of(w, row + given, own, center);
+        assert_int_equal(given, seen_count < 20 ? seen_count : 20);
+        for (size_t i = 0; i < given; i++) {
+            assert_true(seen[row[i]] && !taken[row[i]]);
+            taken[row[i]] = 1;
+            farthest = fmax(farthest, distance(w, center, row[i]));
+        }
+        for (size_t i = 0; i < N; i++)
+            if (seen[i] && !taken[i])
+                assert_true(distance(w, center, i) >= farthest - 1e-12);
+        for (size_t i = given; i < given + own; i++) {
+            assert_false(seen[row[i]]);
+            assert_memory_equal(v.X + (v.offset[e] + i) * D, w->X + row[i] * D, D * 8);
+            assert_true(v.y[v.offset[e] + i] == w->y[row[i]]);
+        }
+        for (size_t i = given; i < given + own; i++)
+            seen[row[i]] = 1;
+        seen_count += own;
+    }
+    assert_int_equal(seen_count, N);
+    vecchia_parts_free(&v);
+}
+
+static void targets_are_the_last_blocks(void **state)
+{
+    world *w = *state;
+    vecchia_parts all, some;
+    assert_ok(vecchia_parts_new(&w->problem, &all));
+    w->problem.targets = 50;
+    assert_ok(vecchia_parts_new(&w->problem, &some));
+    size_t skipped = all.parts.M - some.parts.M, rows = 0;
+    for (size_t e = 0; e < some.parts.M; e++) {
+        size_t m = part_size(&some.parts, e);
+        assert_int_equal(m, part_size(&all.parts, skipped + e));
+        assert_memory_equal(some.row + some.offset[e], all.row + all.offset[skipped + e],
+                            m * sizeof *some.row);
+        rows += m - some.given[e];
+    }
+    assert_true(rows >= 50 && rows < 50 + 13);
+    vecchia_parts_free(&all);
+    vecchia_parts_free(&some);
+}
+
+/* others=1: each row is given its nearest others, later ones too. */
+static void rows_can_be_left_out_one_by_one(void **state)
+{
+    world *w = *state;
+    vecchia_parts v;
+    w->problem.block = 1;
+    w->problem.others = 1;
+    assert_ok(vecchia_parts_new(&w->problem, &v));
+    assert_int_equal(v.parts.M, N);
+    for (size_t e = 0; e < N; e++) {
+        const size_t *row = v.row + v.offset[e];
+        double center[D], farthest = 0.0;
+        size_t nearer = 0;
+        assert_int_equal(v.given[e], 20);
+        center_of(w, row + 20, 1, center);
+        for (size_t i = 0; i < 20; i++)
+            farthest = fmax(farthest, distance(w, center, row[i]));
+        for (size_t i = 0; i < N; i++)
+            nearer += i != row[20] && distance(w, center, i) < farthest - 1e-12;
+        assert_int_equal(nearer, 19);
+    }
+    vecchia_parts_free(&v);
+}
+
+static void parts_and_theta_do_not_depend_on_threads(void **state)
+{
+    world *w = *state;
+    double found[3][D + 2];
+    vecchia_parts first;
+    w->problem.threads = 1;
+    assert_ok(vecchia_parts_new(&w->problem, &first));
+    for (int k = 0; k < 3; k++) {
+        vecchia_parts v;
+        training_result result;
+        hyper theta = w->theta;
+        theta.lengthscale = found[k];
+        w->problem.threads = 1 << k;
+        assert_ok(vecchia_parts_new(&w->problem, &v));
+        assert_int_equal(v.parts.n, first.parts.n);
+        assert_memory_equal(v.row, first.row, v.parts.n * sizeof *v.row);
+        training_options o = options_for(&v, 1 << k);
+        o.start = &w->theta;
+        assert_ok(train(&v.parts, v.all, v.parts.M, &o, &theta, &result));
+        assert_true(result.rows == N);
+        found[k][D] = theta.signal;
+        found[k][D + 1] = theta.noise;
+        vecchia_parts_free(&v);
+    }
+    assert_memory_equal(found[0], found[1], sizeof found[0]);
+    assert_memory_equal(found[0], found[2], sizeof found[0]);
+    vecchia_parts_free(&first);
+}
+
+static void identical_rows_are_fine(void **state)
+{
+    world *w = *state;
+    vecchia_parts v;
+    memset(w->X, 0, (size_t)N * D * sizeof *w->X);
+    assert_ok(vecchia_parts_new(&w->problem, &v));
+    training_options o = options_for(&v, 2);
+    double value;
+    assert_ok(total_likelihood(&v.parts, v.all, v.parts.M, &o, &w->theta, &value, NULL));
+    assert_true(isfinite(value));
+    vecchia_parts_free(&v);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    world *w = *state;
+    int done = 0;
+    w->problem.threads = 1;
+    for (long n = 1; !done; n++) {
+        vecchia_parts v;
+        mem_fail_at(n);
+        quorum_status status = vecchia_parts_new(&w->problem, &v);
+        mem_fail_at(0);
+        done = status >= 0;
+        assert_true(done || status == QUORUM_E_MEMORY);
+        assert_true(n < 100);
+        if (done)
+            vecchia_parts_free(&v);
+    }
+}
+
+/* ---- Fit ---- */
+
+static quorum_options *fit_options(const char *how, const char *covariance, const char *threads)
+{
+    quorum_options *o = quorum_options_new();
+    assert_ok(quorum_options_set(o, "train", how));
+    assert_ok(quorum_options_set(o, "kernel", covariance));
+    assert_ok(quorum_options_set(o, "threads", threads));
+    assert_ok(quorum_options_set(o, "experts", "4"));
+    assert_ok(quorum_options_set(o, "graph-rows", "20"));
+    assert_ok(quorum_options_set(o, "max-evaluations", "30"));
+    return o;
+}
+
+static void every_way_to_train_is_reproducible(void **state)
+{
+    (void)state;
+    enum { rows = 700 };
+    static const char *const ways[] = {"neighbours", "parts", "random", "subset"};
+    double *X = random_normals((size_t)rows * D, 8), *y = smooth_targets(X, rows, D, 0.2);
+    for (int k = 0; k < 4; k++) {
+        quorum_model *m[2];
+        for (int t = 0; t < 2; t++) {
+            quorum_options *o = fit_options(ways[k], "se", t ? "3" : "1");
+            assert_ok(quorum_fit(X, y, rows, D, NULL, o, &m[t]));
+            quorum_options_free(o);
+        }
+        quorum_info info;
+        assert_memory_equal(m[0]->log_theta, m[1]->log_theta, (D + 2) * sizeof(double));
+        assert_memory_equal(m[0]->row, m[1]->row, rows * sizeof *m[0]->row);
+        assert_ok(quorum_inspect(m[0], &info));
+        assert_string_equal(info.train, ways[k]);
+        assert_int_equal(info.kernels, 0);
+        assert_int_equal(info.train_experts, k == 1 ? 4 : 0);
+        assert_true(info.train_rows > 0 && info.train_rows <= rows);
+        double noise = info.noise_variance * info.y_scale * info.y_scale;
+        assert_true(noise > 0.02 && noise < 0.08); /* 0.2 squared is 0.04 */
+        quorum_model_free(m[0]);
+        quorum_model_free(m[1]);
+    }
+    mem_free(X);
+    mem_free(y);
+}
+
+static const char *chosen_kernel(const double *X, const double *y, size_t n, size_t inputs)
+{
+    quorum_options *o = fit_options("neighbours", "auto", "2");
+    quorum_model *m = NULL;
+    quorum_info info;
+    assert_ok(quorum_fit(X, y, n, inputs, NULL, o, &m));
+    assert_ok(quorum_inspect(m, &info));
+    assert_int_equal(info.kernels, kernel_count());
+    const char *name = kernel_by_name(info.kernel)->name;
+    double best = -HUGE_VAL, own = 0.0;
+    for (size_t k = 0; k < info.kernels; k++) {
+        best = fmax(best, info.kernel_scores[k]);
+        if (strcmp(info.kernel_names[k], name) == 0)
+            own = info.kernel_scores[k];
+    }
+    assert_true(own == best);
+    quorum_model_free(m);
+    quorum_options_free(o);
+    return name;
+}
+
+static void auto_kernel_knows_rough_from_smooth(void **state)
+{
+    (void)state;
+    enum { rows = 900 };
+    double *x = random_normals(rows, 12), *y = mem_alloc(rows, sizeof *y);
+    rng r = rng_seed(4, 4);
+    double walk = 0.0;
+    for (size_t i = 0; i < rows; i++) { /* a random walk along the input */
+        x[i] = (double)i / rows;
+        y[i] = walk += 0.1 * rng_normal(&r);
+    }
+    assert_string_equal(chosen_kernel(x, y, rows, 1), "matern12");
+    for (size_t i = 0; i < rows; i++)
+        y[i] = sin(12.0 * x[i]) + 0.01 * rng_normal(&r);
+    assert_string_equal(chosen_kernel(x, y, rows, 1), "se");
+    mem_free(x);
+    mem_free(y);
+}
+
+/* metric=learned: an input that does not matter does not split the experts. */
+static void parts_follow_the_learned_metric(void **state)
+{
+    (void)state;
+    enum { rows = 600 };
+    double *X = random_normals((size_t)rows * 2, 8), *y = mem_alloc(rows, sizeof *y);
+    rng r = rng_seed(4, 4);
+    for (size_t i = 0; i < rows; i++)
+        y[i] = sin(3.0 * X[2 * i]) + 0.1 * rng_normal(&r);
+    double spread[2];
+    for (int k = 0; k < 2; k++) {
+        quorum_options *o = fit_options("neighbours", "se", "2");
+        quorum_model *m;
+        assert_ok(quorum_options_set(o, "metric", k ? "input" : "learned"));
+        assert_ok(quorum_fit(X, y, rows, 2, NULL, o, &m));
+        spread[k] = 0.0; /* of the input that matters, within experts */
+        for (size_t e = 0; e < m->M; e++) {
+            double mean = 0.0, count = (double)(m->offset[e + 1] - m->offset[e]);
+            for (size_t i = m->offset[e]; i < m->offset[e + 1]; i++)
+                mean += m->X[2 * i] / count;
+            for (size_t i = m->offset[e]; i < m->offset[e + 1]; i++)
+                spread[k] += (m->X[2 * i] - mean) * (m->X[2 * i] - mean) / rows;
+        }
+        quorum_model_free(m);
+        quorum_options_free(o);
+    }
+    assert_true(spread[0] < 0.5 * spread[1]);
+    mem_free(X);
+    mem_free(y);
+}
+
+/* A fit that trains, with every allocation failing in turn. */
+static void every_allocation_may_fail_in_training(void **state)
+{
+    (void)state;
+    enum { rows = 60 };
+    double *X = random_normals((size_t)rows * D, 8), *y = smooth_targets(X, rows, D, 0.2);
+    quorum_options *o = fit_options("neighbours", "auto", "1");
+    assert_ok(quorum_options_set(o, "max-evaluations", "2"));
+    int done = 0;
+    for (long n = 1; !done; n++) {
+        quorum_model *m = NULL;
+        mem_fail_at(n);
+        quorum_status status = quorum_fit(X, y, rows, D, NULL, o, &m);
+        mem_fail_at(0);
+        done = status >= 0;
+        assert_true(done || (status == QUORUM_E_MEMORY && m == NULL));
+        assert_true(n < 3000);
+        quorum_model_free(m);
+    }
+    quorum_options_free(o);
+    mem_free(X);
+    mem_free(y);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(conditional_is_a_difference),
+        TEST(gradient_agrees_with_differences),
+        TEST(all_earlier_rows_make_it_exact),
+        TEST(rows_given_are_earlier_and_nearest),
+        TEST(targets_are_the_last_blocks),
+        TEST(rows_can_be_left_out_one_by_one),
+        TEST(parts_and_theta_do_not_depend_on_threads),
+        TEST(identical_rows_are_fine),
+        TEST(every_allocation_may_fail),
+        TEST(every_way_to_train_is_reproducible),
+        TEST(auto_kernel_knows_rough_from_smooth),
+        TEST(parts_follow_the_learned_metric),
+        TEST(every_allocation_may_fail_in_training),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
