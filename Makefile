@@ -34,7 +34,7 @@ sanitize: | setup                   ## the tests under address and undefined-beh
 	cmake -S . -B $(BUILD)-asan -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \
 	      -DQUORUM_SANITIZE=address,undefined
 	cmake --build $(BUILD)-asan -j $(JOBS)
-	ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 \
+	UBSAN_OPTIONS=print_stacktrace=1 \
 	ctest --test-dir $(BUILD)-asan --output-on-failure -j $(JOBS) -E 'bitwise|glasso_r'
 
 thread-sanitize: | setup            ## the threaded unit tests under the thread sanitizer
