@@ -8,7 +8,7 @@
 enum {
     WHOLE = 1024, /* up to this size one LAPACK call is the tile               */
     TILE = 256,   /* rows and columns of a tile of a larger matrix             */
-    PANEL = 128   /* columns that the inverse and the solve take at a time     */
+    PANEL = 64    /* columns that the inverse and the solve take at a time     */
 };
 
 static size_t smaller(size_t a, size_t b)
