@@ -22,6 +22,8 @@ import zipfile
 
 import numpy as np
 
+from accuracy import commit, machine
+
 SETS = ["pumadyn32nm", "protein", "kin40k_10k30k", "sarcos_noleak"]
 PAPER = ["--metric", "input"]
 WAYS = [  # train, kernel, other options
@@ -136,19 +138,6 @@ def compare(args, folder, name, seed):
         for m in (64, 256):
             row[f"smse_{m}"], row[f"msll_{m}"] = scores(model, meta, validation, m)
         yield row
-
-
-def machine():
-    with open("/proc/cpuinfo") as info:
-        model = next((l.split(":")[1].strip() for l in info if l.startswith("model name")), "?")
-    return f"{model}, {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f} at the start"
-
-
-def commit():
-    here = os.path.dirname(os.path.abspath(__file__))
-    done = subprocess.run(["git", "-C", here, "describe", "--always", "--dirty"],
-                          capture_output=True, text=True)
-    return done.stdout.strip() or "?"
 
 
 def main():

@@ -16,17 +16,6 @@
 #include <math.h>
 #include <string.h>
 
-static void scale_about_mean(const hyper *theta, const expert_data *data, likelihood_space *ws)
-{
-    memset(ws->center, 0, data->D * sizeof *ws->center);
-    for (size_t i = 0; i < data->m; i++)
-        for (size_t d = 0; d < data->D; d++)
-            ws->center[d] += data->X[i * data->D + d];
-    for (size_t d = 0; d < data->D; d++)
-        ws->center[d] /= (double)data->m;
-    points_scale(&ws->Z, data->m, data->X, ws->center, theta->lengthscale);
-}
-
 /* w_i = (w_i - a_i a_j + b_i b_j) slope_i down one column of the lower triangle. */
 CLONED
 static void weigh_column(size_t n, const double *restrict a, const double *restrict b,

@@ -41,6 +41,10 @@ quorum_status likelihood_space_new(size_t room, size_t D, likelihood_space *out)
 void likelihood_space_free(likelihood_space *ws);
 double likelihood_space_bytes(size_t room, size_t D);
 
+/* ws->Z = the rows, their mean taken away, divided by the length-scales: distances do
+ * not change, but products of coordinates lose less to cancellation. */
+void scale_about_mean(const hyper *theta, const expert_data *data, likelihood_space *ws);
+
 /* Negative log marginal likelihood of one expert (paper eq. 1) and its gradient
  * with respect to (log l_1 .. log l_D, log s_f^2, log s^2).  QUORUM_E_NUMERIC
  * when K + s^2 I is not numerically positive definite. */

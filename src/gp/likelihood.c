@@ -56,9 +56,7 @@ double likelihood_space_bytes(size_t room, size_t D)
     return 8.0 * (3.0 * (double)room * (double)room + (double)room * (4.0 * (double)D + 4.0));
 }
 
-/* Distances do not change when the expert's mean is taken away, but products
- * of coordinates lose less to cancellation. */
-static void scale_about_mean(const hyper *theta, const expert_data *data, likelihood_space *ws)
+void scale_about_mean(const hyper *theta, const expert_data *data, likelihood_space *ws)
 {
     memset(ws->center, 0, data->D * sizeof *ws->center);
     for (size_t i = 0; i < data->m; i++)
