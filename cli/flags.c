@@ -22,7 +22,7 @@ static const struct {
     {"Data", "target ignore header missing"},
     {"Experts", "experts expert-size partition min-size max-size"},
     {"Training", "kernel theta train train-rows metric train-experts restarts max-evaluations "
-                 "tolerance calibrate"},
+                 "tolerance spread calibrate"},
     {"Expert graph", "graph lambda free-diagonal graph-rows graph-on"},
     {"Prediction", "method select neighbours space interval calibration latent mean-only"},
     {"Machine", "seed threads memory"},

@@ -202,6 +202,7 @@ typedef struct {
     size_t kernels;                  /* that kernel=auto compared; 0: it was given     */
     const char *const *kernel_names; /* kernels                                        */
     const double *kernel_scores;     /* kernels: mean log density of left-out rows     */
+    double spread; /* NU of the option spread; infinite: variances do not follow it    */
 } quorum_info;
 
 QUORUM_API quorum_status quorum_inspect(const quorum_model *model, quorum_info *info);

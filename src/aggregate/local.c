@@ -74,7 +74,7 @@ static int was_heard(const local_job *j, size_t q, size_t e)
 static void invite_owners(local_job *j, size_t q, size_t held)
 {
     const parts *p = &j->a->c->parts;
-    for (size_t i = 0; i < j->near->m && held < j->hearing->seats; i++) {
+    for (size_t i = j->near->m; i-- > 0 && held < j->hearing->seats;) {
         size_t e = part_of_row(p, j->near->row[q * j->near->m + i]);
         if (j->listed[e] && !was_heard(j, q, e))
             j->hearing->member[held++ * j->a->b + q] = e;

@@ -4,19 +4,19 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "gp/covariance.h"
+#include "gp/neighbourhood.h"
 #include "linalg/blas.h"
-
-#include <string.h>
 
 enum { PANEL = 64 }; /* columns of a cross-covariance that exist at a time */
 
-quorum_status neighbourhoods_new(size_t b, size_t m, neighbourhoods *out)
+quorum_status neighbourhoods_new(size_t b, size_t m, double prior, neighbourhoods *out)
 {
-    neighbourhoods n = {.m = m};
+    neighbourhoods n = {.m = m, .prior = prior};
     NEW_ARRAY(n.row, b * m);
     NEW_ARRAY(n.gamma, b * m);
+    NEW_ARRAY(n.spread, b);
     *out = n;
-    if (n.row && n.gamma)
+    if (n.row && n.gamma && n.spread)
         return QUORUM_OK;
     neighbourhoods_free(out);
     return failure(QUORUM_E_MEMORY, "out of memory for %zu neighbours of %zu queries", m, b);
@@ -26,15 +26,16 @@ void neighbourhoods_free(neighbourhoods *n)
 {
     mem_free(n->row);
     mem_free(n->gamma);
+    mem_free(n->spread);
     *n = (neighbourhoods){0};
 }
 
 /* A worker's space. */
 typedef struct {
-    points X;  /* m: the neighbourhood                    */
-    double *C; /* m x m: its factor                       */
-    double *k; /* m: covariances with the query           */
-    double *K; /* m x PANEL                               */
+    points X;  /* m: the neighbourhood */
+    double *y; /* m                    */
+    double *K; /* m x PANEL            */
+    neighbourhood_space own;
 } nearest_space;
 
 typedef struct {
@@ -50,46 +51,36 @@ typedef struct {
 static void space_free(nearest_space *w)
 {
     points_free(&w->X);
-    mem_free(w->C);
-    mem_free(w->k);
+    mem_free(w->y);
     mem_free(w->K);
+    neighbourhood_space_free(&w->own);
 }
 
 static quorum_status space_new(size_t m, size_t D, nearest_space *w)
 {
     TRY(points_new(m, D, &w->X));
-    if (NEW_ARRAY(w->C, m * m) && NEW_ARRAY(w->k, m) && NEW_ARRAY(w->K, m * PANEL))
+    TRY(neighbourhood_space_new(m, &w->own));
+    if (NEW_ARRAY(w->y, m) && NEW_ARRAY(w->K, m * PANEL))
         return QUORUM_OK;
     return failure(QUORUM_E_MEMORY, "out of memory for a neighbourhood of %zu rows", m);
 }
 
-/* gamma = C^-1 k*, with mean and explained variance of the query's own expert. */
+/* gamma = C^-1 k*, with mean, explained variance and spread of the query's own expert. */
 static quorum_status own_expert(nearest_job *j, size_t q, nearest_space *w, double *gamma)
 {
     assembly *a = j->a;
     const committee *c = a->c;
-    const hyper *theta = &c->theta;
     const size_t *row = j->n->row + q * j->n->m;
     size_t m = j->n->m, place = j->seat * a->b + q;
     points query = points_view(a->Q, q, 1);
-    double mean = 0.0;
+    neighbourhood own;
     points_gather(&c->Z, row, m, &w->X);
-    TRY(covariance_self(theta->kernel, theta->signal, &w->X, w->C, NULL, 1));
     for (size_t i = 0; i < m; i++)
-        w->C[i * m + i] += theta->noise;
-    if (blas_cholesky(m, w->C, m) != 0)
-        return failure(QUORUM_E_NUMERIC,
-                       "the covariance matrix of a query's %zu nearest rows is not positive "
-                       "definite: raise the noise variance (%g)",
-                       m, theta->noise);
-    covariance_cross(theta->kernel, theta->signal, &w->X, &query, w->k, m);
-    memcpy(gamma, w->k, m * sizeof *gamma);
-    blas_solve_lower(m, 1, w->C, m, gamma, m);
-    a->explained[place] = vec_dot(m, gamma, gamma);
-    blas_solve_lower_transposed(m, 1, w->C, m, gamma, m);
-    for (size_t i = 0; i < m; i++)
-        mean += gamma[i] * c->parts.y[row[i]];
-    a->mean[place] = mean;
+        w->y[i] = c->parts.y[row[i]];
+    TRY(neighbourhood_posterior(&c->theta, &w->X, w->y, &query, &w->own, gamma, &own));
+    a->mean[place] = own.mean;
+    a->explained[place] = own.explained;
+    j->n->spread[q] = spread_factor(j->n->prior, own.weight, own.surprise);
     return QUORUM_OK;
 }
 

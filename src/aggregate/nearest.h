@@ -6,16 +6,18 @@
 #include "aggregate/assembly.h"
 
 typedef struct {
-    size_t m;      /* rows of each neighbourhood                             */
-    size_t *row;   /* b x m: rows of the committee, nearest first            */
-    double *gamma; /* b x m: C^-1 k*                                         */
+    size_t m;       /* rows of each neighbourhood                             */
+    size_t *row;    /* b x m: rows of the committee, nearest last             */
+    double *gamma;  /* b x m: C^-1 k*                                         */
+    double prior;   /* of the spread (gp/neighbourhood.h)                     */
+    double *spread; /* b: the factor of the variance                         */
 } neighbourhoods;
 
-quorum_status neighbourhoods_new(size_t b, size_t m, neighbourhoods *out);
+quorum_status neighbourhoods_new(size_t b, size_t m, double prior, neighbourhoods *out);
 void neighbourhoods_free(neighbourhoods *n);
 
 /* Seats the neighbourhoods (rows found already) at seat `seat` of every table: fills
- * gamma, the seat's mean and explained variance and, where `pairs` is not NULL, its
+ * gamma and spread, the seat's mean and explained variance and, where `pairs` is not NULL, its
  * covariances with the experts in seats 0 .. seat-1 (pairs as in npae.h). */
 quorum_status nearest_seat(assembly *a, size_t seat, neighbourhoods *n, int threads, double *pairs);
 

@@ -202,10 +202,10 @@ static void scan_column(const neighbour_search *s, size_t target, size_t from, s
     }
 }
 
-static int by_place(const void *a, const void *b)
+static int farthest_first(const void *a, const void *b)
 {
-    size_t x = ((const candidate *)a)->place, y = ((const candidate *)b)->place;
-    return x < y ? -1 : x > y;
+    candidate x = *(const candidate *)a, y = *(const candidate *)b;
+    return farther(x, y) ? -1 : farther(y, x);
 }
 
 static quorum_status search_group(void *context, size_t item, int worker)
@@ -231,7 +231,7 @@ static quorum_status search_group(void *context, size_t item, int worker)
             scan_column(s, first + k, from, to, product + k * TILE, &found[k]);
     }
     for (size_t k = 0; k < width; k++) {
-        qsort(found[k].heap, found[k].size, sizeof *found[k].heap, by_place);
+        qsort(found[k].heap, found[k].size, sizeof *found[k].heap, farthest_first);
         for (size_t i = 0; i < found[k].size; i++)
             s->found[(first + k) * room + i] = found[k].heap[i].place;
         s->found_count[first + k] = found[k].size;

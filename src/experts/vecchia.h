@@ -27,7 +27,8 @@ typedef struct {
     int threads;
 } vecchia_problem;
 
-/* Part e: the rows that block e is conditioned on, given[e] of them, then its own. */
+/* Part e: the rows that block e is conditioned on, given[e] of them, nearest last, then its
+ * own. */
 typedef struct {
     parts parts;
     size_t *given; /* M                                        */

@@ -120,6 +120,7 @@ static quorum_status without_rows(const quorum_model *m, const char *held, size_
     to->M = m->M;
     to->n = m->n - count;
     to->theta = m->theta;
+    to->spread = m->spread;
     to->theta.lengthscale = NULL;
     quorum_status status = copy_settings(m, to);
     if (status == QUORUM_OK)

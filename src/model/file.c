@@ -57,6 +57,8 @@ static char *make_meta(const quorum_model *m)
     json_t *training = json_object_get(o, "training");
     json_object_set_new(training, "rule", json_string(options_train_name(m->train)));
     json_object_set_new(training, "rows", json_integer((json_int_t)m->train_rows));
+    if (o && isfinite(m->spread))
+        json_object_set_new(o, "spread", json_real(m->spread));
     if (o && m->kernel_choice.count > 0)
         json_object_set_new(o, "kernel_scores", kernel_scores(&m->kernel_choice));
     if (o && m->calibration.count > 0)
@@ -299,6 +301,13 @@ static quorum_status load_calibration(load_state *l)
     return QUORUM_OK;
 }
 
+static quorum_status load_spread(load_state *l)
+{
+    json_t *spread = json_object_get(l->meta, "spread");
+    l->m->spread = spread ? json_number_value(spread) : INFINITY;
+    return l->m->spread > 0.0 ? QUORUM_OK : damaged("spread is not a positive number");
+}
+
 static quorum_status load_names(load_state *l)
 {
     quorum_model *m = l->m;
@@ -419,6 +428,7 @@ static quorum_status load(load_state *l, const char *path)
     TRY(load_graph(l));
     TRY(load_options(l));
     TRY(load_calibration(l));
+    TRY(load_spread(l));
     load_history(l);
     return model_complete(l->m);
 }

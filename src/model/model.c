@@ -12,6 +12,7 @@ quorum_model *model_new(void)
     quorum_model *m;
     if (!NEW_ZEROED(m, 1))
         return NULL;
+    m->spread = INFINITY;
     m->cache = model_cache_new();
     if (!m->cache) {
         mem_free(m);
@@ -122,6 +123,7 @@ quorum_status quorum_inspect(const quorum_model *m, quorum_info *info)
         .kernels = (size_t)m->kernel_choice.count,
         .kernel_names = m->kernel_choice.name,
         .kernel_scores = m->kernel_choice.score,
+        .spread = m->spread,
     };
     return QUORUM_OK;
 }

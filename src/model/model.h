@@ -37,6 +37,8 @@ struct quorum_model {
     double y_mean, y_scale;
     double *log_theta; /* D + 2: log l_1 .. log l_D, log s_f^2, log s^2, as in the file */
     hyper theta;       /* their exponentials                                            */
+    double spread;     /* rows that a neighbourhood's own spread is weighed against
+                          (gp/neighbourhood.h); INFINITY: none                          */
     const partition *partition;
     uint64_t seed;
 

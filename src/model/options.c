@@ -33,6 +33,7 @@ static quorum_status check_method(const char *text);
 static quorum_status check_select(const char *text);
 static quorum_status check_lambda(const char *text);
 static quorum_status check_neighbours(const char *text);
+static quorum_status check_spread(const char *text);
 
 static const option table[] = {
     {"target", TEXT, FIELD(target), "-1", NULL, 0, 0, "COL", "fit",
@@ -93,6 +94,12 @@ static const option table[] = {
     {"tolerance", REAL, FIELD(tolerance), "1e-6", NULL, 0, 1, "T", "fit",
      "Training stops when the objective (NLML per row) changes relatively by less than this.",
      NULL},
+
+    {"spread", TEXT, FIELD(spread), "auto", NULL, 0, 0, "NU|none", "fit",
+     "Whether the variance of a prediction with neighbours follows how surprising the rows around "
+     "it are, against NU rows that are as expected; none: it does not.  auto: what predicts "
+     "left-out training rows best; none with train=parts or when theta is given.",
+     check_spread},
 
     {"graph", CHOICE, FIELD(graph), "glasso", "glasso|lasso|none", 0, 0, NULL, "fit",
      "How the graph of experts is learned: graphical lasso, neighbourhood selection by lasso "
@@ -464,6 +471,32 @@ static quorum_status check_neighbours(const char *text)
 {
     size_t count;
     return strcmp(text, "auto") == 0 ? QUORUM_OK : parse_neighbours(text, &count);
+}
+
+/* 0: auto. */
+static quorum_status parse_spread(const char *text, double *prior)
+{
+    char *end;
+    *prior = strcmp(text, "none") == 0 ? INFINITY : 0.0;
+    if (*prior > 0.0 || strcmp(text, "auto") == 0)
+        return QUORUM_OK;
+    *prior = strtod(text, &end);
+    if (end != text && *end == '\0' && *prior > 0.0 && isfinite(*prior))
+        return QUORUM_OK;
+    return failure(QUORUM_E_ARGUMENT,
+                   "option spread: \"%s\" is not a positive number, none or auto", text);
+}
+
+static quorum_status check_spread(const char *text)
+{
+    double prior;
+    return parse_spread(text, &prior);
+}
+
+double options_spread(const settings *s)
+{
+    double prior = 0.0;
+    return parse_spread(s->spread, &prior) == QUORUM_OK ? prior : 0.0;
 }
 
 static quorum_status check_lambda(const char *text)

@@ -23,6 +23,7 @@ typedef struct {
     const char *theta;
     int train, metric;
     double train_rows, train_experts, restarts, max_evaluations, tolerance;
+    const char *spread;
     /* graph */
     int graph;
     const char *lambda;
@@ -66,6 +67,9 @@ int options_train_number(const char *name);
  * select auto and neighbours auto are the best known settings of the method. */
 quorum_status options_method(const settings *s, const rule **method, selection *chosen,
                              size_t *neighbours);
+
+/* The prior of the spread: a number, INFINITY for none, 0 for auto. */
+double options_spread(const settings *s);
 
 /* Kind and penalty of the expert graph; the rest of *out is zeroed. */
 quorum_status options_graph(const settings *s, graph_options *out);

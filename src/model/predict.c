@@ -1,5 +1,5 @@
 /* Predict: block of queries -> the experts at each query's table -> their posteriors ->
- * aggregate -> add noise, undo standardising. */
+ * aggregate -> add noise, scale by the spread, undo standardising. */
 #include "model/model.h"
 
 #include "aggregate/joint.h"
@@ -53,7 +53,8 @@ typedef struct {
 typedef struct {
     double *X;          /* block x D: standardised */
     points Q;           /* scaled, padded          */
-    double *mean, *var; /* block             */
+    double *mean, *var; /* block                   */
+    double *spread;     /* block: factor of the variance, noise included */
 } block_space;
 
 /* ---- Plan ---- */
@@ -202,6 +203,7 @@ static void block_free(block_space *w)
     mem_free(w->X);
     mem_free(w->mean);
     mem_free(w->var);
+    mem_free(w->spread);
 }
 
 static quorum_status block_new(const plan *p, block_space *w)
@@ -209,7 +211,7 @@ static quorum_status block_new(const plan *p, block_space *w)
     size_t b = p->block;
     *w = (block_space){0};
     if (points_new(b, p->m->D, &w->Q) == QUORUM_OK && NEW_ARRAY(w->X, b * p->m->D) &&
-        NEW_ARRAY(w->mean, b) && NEW_ARRAY(w->var, b))
+        NEW_ARRAY(w->mean, b) && NEW_ARRAY(w->var, b) && NEW_ARRAY(w->spread, b))
         return QUORUM_OK;
     block_free(w);
     return failure(QUORUM_E_MEMORY, "out of memory for a block of %zu queries: lower memory", b);
@@ -282,6 +284,17 @@ static void joint_free(joint_space *j)
     mem_free(j->pairs);
 }
 
+/* The search finds the nearest row first; a neighbourhood has it last. */
+static void nearest_last(size_t b, neighbourhoods *near)
+{
+    for (size_t q = 0; q < b; q++)
+        for (size_t *i = near->row + q * near->m, *j = i + near->m - 1; i < j; i++, j--) {
+            size_t row = *i;
+            *i = *j;
+            *j = row;
+        }
+}
+
 /* NPAE at the queries Q, K experts at each and the neighbourhood at the last seat. */
 static quorum_status aggregate_jointly(const plan *p, const points *Q, size_t K, joint_space *j,
                                        npae_result *out, size_t *unsure)
@@ -292,8 +305,9 @@ static quorum_status aggregate_jointly(const plan *p, const points *Q, size_t K,
     if (!NEW_ZEROED(j->pairs, seats * (seats - 1) / 2 * Q->n))
         return failure(QUORUM_E_MEMORY, "out of memory for the covariances of %zu experts", seats);
     if (near) {
-        TRY(neighbourhoods_new(Q->n, p->neighbours, near));
+        TRY(neighbourhoods_new(Q->n, p->neighbours, p->m->spread, near));
         TRY(neighbour_search(p->index, Q, p->neighbours, p->threads, near->row, NULL));
+        nearest_last(Q->n, near);
     }
     *unsure = 0;
     if (K > 0) {
@@ -322,6 +336,8 @@ static quorum_status combine_jointly(const plan *p, size_t n, block_space *w, ta
     quorum_status status = aggregate_jointly(p, &w->Q, K, &j, &out, &unsure);
     count_events(&out, K, n, t);
     t->events.unsure += unsure;
+    for (size_t q = 0; status >= 0 && q < n && p->neighbours > 0; q++)
+        w->spread[q] = j.near.spread[q];
     joint_free(&j);
     return status;
 }
@@ -352,6 +368,8 @@ static quorum_status combine_gradually(const plan *p, size_t n, block_space *w, 
             active[i] = active[left - 1];
         points_gather(&w->Q, active, pad(left), &Q);
         status = aggregate_jointly(p, &Q, K < p->count ? K : p->count, &j, &out, &unsure);
+        for (size_t i = 0; status >= 0 && i < left && p->neighbours > 0; i++)
+            w->spread[active[i]] = j.near.spread[i];
         joint_free(&j);
         if (status < 0)
             goto done;
@@ -379,9 +397,11 @@ done:
     return status;
 }
 
-/* w->mean and var at n queries, standardised, in the space of aggregation. */
+/* w->mean, var and spread at n queries, standardised, in the space of aggregation. */
 static quorum_status predict_block(const plan *p, size_t n, block_space *w, tally *t)
 {
+    for (size_t q = 0; q < n; q++)
+        w->spread[q] = 1.0;
     if (p->rule->kind != TAKES_COVARIANCE || p->mean_only)
         return combine_opinions(p, n, w, t);
     if (p->chosen.local_auto && p->count > 1)
@@ -408,7 +428,8 @@ static void write_block(const plan *p, const block_space *w, const size_t *which
     double scale = model_is_calibrated(m, p->s) ? m->calibration.scale : 1.0;
     for (size_t q = 0; q < n; q++) {
         double mean = m->y_mean + m->y_scale * w->mean[q];
-        double std = p->s->mean_only ? NAN : m->y_scale * sqrt(fmax(0.0, w->var[q] + noise));
+        double var = w->spread[q] * fmax(0.0, w->var[q] + noise);
+        double std = p->s->mean_only ? NAN : m->y_scale * sqrt(var);
         if (out->mean)
             out->mean[which[q]] = mean;
         if (out->std)
@@ -552,8 +573,9 @@ static quorum_status graph_on_queries(plan *p, const double *X, size_t n, expert
 
 /* ---- Joint covariance ---- */
 
+/* spread: of each query, or NULL. */
 static void joint_to_units(const plan *p, size_t n, const npae_result *r, const double *cov,
-                           double *mean, double *covariance)
+                           const double *spread, double *mean, double *covariance)
 {
     const quorum_model *m = p->m;
     size_t b = pad(n);
@@ -562,7 +584,8 @@ static void joint_to_units(const plan *p, size_t n, const npae_result *r, const 
         if (mean)
             mean[q] = m->y_mean + m->y_scale * r->mean[q];
         for (size_t k = 0; k < n; k++)
-            covariance[q * n + k] = unit * (cov[q * b + k] + (q == k ? noise : 0.0));
+            covariance[q * n + k] = unit * (spread ? sqrt(spread[q] * spread[k]) : 1.0) *
+                                    (cov[q * b + k] + (q == k ? noise : 0.0));
     }
 }
 
@@ -587,7 +610,7 @@ static quorum_status predict_jointly(plan *p, const double *X, size_t n, double 
     TRY_OR_DONE(aggregate_jointly(p, &w.Q, K, &j, &out, &unsure));
     TRY_OR_DONE(
         joint_covariance(&j.a, weights, p->neighbours > 0 ? &j.near : NULL, p->threads, cov));
-    joint_to_units(p, n, &out, cov, mean, covariance);
+    joint_to_units(p, n, &out, cov, p->neighbours > 0 ? j.near.spread : NULL, mean, covariance);
 done:
     mem_free(order);
     mem_free(weights);

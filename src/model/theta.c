@@ -4,6 +4,7 @@
  *   quick round   block-Vecchia likelihood of few rows in theta_0's metric, for every
  *                 kernel that is a candidate; each row left out in turn scores them
  *   last round    the same with many rows, in the metric of the quick round
+ *   spread        how far the rows around a query may scale its variance, from rows left out
  *
  * train=random and train=subset replace the rounds by likelihoods of random rows;
  * train=parts, the paper's way, trains on the experts' own rows after the partition. */
@@ -13,6 +14,7 @@
 #include "base/random.h"
 #include "experts/train.h"
 #include "experts/vecchia.h"
+#include "model/contender.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,18 +26,18 @@ enum {
     LOOK_ROWS = 500,    /* ... of so many rows                                       */
     SUBSET_ROWS = 1500, /* train=subset                                              */
     FEW_ROWS = 512,     /* up to here the exact likelihood is as cheap               */
-    BLOCK = 32,         /* rows of a block, and the rows it is given                 */
-    GIVEN = 96,
-    QUICK_ROWS = 5000, /* targets of the quick round                                */
+    BLOCK = 4,          /* rows of a block, and the rows it is given                 */
+    GIVEN = 60,
+    QUICK_ROWS = 4000, /* targets of the quick round                                */
     LOOK_EVALUATIONS = 100,
-    QUICK_EVALUATIONS = 40,
-    SCORE_ROWS = 3000, /* left out in turn to score a kernel ...                    */
-    SCORE_GIVEN = 64,  /* ... and predicted from so many nearest                    */
-    STREAM_TRAIN = 4,  /* random streams: see rng_seed                              */
+    QUICK_EVALUATIONS = 100,
+    SCORE_ROWS = 8000,  /* left out in turn to score a kernel ...                    */
+    SCORE_GIVEN = 96,   /* ... and predicted from so many nearest                    */
+    LEAST_SCORED = 100, /* fewer rows do not tell a spread                           */
+    STREAM_TRAIN = 4,   /* random streams: see rng_seed                              */
     STREAM_LOOK = 7
 };
 static const double LOOK_TOLERANCE = 1e-4, QUICK_TOLERANCE = 1e-5;
-static const double WORST_SCORE = -1e10;
 
 typedef struct {
     quorum_model *m;
@@ -219,28 +221,6 @@ static quorum_status train_on_neighbours(finder *f, double targets, training_opt
     return status;
 }
 
-/* Mean log density of rows that are left out one at a time and predicted from their
- * nearest others. */
-static quorum_status score(finder *f, const hyper *theta, double *out)
-{
-    vecchia_parts v;
-    double value = 0.0;
-    vecchia_problem problem = neighbour_problem(f, theta, SCORE_ROWS);
-    problem.block = 1;
-    problem.given = SCORE_GIVEN;
-    problem.others = 1;
-    TRY(vecchia_parts_new(&problem, &v));
-    training_options o = search_options(f);
-    o.given = v.given;
-    quorum_status status = total_likelihood(&v.parts, v.all, v.parts.M, &o, theta, &value, NULL);
-    *out = -value / (double)v.parts.M;
-    vecchia_parts_free(&v);
-    if (status != QUORUM_E_NUMERIC && (status < 0 || isfinite(*out)))
-        return status;
-    *out = WORST_SCORE;
-    return QUORUM_OK;
-}
-
 static quorum_status quick_round(finder *f, hyper *theta)
 {
     training_options o = hasty_options(f, QUICK_EVALUATIONS, QUICK_TOLERANCE);
@@ -248,38 +228,71 @@ static quorum_status quick_round(finder *f, hyper *theta)
     return train_on_neighbours(f, QUICK_ROWS, &o, theta);
 }
 
-/* ---- The kernel ---- */
+/* ---- The kernel and the spread ---- */
 
-/* Every kernel has its quick round from the first look's theta; the best scored one and its
- * theta stay. */
+/* Rows are left out one at a time and predicted from their nearest others, near by theta's
+ * own metric. */
+static quorum_status score(finder *f, contender *c, double prior)
+{
+    vecchia_parts v;
+    vecchia_problem problem = neighbour_problem(f, &c->theta, SCORE_ROWS);
+    problem.block = 1;
+    problem.given = SCORE_GIVEN;
+    problem.others = 1;
+    TRY(vecchia_parts_new(&problem, &v));
+    quorum_status status = contender_score(c, &v, prior, options_threads(f->s));
+    vecchia_parts_free(&v);
+    return status;
+}
+
+/* Every kernel has its quick round from the first look's theta; the best one and its theta
+ * stay. */
 static quorum_status choose_kernel(finder *f)
 {
     quorum_model *m = f->m;
-    hyper look = {0}, candidate = {0};
     kernel_choice *choice = &m->kernel_choice;
-    double best = -HUGE_VAL;
+    contender all[MOST_KERNELS] = {0};
+    int count = kernel_count() < MOST_KERNELS ? kernel_count() : MOST_KERNELS;
     quorum_status status = QUORUM_OK;
-    TRY_OR_DONE(copy_theta(&m->theta, &look));
-    TRY_OR_DONE(copy_theta(&m->theta, &candidate));
-    for (int k = 0; k < kernel_count() && k < MOST_KERNELS; k++) {
-        double value;
-        set_theta(&candidate, &look);
-        candidate.kernel = kernel_at(k);
-        TRY_OR_DONE(quick_round(f, &candidate));
-        TRY_OR_DONE(score(f, &candidate, &value));
-        choice->name[choice->count] = candidate.kernel->name;
-        choice->score[choice->count++] = value;
-        TRY_OR_DONE(progress_report(f->p, "train", -1.0, "kernel %s: log density a row %.4f",
-                                    candidate.kernel->name, value));
-        if (value > best) {
-            best = value;
-            set_theta(&m->theta, &candidate);
-        }
+    for (int k = 0; k < count; k++) {
+        contender *c = &all[k];
+        TRY_OR_DONE(copy_theta(&m->theta, &c->theta));
+        c->theta.kernel = kernel_at(k);
+        TRY_OR_DONE(quick_round(f, &c->theta));
+        TRY_OR_DONE(score(f, c, m->spread));
+        choice->name[k] = c->theta.kernel->name;
+        choice->score[k] = c->density;
+        TRY_OR_DONE(progress_report(f->p, "train", -1.0,
+                                    "kernel %s: log density a row %.4f, error %.4f",
+                                    c->theta.kernel->name, c->density, sqrt(c->error)));
     }
+    choice->count = count;
+    set_theta(&m->theta, &contender_best(all, count)->theta);
 done:
-    mem_free(look.lengthscale);
-    mem_free(candidate.lengthscale);
+    for (int k = 0; k < count; k++)
+        contender_free(&all[k]);
     return status;
+}
+
+static quorum_status learn_spread(finder *f)
+{
+    quorum_model *m = f->m;
+    contender c = {0};
+    quorum_status status = copy_theta(&m->theta, &c.theta);
+    if (status == QUORUM_OK)
+        status = score(f, &c, m->spread);
+    if (status == QUORUM_OK)
+        m->spread = c.prior;
+    contender_free(&c);
+    return status;
+}
+
+/* The option as a number; 0: to be learned. */
+static double wanted_spread(const quorum_model *m, const settings *s)
+{
+    int learned = s->train != TRAIN_PARTS && s->theta[0] == '\0' && m->n >= LEAST_SCORED;
+    double prior = options_spread(s);
+    return prior > 0.0 || learned ? prior : INFINITY;
 }
 
 /* ---- In order ---- */
@@ -317,6 +330,7 @@ quorum_status theta_before_partition(quorum_model *m, const settings *s, const p
     finder f = {.m = m, .s = s, .p = p, .rows = rows, .result = result};
     const kernel *wanted = kernel_at(s->kernel); /* NULL: auto */
     m->train = s->train;
+    m->spread = wanted_spread(m, s);
     m->theta = (hyper){.kernel = wanted ? wanted : &kernel_se, .D = m->D};
     if (!NEW_ARRAY(m->theta.lengthscale, m->D) || !NEW_ARRAY(m->log_theta, m->D + 2))
         return failure(QUORUM_E_MEMORY, "out of memory for %zu length-scales", m->D);
@@ -328,7 +342,8 @@ quorum_status theta_before_partition(quorum_model *m, const settings *s, const p
         TRY(choose_kernel(&f));
     else if (s->train == TRAIN_NEIGHBOURS)
         TRY(quick_round(&f, &m->theta));
-    return train_before_partition(&f, needs_first_look(s));
+    TRY(train_before_partition(&f, needs_first_look(s)));
+    return m->spread > 0.0 ? QUORUM_OK : learn_spread(&f);
 }
 
 static int ascending(const void *a, const void *b)

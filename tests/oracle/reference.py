@@ -383,6 +383,18 @@ def nearest_rows(theta, X, Q, m):
     return np.argsort(scaled_distance(theta, Q, X), axis=1, kind="stable")[:, :m]
 
 
+def spread(theta, X, y, query, prior, count=32):
+    """The factor of the variance at one query, from its nearest rows X, nearest first: each of the
+    first `count` is left out and predicted from all the others."""
+    rho = kernel(theta, X[:count], query)[:, 0] / theta.signal
+    z2 = np.empty(len(rho))
+    for i in range(len(rho)):
+        others = np.arange(len(y)) != i
+        p = posterior(theta, X[others], y[others], X[i:i + 1])
+        z2[i] = (y[i] - p.mean[0]) ** 2 / (theta.signal - p.explained[0] + theta.noise)
+    return (prior + np.sum(rho**2 * z2)) / (prior + np.sum(rho**2))
+
+
 # ---- Random numbers: only to know which rows GRBCM's random base takes ---------------------
 
 MASK = (1 << 64) - 1
@@ -517,10 +529,18 @@ class Model:
         theta, a = self.theta, self.arrays
         if method == "npae":
             mean, var = self._joint(Q, experts, local_size(select), neighbours)
-            var = var + (0.0 if latent else theta.noise)
+            var = (var + (0.0 if latent else theta.noise)) * self.spreads(Q, neighbours)
         else:
             mean, var = self._independent(method, experts, order, Q, space, latent, local_size(select))
         return float(a["y_mean"]) + float(a["y_scale"]) * mean, float(a["y_scale"]) * np.sqrt(var)
+
+    def spreads(self, Q, neighbours):
+        """By how much the variance at each query is multiplied."""
+        a, m = self.arrays, min(neighbours, self.n)
+        if "spread" not in self.meta or m == 0:
+            return np.ones(len(Q))
+        return np.array([spread(self.theta, a["X"][r], a["y"][r], Q[q:q + 1], self.meta["spread"])
+                         for q, r in enumerate(nearest_rows(self.theta, a["X"], Q, m))])
 
     def _joint(self, Q, experts, local, neighbours):
         if local is None and neighbours == 0:  # one table for all

@@ -21,6 +21,8 @@ MODELS = {
     "nine": (63, 330, 9, ["--experts", 7, "--kernel", "matern52", "--theta", "2.5,1.1,0.15"]),
     "twelve": (64, 330, 12, ["--experts", 8, "--kernel", "matern12", "--theta", "4,0.9,0.1",
                              "--partition", "kdtree"]),
+    "spread": (65, 340, 3, ["--experts", 8, "--kernel", "matern32", "--theta", "0.9,1.2,0.05",
+                            "--spread", 2]),
 }
 
 # select, neighbours
@@ -220,7 +222,8 @@ def joint_reference(model, X, select, neighbours):
             np.add.at(A[:, q], [at[r] for r in member.row], weight * gamma)
     everything = model.arrays["X"]
     k_star = ref.kernel(model.theta, everything, Q)
-    return (ref.kernel(model.theta, Q, Q) - A.T @ k_star - k_star.T @ A
+    scale = np.sqrt(model.spreads(Q, neighbours))
+    return np.outer(scale, scale) * (ref.kernel(model.theta, Q, Q) - A.T @ k_star - k_star.T @ A
             + A.T @ ref.covariance_of_targets(model.theta, everything) @ A)
 
 
@@ -232,7 +235,8 @@ def test_joint_covariance(fitted, name, select, neighbours):
     how = {"select": select, "neighbours": neighbours}
     mean, cov = joint(f.path, f.queries, **how, latent="true")
     unit = float(f.model.arrays["y_scale"]) ** 2
-    size = unit * f.model.theta.signal
+    scale = f.model.spreads(f.model.standardise(f.queries), ref.settings("npae", select, neighbours)[2])
+    size = unit * f.model.theta.signal * scale.max()
     agree("joint covariance", cov, unit * joint_reference(f.model, f.queries, select, neighbours), size)
     assert np.array_equal(cov, cov.T)
     assert np.linalg.eigvalsh(cov)[0] > -1e-12 * size
@@ -242,7 +246,7 @@ def test_joint_covariance(fitted, name, select, neighbours):
     agree("joint diagonal", np.diag(cov), got["std"] ** 2, size, 1e-9)
     _, noisy = joint(f.path, f.queries, **how)
     agree("joint, noise on the diagonal", noisy - cov,
-          unit * f.model.theta.noise * np.eye(len(cov)), size, 1e-14)
+          unit * f.model.theta.noise * np.diag(scale), size, 1e-14)
 
 
 # ---- Identities -----------------------------------------------------------------------------------
@@ -269,6 +273,7 @@ def test_all_rows_as_neighbours_are_the_exact_gp(fitted, name, select):
     mean, var = ref.exact_gp(f.model.theta, a["X"], a["y"], f.model.standardise(f.queries))
     agree(f"neighbours=n is the exact GP, select {select}: mean", got["mean"],
           a["y_mean"] + a["y_scale"] * mean, a["y_scale"], 1e-8 if select == "none" else 1e-5)
+    var = var * f.model.spreads(f.model.standardise(f.queries), f.model.n)
     agree("neighbours=n is the exact GP: std", got["std"], a["y_scale"] * np.sqrt(var),
           a["y_scale"] * np.sqrt(var))
 

@@ -1,5 +1,6 @@
 #include "gp/covariance.h"
 #include "gp/expert.h"
+#include "gp/neighbourhood.h"
 #include "support.h"
 
 static points scaled(const double *X, size_t n, size_t D, const double *lengthscale)
@@ -222,6 +223,70 @@ static void hopeless_covariances_are_reported(void **state)
     likelihood_space_free(&ws);
 }
 
+/* Row i predicted from all the others by their own posterior. */
+static double left_out_square(const hyper *theta, const double *X, const double *y, size_t m,
+                              size_t i)
+{
+    enum { MOST = 64 };
+    double others[MOST], target[MOST], L[MOST * MOST], alpha[MOST], room[MOST], mean, explained;
+    size_t count = 0;
+    for (size_t k = 0; k < m; k++)
+        if (k != i) {
+            others[count] = X[k];
+            target[count++] = y[k];
+        }
+    points p = scaled(others, count, 1, theta->lengthscale);
+    points q = scaled(X + i, 1, 1, theta->lengthscale);
+    expert_output out = {.mean = &mean, .explained = &explained};
+    assert_ok(factorise(theta, &p, target, 1, L, alpha));
+    posterior(theta, &p, L, alpha, &q, room, &out);
+    points_free(&p);
+    points_free(&q);
+    return (y[i] - mean) * (y[i] - mean) / (theta->signal - explained + theta->noise);
+}
+
+/* The nearest rows are the last ones; fewer rows than are asked, and more. */
+static void neighbourhoods_know_their_spread(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {1, 7, 32, 60};
+    for (size_t c = 0; c < 4; c++) {
+        size_t m = sizes[c], first = m < SPREAD_ROWS ? 0 : m - SPREAD_ROWS;
+        double *X = random_normals(m, c), *y = random_normals(m, c + 10), l[1] = {0.7},
+               at[1] = {0.2};
+        hyper theta = {
+            .kernel = &kernel_matern32, .D = 1, .lengthscale = l, .signal = 1.4, .noise = 0.1};
+        points p = scaled(X, m, 1, l), query = scaled(at, 1, 1, l);
+        neighbourhood_space ws;
+        neighbourhood got;
+        double *gamma = mem_alloc(m, 8), mean = 0.0, weight = 0.0, surprise = 0.0;
+        assert_ok(neighbourhood_space_new(m, &ws));
+        assert_ok(neighbourhood_posterior(&theta, &p, y, &query, &ws, gamma, &got));
+        for (size_t i = 0; i < m; i++)
+            mean += gamma[i] * y[i];
+        for (size_t i = first; i < m; i++) {
+            double rho = kernel_by_definition("matern32", X + i, at, 1, l);
+            weight += rho * rho;
+            surprise += rho * rho * left_out_square(&theta, X, y, m, i);
+        }
+        assert_close(got.mean, mean, 1e-10);
+        assert_close(got.weight, weight, 1e-10);
+        assert_close(got.surprise, surprise, 1e-9);
+        at[0] = 1e4; /* nobody near: theta's own word counts */
+        points_scale(&query, 1, at, NULL, l);
+        assert_ok(neighbourhood_posterior(&theta, &p, y, &query, &ws, NULL, &got));
+        assert_true(spread_factor(1.0, got.weight, got.surprise) == 1.0);
+        neighbourhood_space_free(&ws);
+        points_free(&p);
+        points_free(&query);
+        mem_free(gamma);
+        mem_free(X);
+        mem_free(y);
+    }
+    assert_true(spread_factor(INFINITY, 3.0, 12.0) == 1.0);
+    assert_close(spread_factor(2.0, 3.0, 13.0), 3.0, 1e-15);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -231,6 +296,7 @@ int main(void)
         cmocka_unit_test(likelihood_does_not_depend_on_threads),
         cmocka_unit_test(posterior_interpolates_and_forgets),
         cmocka_unit_test(hopeless_covariances_are_reported),
+        cmocka_unit_test(neighbourhoods_know_their_spread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

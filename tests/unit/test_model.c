@@ -401,6 +401,55 @@ static void joint_covariance_has_the_variances(void **state)
     quorum_model_free(m);
 }
 
+/* ---- Spread ---- */
+
+/* A line, ten times noisier on its right half than on its left when `uneven`; the mean std
+ * at each half's queries. */
+static double fit_line(world *w, int uneven, double *left, double *right)
+{
+    enum { ROWS = 1200 };
+    double *x = mem_alloc(ROWS, 8), *y = mem_alloc(ROWS, 8), query[100], std[100];
+    rng r = rng_seed(5, 5);
+    quorum_info info;
+    quorum_model *m = NULL;
+    for (size_t i = 0; i < ROWS; i++) {
+        x[i] = (double)i / ROWS;
+        y[i] = sin(9.0 * x[i]) + (uneven && i >= ROWS / 2 ? 0.5 : 0.05) * rng_normal(&r);
+    }
+    for (size_t q = 0; q < 100; q++)
+        query[q] = 0.005 + 0.01 * (double)q;
+    assert_ok(quorum_options_set(w->o, "theta", ""));
+    assert_ok(quorum_options_set(w->o, "kernel", "se"));
+    assert_ok(quorum_fit(x, y, ROWS, 1, NULL, w->o, &m));
+    assert_ok(quorum_inspect(m, &info));
+    quorum_prediction out = {.std = std};
+    assert_ok(quorum_predict(m, query, 100, w->o, &out, NULL));
+    *left = *right = 0.0;
+    for (size_t q = 5; q < 45; q++) {
+        *left += std[q] / 40.0;
+        *right += std[q + 50] / 40.0;
+    }
+    double spread = info.spread;
+    quorum_model_free(m);
+    mem_free(x);
+    mem_free(y);
+    return spread;
+}
+
+static void spread_follows_the_data(void **state)
+{
+    world *w = *state;
+    double left, right;
+    assert_true(fit_line(w, 1, &left, &right) < 16.0);
+    assert_true(right > 3.0 * left); /* the truth is ten */
+    assert_true(fit_line(w, 0, &left, &right) > 16.0);
+    assert_close(left, 0.05, 0.01);
+    assert_close(right, 0.05, 0.01);
+    assert_ok(quorum_options_set(w->o, "spread", "none"));
+    assert_true(isinf(fit_line(w, 1, &left, &right)));
+    assert_close(right, left, 0.02);
+}
+
 /* ---- Calibration ---- */
 
 static double covered(const quorum_model *m, const world *w, const double *truth)
@@ -513,6 +562,7 @@ int main(void)
         TEST(damaged_files_are_refused),
         TEST(other_files_are_not_models),
         TEST(joint_covariance_has_the_variances),
+        TEST(spread_follows_the_data),
         TEST(calibration_mends_wrong_intervals),
         TEST(calibration_needs_rows),
         TEST(selections_compose_with_methods),

@@ -39,6 +39,7 @@ static void values_are_checked(void **state)
         {"method", "npaee", "the methods are"},
         {"select", "graph:2", "(0, 1]"},
         {"neighbours", "-3", "whole number"},
+        {"spread", "-1", "positive number, none or auto"},
         {"lambda", "-1", "number >= 0"},
         {"lambda", "rel:", "number >= 0"},
         {"interval", "1", "outside its range"},

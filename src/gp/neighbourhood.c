@@ -1,0 +1,97 @@
+/* A GP on the rows around one query.
+ *
+ * theta describes the data on average; here and there they are calmer or wilder.  If all
+ * of the covariance around x is s(x) times what theta says, the mean stays what it is and
+ * the variance is multiplied by s(x).  It shows in the rows around: row i, left out, is
+ *   z_i = alpha_i / sqrt((C^-1)_ii),     alpha = C^-1 y
+ * standard deviations away from what the others predict, so E z_i^2 = s.  Weighted by the
+ * share of the query's variance that a row explains by itself, rho_i^2,
+ *   s = (prior + sum_i rho_i^2 z_i^2) / (prior + sum_i rho_i^2)
+ * which is 1 far from the data.
+ *
+ * With the nearest rows last in C = L L', their alpha and (C^-1)_ii depend on the last
+ * block T of L alone: alpha = T^-T w, (C^-1)_ii = sum_k (T^-1)_ki^2, w = L^-1 y. */
+#include "gp/neighbourhood.h"
+
+#include "base/memory.h"
+#include "gp/covariance.h"
+#include "linalg/blas.h"
+
+#include <math.h>
+#include <string.h>
+
+quorum_status neighbourhood_space_new(size_t room, neighbourhood_space *out)
+{
+    neighbourhood_space ws = {.room = room};
+    NEW_ARRAY(ws.C, room * room);
+    NEW_ARRAY(ws.side, 2 * room);
+    NEW_ARRAY(ws.z, (size_t)SPREAD_ROWS * (SPREAD_ROWS + 1));
+    *out = ws;
+    if (ws.C && ws.side && ws.z)
+        return QUORUM_OK;
+    neighbourhood_space_free(out);
+    return failure(QUORUM_E_MEMORY, "out of memory for a neighbourhood of %zu rows", room);
+}
+
+void neighbourhood_space_free(neighbourhood_space *ws)
+{
+    mem_free(ws->C);
+    mem_free(ws->side);
+    mem_free(ws->z);
+    *ws = (neighbourhood_space){0};
+}
+
+/* Sums over the last q rows of L (m x m), rho2 (q) being their weights, w (m) = L^-1 y. */
+static void find_spread(size_t m, size_t q, const double *L, const double *w, const double *rho2,
+                        double *room, neighbourhood *out)
+{
+    size_t first = m - q;
+    const double *T = L + first * m + first;
+    double *inverse = room, *alpha = room + q * q;
+    memset(inverse, 0, q * q * sizeof *inverse);
+    for (size_t i = 0; i < q; i++)
+        inverse[i * q + i] = 1.0;
+    blas_solve_lower(q, q, T, m, inverse, q);
+    memcpy(alpha, w + first, q * sizeof *alpha);
+    blas_solve_lower_transposed(q, 1, T, m, alpha, q);
+    out->weight = out->surprise = 0.0;
+    for (size_t i = 0; i < q; i++) {
+        const double *column = inverse + i * q;
+        out->weight += rho2[i];
+        out->surprise += rho2[i] * alpha[i] * alpha[i] / vec_dot(q, column, column);
+    }
+}
+
+quorum_status neighbourhood_posterior(const hyper *theta, const points *X, const double *y,
+                                      const points *query, neighbourhood_space *ws, double *gamma,
+                                      neighbourhood *out)
+{
+    size_t m = X->n, q = m < SPREAD_ROWS ? m : SPREAD_ROWS;
+    double *C = ws->C, *k = ws->side, *w = ws->side + m, rho2[SPREAD_ROWS];
+    TRY(covariance_self(theta->kernel, theta->signal, X, C, NULL, 1));
+    for (size_t i = 0; i < m; i++)
+        C[i * m + i] += theta->noise;
+    if (blas_cholesky(m, C, m) != 0)
+        return failure(QUORUM_E_NUMERIC,
+                       "the covariance matrix of a query's %zu nearest rows is not positive "
+                       "definite: raise the noise variance (%g)",
+                       m, theta->noise);
+    covariance_cross(theta->kernel, theta->signal, X, query, k, m);
+    for (size_t i = 0; i < q; i++)
+        rho2[i] = k[m - q + i] * k[m - q + i] / (theta->signal * theta->signal);
+    memcpy(w, y, m * sizeof *w);
+    blas_solve_lower(m, 2, C, m, ws->side, m);
+    out->mean = vec_dot(m, k, w);
+    out->explained = vec_dot(m, k, k);
+    find_spread(m, q, C, w, rho2, ws->z, out);
+    if (gamma) {
+        memcpy(gamma, k, m * sizeof *gamma);
+        blas_solve_lower_transposed(m, 1, C, m, gamma, m);
+    }
+    return QUORUM_OK;
+}
+
+double spread_factor(double prior, double weight, double surprise)
+{
+    return isinf(prior) ? 1.0 : (prior + surprise) / (prior + weight);
+}

@@ -1,0 +1,39 @@
+/* A GP on the rows around one query, and how far those rows are from what theta
+ * expects of them. */
+#ifndef QRM_GP_NEIGHBOURHOOD_H
+#define QRM_GP_NEIGHBOURHOOD_H
+
+#include "gp/expert.h"
+
+/* Rows, of the nearest, that are asked how well the others predict them. */
+enum { SPREAD_ROWS = 32 };
+
+typedef struct {
+    double mean;      /* k*' C^-1 y                                                   */
+    double explained; /* k*' C^-1 k*                                                  */
+    double weight;    /* sum rho_i^2 over the nearest rows, rho = k(x, x_i) / s_f^2   */
+    double surprise;  /* sum rho_i^2 z_i^2, z_i: row i's distance from what the others
+                         predict for it, in standard deviations                       */
+} neighbourhood;
+
+typedef struct {
+    size_t room;
+    double *C;    /* room^2                                        */
+    double *side; /* room x 2: [k* | y], then L^-1 [k* | y]        */
+    double *z;    /* SPREAD_ROWS x (SPREAD_ROWS + 1)               */
+} neighbourhood_space;
+
+quorum_status neighbourhood_space_new(size_t room, neighbourhood_space *out);
+void neighbourhood_space_free(neighbourhood_space *ws);
+
+/* The posterior at `query`, one point, from X and y, nearest rows last; gamma (m) =
+ * C^-1 k*, or NULL. */
+quorum_status neighbourhood_posterior(const hyper *theta, const points *X, const double *y,
+                                      const points *query, neighbourhood_space *ws, double *gamma,
+                                      neighbourhood *out);
+
+/* The factor of the variance at the query: what its surroundings show, shrunk to 1 as if
+ * `prior` rows had shown that.  prior = INFINITY: 1. */
+double spread_factor(double prior, double weight, double surprise);
+
+#endif

@@ -1,0 +1,25 @@
+/* A kernel with its theta, as one of several to choose from: how it predicts training rows
+ * that are left out. */
+#ifndef QRM_MODEL_CONTENDER_H
+#define QRM_MODEL_CONTENDER_H
+
+#include "experts/left_out.h"
+
+typedef struct {
+    hyper theta; /* owns its length-scales                                   */
+    left_out_row *rows;
+    size_t count;
+    double prior;   /* of the spread: the one with the highest density        */
+    double density; /* mean log density; the lowest possible when theta fails */
+    double error;   /* mean squared error                                     */
+} contender;
+
+/* Predicts the rows of v and finds the spread's prior; prior > 0: it is given. */
+quorum_status contender_score(contender *c, const vecchia_parts *v, double prior, int threads);
+void contender_free(contender *c);
+
+/* The highest density; of those that fall short of it by no more than chance, the
+ * smallest error. */
+const contender *contender_best(const contender *all, int count);
+
+#endif
