@@ -293,7 +293,7 @@ static quorum_status aggregate_jointly(const plan *p, const points *Q, size_t K,
         return failure(QUORUM_E_MEMORY, "out of memory for the covariances of %zu experts", seats);
     if (near) {
         TRY(neighbourhoods_new(Q->n, p->neighbours, near));
-        TRY(neighbour_search(p->index, Q, p->neighbours, p->threads, near->row, NULL));
+        TRY(neighbourhoods_find(p->c, p->index, Q, p->threads, near));
     }
     *unsure = 0;
     if (K > 0) {
@@ -599,8 +599,9 @@ done:
 
 static quorum_status check_joint(const plan *p, size_t n)
 {
-    double needed = joint_bytes(pad(n), (double)p->m->n) +
-                    (double)pad(n) * assembly_query_bytes(seats_wanted(p) + 1, (double)p->m->n);
+    double rows = (double)p->c->parts.n;
+    double needed = joint_bytes(pad(n), rows) +
+                    (double)pad(n) * assembly_query_bytes(seats_wanted(p) + 1, rows);
     if (p->rule->kind != TAKES_COVARIANCE)
         return failure(QUORUM_E_ARGUMENT, "method %s has no joint covariance; use npae",
                        p->rule->name);
