@@ -20,7 +20,7 @@ static const struct {
 } groups[] = {
     {"Options", ""},
     {"Data", "target ignore header missing"},
-    {"Experts", "experts expert-size partition min-size max-size"},
+    {"Experts", "experts expert-size partition min-size max-size overlap"},
     {"Training", "kernel theta train train-rows metric train-experts restarts max-evaluations "
                  "tolerance spread calibrate"},
     {"Expert graph", "graph lambda free-diagonal graph-rows graph-on"},

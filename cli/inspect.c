@@ -51,6 +51,15 @@ static void fill_bar(char bar[24], double share)
     bar[cells] = '\0';
 }
 
+/* How many experts hold a row on average: 1 unless they overlap. */
+static double experts_per_row(const quorum_info *info)
+{
+    double held = 0.0;
+    for (size_t i = 0; i < info->experts; i++)
+        held += (double)info->sizes[i];
+    return held / (double)info->rows;
+}
+
 static void print_experts(const quorum_info *info)
 {
     size_range r = range_of_sizes(info);
@@ -58,6 +67,8 @@ static void print_experts(const quorum_info *info)
            target_name(info));
     printf("experts     %zu (%s), rows each: %zu smallest, %g median, %zu largest\n", info->experts,
            info->partition, r.smallest, r.median, r.largest);
+    if (experts_per_row(info) > 1.0)
+        printf("overlap     a row is held by %.2f experts on average\n", experts_per_row(info));
     printf("kernel      %s\nseed        %llu\n", info->kernel, info->seed);
     printf("training    on %zu expert%s, %d evaluation%s, negative log marginal likelihood %.6g\n",
            info->train_experts, plural(info->train_experts), info->evaluations,

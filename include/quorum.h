@@ -171,7 +171,8 @@ QUORUM_API quorum_status quorum_load(const char *path, quorum_model **model);
  * it does.  Hyperparameters are those of the standardised data. */
 typedef struct {
     size_t rows, inputs, experts;
-    const size_t *sizes;      /* experts: training rows of each                      */
+    const size_t *sizes;      /* experts: training rows of each; with overlap their sum
+                                 is more than rows                                   */
     const char *const *names; /* inputs + 1, the target's last                       */
     const char *kernel, *partition;
     const double *lengthscale; /* inputs                                              */

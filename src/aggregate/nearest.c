@@ -30,6 +30,27 @@ void neighbourhoods_free(neighbourhoods *n)
     *n = (neighbourhoods){0};
 }
 
+/* The search has the nearest row first, a neighbourhood last. */
+static void reverse(size_t m, size_t *row)
+{
+    for (size_t i = 0; i < m / 2; i++) {
+        size_t other = row[m - 1 - i];
+        row[m - 1 - i] = row[i];
+        row[i] = other;
+    }
+}
+
+quorum_status neighbourhoods_find(const committee *c, const neighbour_index *index, const points *Q,
+                                  int threads, neighbourhoods *n)
+{
+    TRY(neighbour_search(index, Q, n->m, threads, n->row, NULL));
+    for (size_t i = 0; c->parts.home && i < Q->n * n->m; i++)
+        n->row[i] = c->parts.home[n->row[i]];
+    for (size_t q = 0; q < Q->n; q++)
+        reverse(n->m, n->row + q * n->m);
+    return QUORUM_OK;
+}
+
 /* A worker's space. */
 typedef struct {
     points X;  /* m: the neighbourhood */
@@ -99,9 +120,11 @@ static double covariance_with(const nearest_job *j, size_t q, const attendance *
         for (size_t i = 0; i < X.n; i++)
             sum += theirs[at + i] * vec_dot(m, gamma, w->K + i * m);
     }
-    for (size_t i = 0; i < m; i++)
-        if (row[i] >= first && row[i] < first + size)
-            shared += gamma[i] * theirs[row[i] - first];
+    for (size_t i = 0; i < m; i++) {
+        size_t same = column_in_part(&c->parts, t->expert, row[i]);
+        if (same != SIZE_MAX)
+            shared += gamma[i] * theirs[same - first];
+    }
     return sum + c->theta.noise * shared;
 }
 

@@ -4,17 +4,23 @@
 #define QRM_AGGREGATE_NEAREST_H
 
 #include "aggregate/assembly.h"
+#include "experts/neighbours.h"
 
 typedef struct {
     size_t m;       /* rows of each neighbourhood                             */
-    size_t *row;    /* b x m: rows of the committee, nearest last             */
+    size_t *row;    /* b x m: columns of the committee, each row's in its owner's part,
+                       nearest last                                           */
     double *gamma;  /* b x m: C^-1 k*                                         */
     double prior;   /* of the spread (gp/neighbourhood.h)                     */
-    double *spread; /* b: the factor of the variance                         */
+    double *spread; /* b: the factor of the variance                          */
 } neighbourhoods;
 
 quorum_status neighbourhoods_new(size_t b, size_t m, double prior, neighbourhoods *out);
 void neighbourhoods_free(neighbourhoods *n);
+
+/* Finds the rows: `index` is over the committee's different rows, by their numbers. */
+quorum_status neighbourhoods_find(const committee *c, const neighbour_index *index, const points *Q,
+                                  int threads, neighbourhoods *n);
 
 /* Seats the neighbourhoods (rows found already) at seat `seat` of every table: fills
  * gamma and spread, the seat's mean and explained variance and, where `pairs` is not NULL, its

@@ -57,28 +57,24 @@ static void gather_columns(const meeting *w, size_t count, int of_j, const doubl
     }
 }
 
-/* result[k] += s^2 sum over rows that both experts hold of Gamma_i Gamma_j. */
-static void add_shared_noise(const committee *c, size_t e, size_t f, const double *gamma_i,
-                             const double *gamma_j, size_t count, double *result)
+/* K (rows x m_f) += s^2 wherever expert f holds the same row as expert e, of whose rows
+ * K has `rows` from `first` on. */
+static void add_shared_noise(const committee *c, size_t e, size_t f, size_t first, size_t rows,
+                             double *K)
 {
     const parts *p = &c->parts;
-    size_t m = part_size(p, e), n = part_size(p, f);
-    const size_t *r = p->row + p->offset[e], *s = p->row + p->offset[f];
-    for (size_t a = 0, b = 0; a < m && b < n;) {
-        if (r[a] == s[b]) {
-            for (size_t k = 0; k < count; k++)
-                result[k] += c->theta.noise * gamma_i[k * m + a] * gamma_j[k * n + b];
-            a++;
-            b++;
-        } else if (r[a] < s[b]) {
-            a++;
-        } else {
-            b++;
-        }
+    const size_t *r = p->row + p->offset[e] + first, *s = p->row + p->offset[f];
+    size_t n = part_size(p, f);
+    for (size_t a = 0, b = 0; a < rows && b < n;) {
+        size_t x = r[a], y = s[b];
+        if (x == y)
+            K[b * rows + a] += c->theta.noise;
+        a += x <= y;
+        b += y <= x;
     }
 }
 
-/* result[k] = sum_r Gamma_i[r,k] T[r,k],  T = k(X_i, X_j) Gamma_j, by panels of
+/* result[k] = sum_r Gamma_i[r,k] T[r,k],  T = Cov(y_i, y_j) Gamma_j, by panels of
  * rows of X_i: one product of (panel x m_j)(m_j x b) each. */
 static quorum_status one_pair(void *context, size_t item, int worker)
 {
@@ -99,12 +95,12 @@ static quorum_status one_pair(void *context, size_t item, int worker)
         size_t rows = X.n - r < ROW_PANEL ? X.n - r : ROW_PANEL;
         points panel = points_view(&X, r, rows);
         covariance_cross(c->theta.kernel, c->theta.signal, &panel, &Y, K, rows);
+        if (c->parts.row)
+            add_shared_noise(c, first->expert, second->expert, r, rows, K);
         blas_gemm('N', 'N', rows, b, Y.n, 1.0, K, rows, gamma_j, Y.n, 0.0, T, rows);
         for (size_t k = 0; k < count; k++)
             result[k] += vec_dot(rows, gamma_i + k * X.n + r, T + k * rows);
     }
-    if (c->parts.row)
-        add_shared_noise(c, first->expert, second->expert, gamma_i, gamma_j, count, result);
     for (size_t k = 0; k < count; k++) {
         size_t s = first->seat[w[k].column_i], t = second->seat[w[k].column_j];
         size_t place = s < t ? pair_index(s, t) : pair_index(t, s);

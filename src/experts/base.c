@@ -5,24 +5,28 @@
 
 #include <string.h>
 
-/* in_base[column] = 1 for the rows of the base; returns how many there are. */
+/* in_base[row] = 1 for the rows of the base; *size is how many there are. */
 static quorum_status choose_base(const parts *p, const size_t *experts, size_t count,
                                  size_t base_expert, uint64_t seed, char *in_base, size_t *size)
 {
     if (base_expert != SIZE_MAX) {
         *size = part_size(p, base_expert);
-        memset(in_base + p->offset[base_expert], 1, *size);
+        for (size_t c = p->offset[base_expert]; c < p->offset[base_expert + 1]; c++)
+            in_base[row_at(p, c)] = 1;
         return QUORUM_OK;
     }
-    size_t *rows, n = 0;
+    size_t *rows, n = 0, different = 0;
     if (!NEW_ARRAY(rows, p->n))
         return failure(QUORUM_E_MEMORY, "out of memory for the base expert");
     for (size_t i = 0; i < count; i++)
-        for (size_t r = p->offset[experts[i]]; r < p->offset[experts[i] + 1]; r++)
-            rows[n++] = r;
+        for (size_t c = p->offset[experts[i]]; c < p->offset[experts[i] + 1]; c++)
+            if (is_home(p, c))
+                rows[n++] = row_at(p, c);
+    for (size_t c = 0; c < p->n; c++)
+        different += (size_t)is_home(p, c);
     rng random = rng_seed(seed, 3);
     rng_shuffle(&random, rows, n);
-    *size = (p->n + p->M / 2) / p->M;
+    *size = (different + p->M / 2) / p->M;
     *size = *size < 1 ? 1 : *size > n ? n : *size;
     for (size_t i = 0; i < *size; i++)
         in_base[rows[i]] = 1;
@@ -30,24 +34,35 @@ static quorum_status choose_base(const parts *p, const size_t *experts, size_t c
     return QUORUM_OK;
 }
 
-/* Appends the columns first .. last-1 whose mark is `wanted`. */
-static size_t append(const parts *p, size_t first, size_t last, const char *mark, char wanted,
-                     augmented_parts *a, size_t at)
+static size_t append(const parts *p, size_t column, augmented_parts *a, size_t at)
 {
-    for (size_t r = first; r < last; r++) {
-        if (mark[r] != wanted)
-            continue;
-        memcpy(a->X + at * p->D, p->X + r * p->D, p->D * sizeof *a->X);
-        a->y[at++] = p->y[r];
-    }
+    memcpy(a->X + at * p->D, p->X + column * p->D, p->D * sizeof *a->X);
+    a->y[at] = p->y[column];
+    return at + 1;
+}
+
+static size_t append_base(const parts *p, const char *in_base, augmented_parts *a, size_t at)
+{
+    for (size_t c = 0; c < p->n; c++)
+        if (is_home(p, c) && in_base[row_at(p, c)])
+            at = append(p, c, a, at);
+    return at;
+}
+
+static size_t append_own(const parts *p, size_t e, const char *in_base, augmented_parts *a,
+                         size_t at)
+{
+    for (size_t c = p->offset[e]; c < p->offset[e + 1]; c++)
+        if (!in_base[row_at(p, c)])
+            at = append(p, c, a, at);
     return at;
 }
 
 static size_t count_own(const parts *p, size_t e, const char *in_base)
 {
     size_t own = 0;
-    for (size_t r = p->offset[e]; r < p->offset[e + 1]; r++)
-        own += !in_base[r];
+    for (size_t c = p->offset[e]; c < p->offset[e + 1]; c++)
+        own += !in_base[row_at(p, c)];
     return own;
 }
 
@@ -61,13 +76,12 @@ static quorum_status lay_out(const parts *p, const size_t *experts, size_t count
         !NEW_ARRAY(a->offset, count + 2))
         return failure(QUORUM_E_MEMORY, "out of memory for %zu rows of joined experts", total);
     a->offset[0] = 0;
-    a->offset[1] = append(p, 0, p->n, in_base, 1, a, 0);
+    a->offset[1] = append_base(p, in_base, a, 0);
     for (size_t i = 0; i < count; i++) {
         if (count_own(p, experts[i], in_base) == 0)
             continue; /* the base itself, or a part drawn empty */
-        size_t at = append(p, 0, p->n, in_base, 1, a, a->offset[M]);
-        a->offset[M + 1] =
-            append(p, p->offset[experts[i]], p->offset[experts[i] + 1], in_base, 0, a, at);
+        size_t at = append_base(p, in_base, a, a->offset[M]);
+        a->offset[M + 1] = append_own(p, experts[i], in_base, a, at);
         M++;
     }
     a->parts =

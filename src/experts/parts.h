@@ -5,8 +5,9 @@
 #include "gp/expert.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
-/* A view: expert e owns the columns offset[e] .. offset[e+1]-1 of X and y. */
+/* A view: expert e holds the columns offset[e] .. offset[e+1]-1 of X and y. */
 typedef struct {
     size_t n, D, M;
     const double *X;      /* D x n */
@@ -14,6 +15,8 @@ typedef struct {
     const size_t *offset; /* M + 1 */
     const size_t *row;    /* n: the rows' numbers, ascending within an expert, where experts
                              may share rows; NULL: all rows are different */
+    const size_t *home;   /* a row's column in the part of its one owner, where experts share
+                             rows; NULL: every column is at home */
 } parts;
 
 static inline size_t part_size(const parts *p, size_t e)
@@ -35,13 +38,43 @@ static inline size_t largest_part(const parts *p)
     return largest;
 }
 
-/* The expert that owns a row. */
-static inline size_t part_of_row(const parts *p, size_t row)
+/* The number of the row at a column. */
+static inline size_t row_at(const parts *p, size_t column)
+{
+    return p->row ? p->row[column] : column;
+}
+
+static inline int is_home(const parts *p, size_t column)
+{
+    return !p->home || p->home[p->row[column]] == column;
+}
+
+/* The column at which expert e holds the row that also stands at `column`; SIZE_MAX:
+ * it does not hold it. */
+static inline size_t column_in_part(const parts *p, size_t e, size_t column)
+{
+    size_t low = p->offset[e], high = p->offset[e + 1];
+    if (column >= low && column < high)
+        return column;
+    if (!p->row)
+        return SIZE_MAX;
+    while (high - low > 1) {
+        size_t middle = (low + high) / 2;
+        if (p->row[middle] <= p->row[column])
+            low = middle;
+        else
+            high = middle;
+    }
+    return p->row[low] == p->row[column] ? low : SIZE_MAX;
+}
+
+/* The expert in whose part a column stands. */
+static inline size_t part_of_row(const parts *p, size_t column)
 {
     size_t low = 0, high = p->M;
     while (high - low > 1) {
         size_t middle = (low + high) / 2;
-        if (p->offset[middle] <= row)
+        if (p->offset[middle] <= column)
             low = middle;
         else
             high = middle;

@@ -90,7 +90,7 @@ static quorum_status copy_settings(const quorum_model *m, quorum_model *to)
     return QUORUM_OK;
 }
 
-/* The rows that are not held out, still sorted by expert. */
+/* The rows that are not held out, still sorted by expert: nobody holds the others. */
 static quorum_status copy_rows(const quorum_model *m, const char *held, quorum_model *to)
 {
     size_t D = m->D, at = 0;
@@ -107,7 +107,8 @@ static quorum_status copy_rows(const quorum_model *m, const char *held, quorum_m
         }
         to->offset[e + 1] = at;
     }
-    return QUORUM_OK;
+    parts own = model_parts(m);
+    return extra_rows_without(&own, &m->extra, held, &to->extra);
 }
 
 static quorum_status without_rows(const quorum_model *m, const char *held, size_t count,

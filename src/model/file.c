@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FORMAT_VERSION = 1 };
+/* Version 2 has extra rows of the experts, which a reader of version 1 would overlook;
+ * without them a file is still of version 1. */
+enum { FORMAT_VERSION = 1, FORMAT_VERSION_OVERLAP = 2 };
 
 /* ---- Saving ---- */
 
@@ -44,14 +46,15 @@ static char *make_meta(const quorum_model *m)
     json_t *o = json_pack(
         "{s:i, s:s, s:s, s:s, s:s, s:o, s:b, s:I, s:o, s:{s:f, s:i, s:I}, "
         "s:{s:f, s:I, s:o}, s:{s:f, s:f, s:f, s:f}}",
-        "format_version", FORMAT_VERSION, "library", "quorum", "library_version", quorum_version(),
-        "kernel", m->theta.kernel->name, "partition", m->partition->name, "columns",
-        texts(m->names, m->D + 1), "named_columns", m->has_names, "target_place",
-        (json_int_t)m->target, "options", options ? options : json_object(), "training", "nlml",
-        m->nlml, "evaluations", m->evaluations, "experts", (json_int_t)m->train_experts, "graph",
-        "lambda", m->graph.lambda, "edges", (json_int_t)m->graph.edges, "ranking",
-        sizes(m->graph.ranking, m->M), "seconds", "partition", m->seconds_partition, "train",
-        m->seconds_train, "graph", m->seconds_graph, "total", m->seconds_total);
+        "format_version", m->extra.offset ? FORMAT_VERSION_OVERLAP : FORMAT_VERSION, "library",
+        "quorum", "library_version", quorum_version(), "kernel", m->theta.kernel->name, "partition",
+        m->partition->name, "columns", texts(m->names, m->D + 1), "named_columns", m->has_names,
+        "target_place", (json_int_t)m->target, "options", options ? options : json_object(),
+        "training", "nlml", m->nlml, "evaluations", m->evaluations, "experts",
+        (json_int_t)m->train_experts, "graph", "lambda", m->graph.lambda, "edges",
+        (json_int_t)m->graph.edges, "ranking", sizes(m->graph.ranking, m->M), "seconds",
+        "partition", m->seconds_partition, "train", m->seconds_train, "graph", m->seconds_graph,
+        "total", m->seconds_total);
     if (o)
         json_object_set_new(o, "seed", json_integer((json_int_t)m->seed));
     json_t *training = json_object_get(o, "training");
@@ -80,27 +83,53 @@ static quorum_status to_int64(const size_t *from, size_t count, int64_t **out)
     return QUORUM_OK;
 }
 
+/* Indices as the file has them; they live until it is written. */
+typedef struct {
+    int64_t *row, *offset, *extra, *extra_offset;
+} stored_indices;
+
+static void stored_indices_free(stored_indices *i)
+{
+    mem_free(i->row);
+    mem_free(i->offset);
+    mem_free(i->extra);
+    mem_free(i->extra_offset);
+}
+
+static quorum_status add_indices(const quorum_model *m, npz_writer *w, stored_indices *i)
+{
+    const extra_rows *x = &m->extra;
+    size_t M1 = m->M + 1;
+    TRY(to_int64(m->row, m->n, &i->row));
+    TRY(to_int64(m->offset, M1, &i->offset));
+    TRY(npz_add_int64(w, "row", 1, &m->n, i->row));
+    TRY(npz_add_int64(w, "offset", 1, &M1, i->offset));
+    if (!x->offset)
+        return QUORUM_OK;
+    TRY(to_int64(x->row, x->offset[m->M], &i->extra));
+    TRY(to_int64(x->offset, M1, &i->extra_offset));
+    TRY(npz_add_int64(w, "extra", 1, &x->offset[m->M], i->extra));
+    return npz_add_int64(w, "extra_offset", 1, &M1, i->extra_offset);
+}
+
 quorum_status quorum_save(const quorum_model *m, const char *path)
 {
     if (!m || !path)
         return failure(QUORUM_E_ARGUMENT, "quorum_save: model and path must not be NULL");
     const double *theta = m ? m->log_theta : NULL;
-    int64_t *row = NULL, *offset = NULL;
+    stored_indices indices = {0};
     char *meta = make_meta(m);
     npz_writer *w = npz_writer_new();
     quorum_status status = QUORUM_OK;
-    size_t nD[] = {m->n, m->D}, M1 = m->M + 1, MM[] = {m->M, m->M}, rD[] = {m->references, m->D};
+    size_t nD[] = {m->n, m->D}, MM[] = {m->M, m->M}, rD[] = {m->references, m->D};
     if (!w || !meta) {
         status = failure(QUORUM_E_MEMORY, "out of memory for saving the model");
         goto done;
     }
-    TRY_OR_DONE(to_int64(m->row, m->n, &row));
-    TRY_OR_DONE(to_int64(m->offset, M1, &offset));
     TRY_OR_DONE(npz_add_text(w, "meta.json", meta));
     TRY_OR_DONE(npz_add_doubles(w, "X", 2, nD, m->X));
     TRY_OR_DONE(npz_add_doubles(w, "y", 1, &m->n, m->y));
-    TRY_OR_DONE(npz_add_int64(w, "row", 1, &m->n, row));
-    TRY_OR_DONE(npz_add_int64(w, "offset", 1, &M1, offset));
+    TRY_OR_DONE(add_indices(m, w, &indices));
     TRY_OR_DONE(npz_add_doubles(w, "log_lengthscale", 1, &m->D, theta));
     TRY_OR_DONE(npz_add_doubles(w, "log_signal_variance", 0, NULL, theta + m->D));
     TRY_OR_DONE(npz_add_doubles(w, "log_noise_variance", 0, NULL, theta + m->D + 1));
@@ -118,8 +147,7 @@ quorum_status quorum_save(const quorum_model *m, const char *path)
 done:
     npz_writer_free(w);
     free(meta);
-    mem_free(row);
-    mem_free(offset);
+    stored_indices_free(&indices);
     return status;
 }
 
@@ -128,6 +156,7 @@ done:
 typedef struct {
     npz_reader *npz;
     json_t *meta;
+    json_int_t version;
     quorum_model *m;
 } load_state;
 
@@ -218,6 +247,31 @@ static quorum_status load_rows(load_state *l)
     TRY(read_scalar(l->npz, "y_scale", &m->y_scale));
     m->D = D; /* last: names are freed by it */
     return m->y_scale > 0.0 ? QUORUM_OK : damaged("y_scale is not positive");
+}
+
+/* Extra rows: ascending within an expert, and owned by others. */
+static quorum_status load_extra(load_state *l)
+{
+    quorum_model *m = l->m;
+    extra_rows *x = &m->extra;
+    size_t count = 0, M1 = m->M + 1;
+    if (l->version < FORMAT_VERSION_OVERLAP)
+        return QUORUM_OK;
+    TRY(read_sizes(l->npz, "extra", &count, m->n - 1, &x->row));
+    TRY(read_sizes(l->npz, "extra_offset", &M1, count, &x->offset));
+    if (x->offset[0] != 0 || x->offset[m->M] != count)
+        return damaged("extra_offset does not span the extra rows");
+    for (size_t e = 0; e < m->M; e++) {
+        if (x->offset[e] > x->offset[e + 1])
+            return damaged("extra_offset is not ascending");
+        for (size_t k = x->offset[e]; k < x->offset[e + 1]; k++) {
+            if (k > x->offset[e] && x->row[k] <= x->row[k - 1])
+                return damaged("extra is not ascending within an expert");
+            if (x->row[k] >= m->offset[e] && x->row[k] < m->offset[e + 1])
+                return damaged("extra names a row of the expert's own");
+        }
+    }
+    return QUORUM_OK;
 }
 
 static quorum_status load_theta(load_state *l)
@@ -367,13 +421,13 @@ static quorum_status load_meta(load_state *l)
     mem_free(text);
     if (!json_is_object(l->meta))
         return damaged("meta.json is not JSON");
-    json_int_t version = json_integer_value(json_object_get(l->meta, "format_version"));
-    if (version != FORMAT_VERSION)
+    l->version = json_integer_value(json_object_get(l->meta, "format_version"));
+    if (l->version < FORMAT_VERSION || l->version > FORMAT_VERSION_OVERLAP)
         return failure(
             QUORUM_E_FORMAT,
-            "the model file has format version %lld and this quorum reads version %d: %s",
-            (long long)version, FORMAT_VERSION,
-            version > FORMAT_VERSION ? "use a newer quorum" : "fit the model again");
+            "the model file has format version %lld and this quorum reads versions %d to %d: %s",
+            (long long)l->version, FORMAT_VERSION, FORMAT_VERSION_OVERLAP,
+            l->version > FORMAT_VERSION ? "use a newer quorum" : "fit the model again");
     const char *covariance = json_string_value(json_object_get(l->meta, "kernel"));
     const char *split = json_string_value(json_object_get(l->meta, "partition"));
     l->m->theta.kernel = covariance ? kernel_by_name(covariance) : NULL;
@@ -423,6 +477,7 @@ static quorum_status load(load_state *l, const char *path)
         return failure(QUORUM_E_FORMAT, "it has no meta.json: it is not a quorum model");
     TRY(load_meta(l));
     TRY(load_rows(l));
+    TRY(load_extra(l));
     TRY(load_theta(l));
     TRY(load_names(l));
     TRY(load_graph(l));

@@ -145,6 +145,22 @@ static quorum_status split_rows(quorum_model *m, const settings *s, const progre
     return status;
 }
 
+/* Every expert also takes near rows from outside its part. */
+static quorum_status overlap_experts(quorum_model *m, const settings *s, const progress *p)
+{
+    if (s->overlap == 0.0)
+        return QUORUM_OK;
+    parts own = model_parts(m);
+    double needed = held_parts_bytes(&own, s->overlap);
+    if (needed > options_memory(s))
+        return failure(QUORUM_E_MEMORY,
+                       "the rows of experts that overlap by %g need %.2f GB, more than memory "
+                       "(%.2f GB) allows: lower overlap",
+                       s->overlap, needed / 1e9, options_memory(s) / 1e9);
+    TRY(progress_report(p, "overlap", -1.0, "%zu experts", m->M));
+    return extra_rows_choose(&own, m->theta.lengthscale, s->overlap, options_threads(s), &m->extra);
+}
+
 /* ---- Graph ---- */
 
 static quorum_status draw_references(quorum_model *m, const settings *s)
@@ -212,7 +228,7 @@ static quorum_status say_bounds(const quorum_model *m)
     return QUORUM_OK;
 }
 
-/* table -> standardise -> kernel and theta -> partition -> graph of the experts
+/* table -> standardise -> kernel and theta -> partition -> overlap -> graph of the experts
  * (train=parts, the paper's way: theta after the partition) */
 static quorum_status fit(quorum_model *m, const double *X, const double *y,
                          const char *const *names, const quorum_options *options)
@@ -238,6 +254,9 @@ static quorum_status fit(quorum_model *m, const double *X, const double *y,
     then = wall_seconds();
     TRY_OR_DONE(event = theta_after_partition(m, s, p, &found));
     m->seconds_train += wall_seconds() - then;
+    then = wall_seconds();
+    TRY_OR_DONE(overlap_experts(m, s, p));
+    m->seconds_partition += wall_seconds() - then;
     then = wall_seconds();
     TRY_OR_DONE(learn_graph(m, s, p));
     m->seconds_graph = wall_seconds() - then;

@@ -35,6 +35,7 @@ void quorum_model_free(quorum_model *m)
     mem_free(m->y);
     mem_free(m->row);
     mem_free(m->offset);
+    extra_rows_free(&m->extra);
     mem_free(m->x_mean);
     mem_free(m->x_scale);
     mem_free(m->log_theta);
@@ -63,8 +64,11 @@ quorum_status model_complete(quorum_model *m)
 {
     if (!NEW_ARRAY(m->sizes, m->M) || !NEW_ARRAY(m->at_bound, m->D + 2))
         return failure(QUORUM_E_MEMORY, "out of memory for a model of %zu experts", m->M);
-    for (size_t e = 0; e < m->M; e++)
+    for (size_t e = 0; e < m->M; e++) {
         m->sizes[e] = m->offset[e + 1] - m->offset[e];
+        if (m->extra.offset)
+            m->sizes[e] += m->extra.offset[e + 1] - m->extra.offset[e];
+    }
     theta_at_bound(&m->theta, m->at_bound);
     return QUORUM_OK;
 }

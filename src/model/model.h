@@ -4,6 +4,7 @@
 
 #include "experts/committee.h"
 #include "experts/neighbours.h"
+#include "experts/overlap.h"
 #include "graph/expert_graph.h"
 #include "model/options.h"
 
@@ -33,6 +34,7 @@ struct quorum_model {
     double *y;                /* n                                              */
     size_t *row;              /* n: original row numbers                        */
     size_t *offset;           /* M + 1                                          */
+    extra_rows extra;         /* rows that experts hold beyond their own        */
     double *x_mean, *x_scale; /* D                                    */
     double y_mean, y_scale;
     double *log_theta; /* D + 2: log l_1 .. log l_D, log s_f^2, log s^2, as in the file */
@@ -78,6 +80,7 @@ void model_set_theta(quorum_model *m);
 /* Derives what is not stored: sizes and at_bound. */
 quorum_status model_complete(quorum_model *m);
 
+/* The experts' own rows: every row once. */
 parts model_parts(const quorum_model *m);
 
 /* Scaled reference inputs, padded to QUERY_MULTIPLE; free with points_free. */
@@ -103,7 +106,7 @@ void model_cache_free(model_cache *cache);
 quorum_status model_committee(const quorum_model *m, const settings *s, const progress *p,
                               const committee **out);
 
-/* The search for nearest rows, over the committee's rows. */
+/* The search for nearest rows, over the model's rows. */
 quorum_status model_neighbour_index(const quorum_model *m, const settings *s, const progress *p,
                                     const neighbour_index **out);
 

@@ -60,6 +60,11 @@ static const option table[] = {
      "Smaller parts are merged with their nearest.  auto: a tenth of the mean size.", NULL},
     {"max-size", COUNT, FIELD(max_size), "auto", NULL, 1, 1e8, "N", "fit",
      "Larger parts are split.  auto: twice the mean size.", NULL},
+    {"overlap", REAL, FIELD(overlap), "0", NULL, 0, 1e6, "F", "fit",
+     "Near rows of other parts that each expert also holds, as a share of its own: 1 doubles every "
+     "expert.  More accurate with npae, which takes shared rows into account, at (1 + F)^2 times "
+     "the time and memory; the other rules count shared rows more than once.",
+     NULL},
 
     {"kernel", CHOICE, FIELD(kernel), "auto", kernel_choices, 0, 0, NULL, "fit",
      "Covariance function, with one length-scale per input; auto: the one that predicts left-out "

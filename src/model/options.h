@@ -16,7 +16,7 @@ typedef struct {
     const char *target, *ignore;
     int header, missing;
     /* experts */
-    double experts, expert_size, min_size, max_size;
+    double experts, expert_size, min_size, max_size, overlap;
     int partition;
     /* training */
     int kernel; /* a number for kernel_at, or beyond: auto */

@@ -284,17 +284,6 @@ static void joint_free(joint_space *j)
     mem_free(j->pairs);
 }
 
-/* The search finds the nearest row first; a neighbourhood has it last. */
-static void nearest_last(size_t b, neighbourhoods *near)
-{
-    for (size_t q = 0; q < b; q++)
-        for (size_t *i = near->row + q * near->m, *j = i + near->m - 1; i < j; i++, j--) {
-            size_t row = *i;
-            *i = *j;
-            *j = row;
-        }
-}
-
 /* NPAE at the queries Q, K experts at each and the neighbourhood at the last seat. */
 static quorum_status aggregate_jointly(const plan *p, const points *Q, size_t K, joint_space *j,
                                        npae_result *out, size_t *unsure)
@@ -306,8 +295,7 @@ static quorum_status aggregate_jointly(const plan *p, const points *Q, size_t K,
         return failure(QUORUM_E_MEMORY, "out of memory for the covariances of %zu experts", seats);
     if (near) {
         TRY(neighbourhoods_new(Q->n, p->neighbours, p->m->spread, near));
-        TRY(neighbour_search(p->index, Q, p->neighbours, p->threads, near->row, NULL));
-        nearest_last(Q->n, near);
+        TRY(neighbourhoods_find(p->c, p->index, Q, p->threads, near));
     }
     *unsure = 0;
     if (K > 0) {
@@ -622,8 +610,9 @@ done:
 
 static quorum_status check_joint(const plan *p, size_t n)
 {
-    double needed = joint_bytes(pad(n), (double)p->m->n) +
-                    (double)pad(n) * assembly_query_bytes(seats_wanted(p) + 1, (double)p->m->n);
+    double rows = (double)p->c->parts.n;
+    double needed = joint_bytes(pad(n), rows) +
+                    (double)pad(n) * assembly_query_bytes(seats_wanted(p) + 1, rows);
     if (p->rule->kind != TAKES_COVARIANCE)
         return failure(QUORUM_E_ARGUMENT, "method %s has no joint covariance; use npae",
                        p->rule->name);

@@ -18,8 +18,10 @@ typedef struct base_entry {
 struct model_cache {
     pthread_mutex_t lock;
     int ready;
+    held_parts held; /* what experts hold, when they overlap     */
     committee committee;
     base_entry *bases;
+    points own; /* the index's rows, when experts overlap   */
     neighbour_index *index;
     double kept; /* bytes of factors */
 };
@@ -49,13 +51,28 @@ void model_cache_free(model_cache *c)
     if (!c)
         return;
     neighbour_index_free(c->index);
+    points_free(&c->own);
     committee_free(&c->committee);
+    held_parts_free(&c->held);
     for (base_entry *b = c->bases, *next; b; b = next) {
         next = b->next;
         base_entry_free(b);
     }
     pthread_mutex_destroy(&c->lock);
     mem_free(c);
+}
+
+/* The rows as experts hold them. */
+static quorum_status hold_rows(const quorum_model *m, parts *out)
+{
+    held_parts *held = &m->cache->held;
+    *out = model_parts(m);
+    if (!m->extra.offset)
+        return QUORUM_OK;
+    if (!held->X)
+        TRY(held_parts_new(out, &m->extra, held));
+    *out = held->parts;
+    return QUORUM_OK;
 }
 
 /* A committee whose factors are kept if there is room for them. */
@@ -77,8 +94,10 @@ quorum_status model_committee(const quorum_model *m, const settings *s, const pr
     quorum_status status = QUORUM_OK;
     pthread_mutex_lock(&cache->lock);
     if (!cache->ready) {
-        parts rows = model_parts(m);
-        status = make_committee(m, &rows, s, p, &cache->committee);
+        parts rows;
+        status = hold_rows(m, &rows);
+        if (status == QUORUM_OK)
+            status = make_committee(m, &rows, s, p, &cache->committee);
         cache->ready = status == QUORUM_OK;
     }
     pthread_mutex_unlock(&cache->lock);
@@ -86,16 +105,35 @@ quorum_status model_committee(const quorum_model *m, const settings *s, const pr
     return status;
 }
 
+/* Every row once, scaled: the committee's own points unless experts overlap. */
+static quorum_status different_points(const quorum_model *m, const committee *c, const points **out)
+{
+    points *own = &m->cache->own;
+    *out = &c->Z;
+    if (!m->extra.offset)
+        return QUORUM_OK;
+    if (!own->Z) {
+        TRY(points_new(m->n, m->D, own));
+        points_scale(own, m->n, m->X, NULL, m->theta.lengthscale);
+    }
+    *out = own;
+    return QUORUM_OK;
+}
+
 quorum_status model_neighbour_index(const quorum_model *m, const settings *s, const progress *p,
                                     const neighbour_index **out)
 {
     model_cache *cache = m->cache;
     const committee *c;
+    const points *Z;
     TRY(model_committee(m, s, p, &c));
     quorum_status status = QUORUM_OK;
     pthread_mutex_lock(&cache->lock);
-    if (!cache->index)
-        status = neighbour_index_new(&c->Z, options_threads(s), &cache->index);
+    if (!cache->index) {
+        status = different_points(m, c, &Z);
+        if (status == QUORUM_OK)
+            status = neighbour_index_new(Z, options_threads(s), &cache->index);
+    }
     pthread_mutex_unlock(&cache->lock);
     *out = cache->index;
     return status;
@@ -124,7 +162,8 @@ static quorum_status make_base(const quorum_model *m, const size_t *experts, siz
     memcpy(b->experts, experts, count * sizeof *experts);
     b->count = count;
     b->base_expert = base_expert;
-    parts rows = model_parts(m);
+    parts rows;
+    TRY_OR_DONE(hold_rows(m, &rows));
     TRY_OR_DONE(augment_parts(&rows, experts, count, base_expert, m->seed, &b->rows));
     TRY_OR_DONE(make_committee(m, &b->rows.parts, s, p, &b->committee));
 done:

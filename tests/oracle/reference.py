@@ -7,6 +7,7 @@ instead of the library's factors.  Slow on purpose.
 Notation is the paper's: theta = (lengthscale, signal, noise) = (l, s_f^2, s^2),
 C_i = k(X_i, X_i) + s^2 I.  Matrices of inputs hold one point a row.
 """
+import copy
 import json
 from dataclasses import dataclass
 import zipfile
@@ -218,9 +219,31 @@ class Part:
     row: np.ndarray
 
 
-def split_parts(X, y, offset, row=None):
-    row = np.arange(len(y)) if row is None else row
-    return [Part(X[a:b], y[a:b], row[a:b]) for a, b in zip(offset[:-1], offset[1:])]
+def held_rows(arrays):
+    """What each expert of a model file holds: its own rows and, where experts overlap, its extra
+    ones; ascending places in X."""
+    offset, M = arrays["offset"], len(arrays["offset"]) - 1
+    own = [np.arange(offset[e], offset[e + 1]) for e in range(M)]
+    if "extra" not in arrays:
+        return own
+    extra, ends = arrays["extra"], arrays["extra_offset"]
+    return [np.sort(np.concatenate([own[e], extra[ends[e]:ends[e + 1]]])) for e in range(M)]
+
+
+def extra_rows(theta, X, offset, share):
+    """The rule of --overlap: of the 4 w rows outside that are nearest to the part's centre, the w
+    nearest to any of its rows, w = share times its size, rounded; all when there are fewer.
+    Ties: the lower row."""
+    chosen = []
+    for first, last in zip(offset[:-1], offset[1:]):
+        outside = np.concatenate([np.arange(first), np.arange(last, len(X))])
+        wanted = min(int(np.floor(share * (last - first) + 0.5)), len(outside))
+        centre = X[first:last].mean(axis=0, keepdims=True)
+        by_centre = np.argsort(scaled_distance(theta, centre, X[outside])[0], kind="stable")
+        pool = np.sort(outside[by_centre[:4 * wanted]])
+        gap = scaled_distance(theta, X[pool], X[first:last]).min(axis=1)
+        chosen.append(np.sort(pool[np.argsort(gap, kind="stable")[:wanted]]))
+    return chosen
 
 
 def target_covariance(theta, a, b):
@@ -476,9 +499,29 @@ class Model:
         self.theta = Theta(self.meta["kernel"], np.exp(a["log_lengthscale"]),
                            float(np.exp(a["log_signal_variance"])),
                            float(np.exp(a["log_noise_variance"])))
-        self.parts = split_parts(a["X"], a["y"], a["offset"], a["row"])
-        self.M, self.n = len(self.parts), len(a["y"])
+        self.take_parts()
         self.order = ranking(a["importance"]) if np.any(a["importance"]) else self.by_explained()
+
+    def take_parts(self):
+        a = self.arrays
+        self.held = held_rows(a)
+        self.parts = [Part(a["X"][r], a["y"][r], a["row"][r]) for r in self.held]
+        self.M, self.n = len(self.parts), len(a["y"])
+
+    def without(self, gone):
+        """The same model with the rows marked in `gone` (n) taken out of every expert."""
+        other = copy.copy(self)
+        other.arrays = a = dict(self.arrays)
+        number = np.cumsum(~gone) - 1  # of a row among those left
+        for name in ("X", "y", "row"):
+            a[name] = a[name][~gone]
+        a["offset"] = np.concatenate([[0], np.cumsum(~gone)])[a["offset"]]
+        if "extra" in a:
+            stays = ~gone[a["extra"]]
+            a["extra_offset"] = np.concatenate([[0], np.cumsum(stays)])[a["extra_offset"]]
+            a["extra"] = number[a["extra"][stays]]
+        other.take_parts()
+        return other
 
     def standardise(self, X):
         return (X - self.arrays["x_mean"]) / self.arrays["x_scale"]
@@ -504,7 +547,7 @@ class Model:
         in_base = np.zeros(self.n, dtype=bool)
         if 1 < len(experts) < self.M:  # starred: the most important expert's own part
             first = next(e for e in order if e in experts)
-            in_base[offset[first]:offset[first + 1]] = True
+            in_base[self.held[first]] = True
         else:
             rows = [r for e in experts for r in range(offset[e], offset[e + 1])]
             Xoshiro(self.meta["seed"], 3).shuffle(rows)
@@ -513,7 +556,7 @@ class Model:
         joined = [(X[in_base], y[in_base])]
         for e in experts:
             own = np.zeros(self.n, dtype=bool)
-            own[offset[e]:offset[e + 1]] = True
+            own[self.held[e]] = True
             own &= ~in_base
             if own.any():
                 joined.append((np.vstack([X[in_base], X[own]]), np.concatenate([y[in_base], y[own]])))

@@ -110,6 +110,26 @@ def test_a_quorum_for_every_query(many, core, quorum_of):
     check_company(path, X, LOCAL[quorum_of], given)
 
 
+@pytest.fixture(scope="module", params=[2, 10])
+def overlapping(request, tmp_path_factory):
+    """20 experts of 40 rows of their own and 40 of others."""
+    rows = training_rows(51, 800, request.param)
+    theta = ["--theta", "0.4,1,0.1" if request.param == 2 else "2.5,1,0.1"]
+    path, _ = fit(tmp_path_factory.mktemp(f"overlapping{request.param}"), "model", rows, "--experts", 20,
+                  "--overlap", 1, *theta)
+    return path, query_rows(52, rows, 500)
+
+
+@pytest.mark.parametrize("core", [None, "Haswell", "Prescott"])
+@pytest.mark.parametrize("quorum_of", [*METHODS, *LOCAL])
+def test_overlapping_experts(overlapping, core, quorum_of):
+    path, X = overlapping
+    given = environment(core)
+    if core is not None or quorum_of == "default":
+        X = X[:100]
+    check_company(path, X, {**METHODS, **LOCAL}[quorum_of], given)
+
+
 @pytest.mark.parametrize("core", CORES)
 def test_factors_wherever_they_lie(tmp_path, core):
     """Factors that are kept lie elsewhere in memory than those made anew.  Odd sizes put them on
@@ -179,10 +199,13 @@ def same_model(a, b):
 
 
 @pytest.mark.parametrize("core", [None, "SandyBridge", "Prescott"])
-@pytest.mark.parametrize("partition,D,kernel", [("kmeans", 3, "se"), ("kdtree", 12, "matern32")])
-def test_fit(tmp_path, core, partition, D, kernel):
+@pytest.mark.parametrize("partition,D,kernel,overlap", [("kmeans", 3, "se", 0),
+                                                        ("kdtree", 12, "matern32", 0),
+                                                        ("kmeans", 12, "se", 0.7)])
+def test_fit(tmp_path, core, partition, D, kernel, overlap):
     rows = training_rows(45, 700, D)
-    options = ["--experts", 7, "--partition", partition, "--kernel", kernel, "--max-evaluations", 12]
+    options = ["--experts", 7, "--partition", partition, "--kernel", kernel, "--max-evaluations", 12,
+               "--overlap", overlap]
     paths = [fit(tmp_path, f"threads{t}", rows, *options, "--threads", t, environment=environment(core))[0]
              for t in (1, 2, 4)]
     same_model(paths[0], paths[1])

@@ -31,6 +31,8 @@ static void values_are_checked(void **state)
         {"metric", "raw", "learned|input"},
         {"train-rows", "0", "outside its range"},
         {"partition", "kmean", "kmeans|kdtree|random"},
+        {"overlap", "-0.5", "outside its range"},
+        {"overlap", "half", "number"},
         {"tolerance", "nan", "number"},
         {"tolerance", "2", "outside its range"},
         {"memory", "4X", "800M or 4G"},
