@@ -122,6 +122,9 @@ quorum_status quorum_inspect(const quorum_model *m, quorum_info *info)
         .kernels = (size_t)m->kernel_choice.count,
         .kernel_names = m->kernel_choice.name,
         .kernel_scores = m->kernel_choice.score,
+        .row = m->row,
+        .named = m->has_names,
+        .options = m->options,
     };
     return QUORUM_OK;
 }
