@@ -9,6 +9,12 @@ from ._model import Model
 from ._options import PARAMETERS, Options
 from ._parameters import Parameters
 
+try:
+    from sklearn.utils.validation import validate_data
+except ImportError:  # scikit-learn before 1.6
+    def validate_data(estimator, *arrays, **rules):
+        return estimator._validate_data(*arrays, **rules)
+
 
 def _column_names(estimator, y):
     """Input names and the target's, or None when the data have no names."""
@@ -92,8 +98,8 @@ class QuorumRegressor(RegressorMixin, Parameters):
         self : QuorumRegressor
         """
         target = y
-        X, y = self._validate_data(X, y, dtype=np.float64, order="C", y_numeric=True,
-                                   ensure_min_samples=2)
+        X, y = validate_data(self, X, y, dtype=np.float64, order="C", y_numeric=True,
+                             ensure_min_samples=2)
         y = np.ascontiguousarray(y, dtype=np.float64)
         options = Options.of(self, "fit", "predict")
         return self._adopt(Model.fit(X, y, _column_names(self, target), options, self.verbose))
@@ -113,7 +119,7 @@ class QuorumRegressor(RegressorMixin, Parameters):
 
     def _queries(self, X):
         check_is_fitted(self)
-        return self._validate_data(X, dtype=np.float64, order="C", reset=False)
+        return validate_data(self, X, dtype=np.float64, order="C", reset=False)
 
     def predict(self, X, return_std=False, return_interval=None):
         """Predict the target.
