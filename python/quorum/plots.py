@@ -59,7 +59,9 @@ def plot_fit(regressor, X, y=None, *, interval=0.95, ax=None):
     if y is not None:
         ax.plot(x, y, ".", color=MIDDLE, markersize=2.5, label=f"data, {len(x):,} rows")
     ax.plot(line, mean, color=DARK, linewidth=1.5, label="mean")
-    ax.set(xlabel=_input_names(regressor)[0], ylabel=getattr(y, "name", None) or "target",
+    target = getattr(y, "name", None)
+    ax.set(xlabel=_input_names(regressor)[0],
+           ylabel=target if isinstance(target, str) else "target",
            title=f"{regressor.n_experts_} experts, {regressor.method}", xlim=(line[0], line[-1]))
     ax.legend(frameon=False)
     return ax

@@ -1,6 +1,4 @@
 """The scikit-learn estimator."""
-import textwrap
-
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
@@ -22,7 +20,7 @@ def _column_names(estimator, y):
     if inputs is None:
         return None
     target = getattr(y, "name", None)
-    return [*inputs, "y" if target is None else target]
+    return [*inputs, target if isinstance(target, str) else "y"]
 
 
 class QuorumRegressor(RegressorMixin, Parameters):
@@ -81,7 +79,7 @@ class QuorumRegressor(RegressorMixin, Parameters):
     >>> mean, std = model.predict([[0.3], [0.7]], return_std=True)
     >>> mean.round(1), std.round(1)
     (array([2.9, 2.6]), array([0.1, 0.1]))
-    """.replace("PARAMETERS", textwrap.dedent(Parameters.__doc__.strip()))
+    """.replace("PARAMETERS", (Parameters.__doc__ or "").strip())
 
     def fit(self, X, y):
         """Fit experts, hyperparameters and the expert graph.

@@ -76,6 +76,14 @@ def test_pandas(data, queries):
         model.predict(asked[["age", "depth", "noise"]])
 
 
+@pytest.mark.filterwarnings("ignore:A column-vector")
+def test_names_of_the_target(data):
+    frame = pandas.DataFrame(data[0], columns=["depth", "age", "noise"])
+    target = pandas.Series(data[1], name="yield")
+    for y, name in ((target, "yield"), (target.to_frame("name"), "y"), (data[1], "y")):
+        assert small().fit(frame, y)._model.inspect()["names"] == [*frame.columns, name]
+
+
 def test_pickles_and_copies_give_the_same_bits(fitted, queries):
     expected = fitted.predict(queries, return_std=True)
     for again in (pickle.loads(pickle.dumps(fitted)), copy.deepcopy(fitted), copy.copy(fitted)):
