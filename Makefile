@@ -35,7 +35,7 @@ sanitize: | setup                   ## the tests under address and undefined-beh
 	      -DQUORUM_SANITIZE=address,undefined
 	cmake --build $(BUILD)-asan -j $(JOBS)
 	UBSAN_OPTIONS=print_stacktrace=1 \
-	ctest --test-dir $(BUILD)-asan --output-on-failure -j $(JOBS) -E 'bitwise|glasso_r'
+	ctest --test-dir $(BUILD)-asan --output-on-failure -j $(JOBS) -E 'bitwise|glasso_r|python'
 
 thread-sanitize: | setup            ## the threaded unit tests under the thread sanitizer
 	cmake -S . -B $(BUILD)-tsan -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DQUORUM_SANITIZE=thread
@@ -56,8 +56,9 @@ tidy: all                           ## clang-tidy over library and command
 check-includes:                     ## a room may include only the rooms before it
 	scripts/check-includes
 
-docs: all                           ## regenerate docs/options.md from the option table
+docs: all                           ## regenerate docs/options.md and Python's parameters from the option table
 	$(BUILD)/quorum options --markdown > docs/options.md
+	QUORUM_LIBRARY=$(BUILD)/libquorum.so /usr/bin/python3 -B python/generate_parameters.py
 
 install: all                        ## library, header, pkg-config, command, man page, completion
 	cmake --install $(BUILD) --prefix $(PREFIX)

@@ -64,9 +64,11 @@ static void print_group(int group)
 static int run_options(const arguments *given)
 {
     (void)given;
-    printf("# Options\n\nMade by `quorum options --markdown` from the library's table; do not "
-           "edit. The names are the\nsame everywhere: `--name value` on the command line, "
-           "`quorum_options_set(o, \"name\", \"value\")` in C.\n");
+    printf(
+        "# Options\n\nMade by `quorum options --markdown` from the library's table; do not "
+        "edit. The names are the\nsame everywhere: `--name value` on the command line, "
+        "`quorum_options_set(o, \"name\", \"value\")` in C,\nand, with underscores and four other "
+        "names, arguments in [Python](python.md).\n");
     for (int group = 0; group_title(group); group++)
         print_group(group);
     printf("\n## Methods\n\n| method | what it is |\n|---|---|\n");

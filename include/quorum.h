@@ -204,6 +204,11 @@ typedef struct {
     const char *const *kernel_names; /* kernels                                        */
     const double *kernel_scores;     /* kernels: mean log density of left-out rows     */
     double spread; /* NU of the option spread; infinite: variances do not follow it    */
+    /* Where it came from. */
+    const size_t *row;    /* rows: numbers, from 0, of the training rows, sorted by expert */
+    const size_t *offset; /* experts + 1: expert e owns row[offset[e]] .. row[offset[e+1]-1] */
+    int named;            /* 1: names are the data's own; 0: made up                      */
+    const char *options;  /* the options of fit and their values as text: a JSON object   */
 } quorum_info;
 
 QUORUM_API quorum_status quorum_inspect(const quorum_model *model, quorum_info *info);
@@ -256,6 +261,25 @@ QUORUM_API size_t quorum_block_rows(const quorum_model *model, const quorum_opti
 QUORUM_API int quorum_method_count(void);
 QUORUM_API const char *quorum_method_name(int i);
 QUORUM_API const char *quorum_method_help(int i);
+
+/* ---- The parts by themselves --------------------------------------------- */
+
+/* The rule `method` on the caller's own experts: their means and variances at each
+ * query, experts x queries, become `out_mean` and `out_variance` (queries each).
+ * Means are differences from the prior's mean, prior_variance is the prior's.
+ * With grbcm the first expert is the base, whose rows the others hold as well.
+ * npae is refused: it needs the experts' covariances.  On failure both outputs are
+ * filled with NaN. */
+QUORUM_API quorum_status quorum_aggregate(const char *method, size_t experts, size_t queries,
+                                          const double *mean, const double *variance,
+                                          double prior_variance, double *out_mean,
+                                          double *out_variance);
+
+/* Graphical lasso: the precision matrix (size x size, exact zeros where there is no
+ * edge) that maximises log|Omega| - tr(S Omega) - lambda ||Omega||_1, S symmetric;
+ * free_diagonal leaves the diagonal unpenalised.  On failure it is filled with NaN. */
+QUORUM_API quorum_status quorum_graphical_lasso(size_t size, const double *S, double lambda,
+                                                int free_diagonal, double *precision);
 
 /* ---- Metrics ------------------------------------------------------------ */
 

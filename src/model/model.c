@@ -128,6 +128,10 @@ quorum_status quorum_inspect(const quorum_model *m, quorum_info *info)
         .kernel_names = m->kernel_choice.name,
         .kernel_scores = m->kernel_choice.score,
         .spread = m->spread,
+        .row = m->row,
+        .offset = m->offset,
+        .named = m->has_names,
+        .options = m->options,
     };
     return QUORUM_OK;
 }

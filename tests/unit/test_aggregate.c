@@ -495,6 +495,45 @@ static void every_allocation_may_fail(void **state)
     free_ensemble(&t);
 }
 
+/* ---- the public function ---- */
+
+static void public_rules_equal_the_tables(void **state)
+{
+    (void)state;
+    for (int k = 0; k < rule_count(); k++) {
+        const rule *r = rule_at(k);
+        double mean[2], var[2], public_mean[2], public_var[2];
+        if (r->kind == TAKES_COVARIANCE)
+            continue;
+        ask(r, &TWO, mean, var);
+        assert_ok(quorum_aggregate(r->name, 2, 2, MEAN, VAR, 1.0, public_mean, public_var));
+        assert_memory_equal(mean, public_mean, sizeof mean);
+        assert_memory_equal(var, public_var, sizeof var);
+    }
+}
+
+static void assert_refused(const char *method, size_t experts, const double *var, double prior,
+                           quorum_status status, const char *sentence)
+{
+    double mean_out[2] = {0.0, 0.0}, var_out[2] = {0.0, 0.0};
+    assert_int_equal(quorum_aggregate(method, experts, 2, MEAN, var, prior, mean_out, var_out),
+                     status);
+    assert_says(sentence);
+    assert_true(isnan(mean_out[0]) && isnan(mean_out[1]) && isnan(var_out[0]) && isnan(var_out[1]));
+}
+
+static void bad_opinions_are_refused(void **state)
+{
+    (void)state;
+    const double zero[] = {0.5, 1.0, 0.0, 1.0};
+    assert_refused("mean", 2, VAR, 1.0, QUORUM_E_ARGUMENT, "\"mean\" is not known");
+    assert_refused("npae", 2, VAR, 1.0, QUORUM_E_ARGUMENT, "covariances");
+    assert_refused("grbcm", 1, VAR, 1.0, QUORUM_E_ARGUMENT, "a base and another expert");
+    assert_refused("poe", 2, zero, 1.0, QUORUM_E_DATA, "expert 2, query 1");
+    assert_refused("poe", 2, VAR, 0.0, QUORUM_E_DATA, "prior variance");
+    assert_int_equal(quorum_aggregate("poe", 0, 2, MEAN, VAR, 1.0, NULL, NULL), QUORUM_E_ARGUMENT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -516,6 +555,8 @@ int main(void)
         cmocka_unit_test(a_neighbourhood_of_everything_is_the_exact_gp),
         cmocka_unit_test(queries_are_ordered_by_their_experts),
         cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(public_rules_equal_the_tables),
+        cmocka_unit_test(bad_opinions_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -739,6 +739,30 @@ static void every_allocation_may_fail(void **state)
     free(omega);
 }
 
+/* ---- the public function --------------------------------------------------- */
+
+static void the_public_function_is_the_same(void **state)
+{
+    (void)state;
+    size_t p = 20;
+    double *S = expert_covariance(p, 3), *ours = matrix(p), *theirs = matrix(p);
+    glasso_options o = glasso_defaults(0.1 * largest_off_diagonal(p, S));
+    o.tolerance = 1e-10;
+    for (o.free_diagonal = 0; o.free_diagonal <= 1; o.free_diagonal++) {
+        assert_int_equal(glasso(p, S, &o, ours, NULL), QUORUM_OK);
+        assert_int_equal(quorum_graphical_lasso(p, S, o.lambda, o.free_diagonal, theirs),
+                         QUORUM_OK);
+        assert_memory_equal(ours, theirs, p * p * sizeof *ours);
+    }
+    assert_int_equal(quorum_graphical_lasso(p, S, -1.0, 0, theirs), QUORUM_E_ARGUMENT);
+    assert_non_null(strstr(quorum_message(), "lambda"));
+    assert_true(isnan(theirs[0]) && isnan(theirs[p * p - 1]));
+    assert_int_equal(quorum_graphical_lasso(p, NULL, 1.0, 0, theirs), QUORUM_E_ARGUMENT);
+    free(S);
+    free(ours);
+    free(theirs);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -767,6 +791,7 @@ int main(void)
         cmocka_unit_test(ebic_scores_follow_the_formula),
         cmocka_unit_test(the_same_bits_every_time),
         cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(the_public_function_is_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,8 +82,31 @@ static void a_saved_model_predicts_the_same_bits(void **state)
     assert_true(x.rows == y.rows && x.experts == y.experts && x.nlml == y.nlml && x.seed == y.seed);
     assert_memory_equal(x.precision, y.precision, x.experts * x.experts * 8);
     assert_memory_equal(x.ranking, y.ranking, x.experts * sizeof *x.ranking);
+    assert_memory_equal(x.row, y.row, x.rows * sizeof *x.row);
+    assert_string_equal(x.options, y.options);
+    assert_int_equal(x.named, y.named);
     quorum_model_free(m);
     quorum_model_free(again);
+}
+
+static void inspect_says_where_rows_and_names_come_from(void **state)
+{
+    world *w = *state;
+    quorum_model *m = fit_model(w);
+    quorum_info info;
+    char seen[N] = {0};
+    assert_ok(quorum_inspect(m, &info));
+    size_t total = 0;
+    for (size_t e = 0; e < info.experts; e++)
+        total += info.sizes[e];
+    assert_true(total == info.rows);
+    for (size_t i = 0; i < info.rows; i++) {
+        assert_true(info.row[i] < info.rows && !seen[info.row[i]]);
+        seen[info.row[i]] = 1;
+    }
+    assert_int_equal(info.named, 0);
+    assert_non_null(strstr(info.options, "\"partition\":\"kmeans\""));
+    quorum_model_free(m);
 }
 
 static void intervals_are_those_of_a_gaussian(void **state)
@@ -550,6 +573,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_saved_model_predicts_the_same_bits),
+        TEST(inspect_says_where_rows_and_names_come_from),
         TEST(intervals_are_those_of_a_gaussian),
         TEST(rows_do_not_depend_on_their_batch),
         TEST(many_threads_may_predict_at_once),

@@ -1,0 +1,134 @@
+"""The C library: where it is found, and the declarations of include/quorum.h.
+
+`tests/test_header.py` compares the declarations with the header.
+"""
+import ctypes
+import os
+import subprocess
+from ctypes import POINTER, c_char_p, c_double, c_int, c_size_t, c_ulonglong, c_void_p
+
+VERSION = "0.1"  # major.minor: the library must be of the same
+
+
+class OptionInfo(ctypes.Structure):
+    _fields_ = [("name", c_char_p), ("type", c_char_p), ("default_value", c_char_p),
+                ("choices", c_char_p), ("min", c_double), ("max", c_double),
+                ("placeholder", c_char_p), ("used_by", c_char_p), ("help", c_char_p)]
+
+
+class Info(ctypes.Structure):
+    _fields_ = [
+        ("rows", c_size_t), ("inputs", c_size_t), ("experts", c_size_t),
+        ("sizes", POINTER(c_size_t)), ("names", POINTER(c_char_p)),
+        ("kernel", c_char_p), ("partition", c_char_p),
+        ("lengthscale", POINTER(c_double)),
+        ("signal_variance", c_double), ("noise_variance", c_double),
+        ("at_bound", POINTER(c_int)),
+        ("x_mean", POINTER(c_double)), ("x_scale", POINTER(c_double)),
+        ("y_mean", c_double), ("y_scale", c_double),
+        ("nlml", c_double), ("evaluations", c_int), ("train_experts", c_size_t),
+        ("seconds_partition", c_double), ("seconds_train", c_double),
+        ("seconds_graph", c_double), ("seconds_total", c_double),
+        ("seed", c_ulonglong),
+        ("lambda", c_double), ("edges", c_size_t), ("precision", POINTER(c_double)),
+        ("importance", POINTER(c_double)), ("ranking", POINTER(c_size_t)),
+        ("calibration_rows", c_size_t), ("calibration_scale", c_double),
+        ("train", c_char_p), ("train_rows", c_size_t),
+        ("kernels", c_size_t), ("kernel_names", POINTER(c_char_p)),
+        ("kernel_scores", POINTER(c_double)),
+        ("spread", c_double),
+        ("row", POINTER(c_size_t)), ("offset", POINTER(c_size_t)),
+        ("named", c_int), ("options", c_char_p)]
+
+
+class Prediction(ctypes.Structure):
+    _fields_ = [("mean", c_void_p), ("std", c_void_p), ("lower", c_void_p), ("upper", c_void_p)]
+
+
+class Scores(ctypes.Structure):
+    _fields_ = [("n", c_size_t), ("sum_y", c_double), ("sum_yy", c_double), ("shift", c_double),
+                ("sum_sq", c_double), ("sum_abs", c_double), ("sum_nlpd", c_double),
+                ("sum_trivial", c_double), ("sum_crps", c_double), ("inside", c_size_t * 4)]
+
+
+class Metrics(ctypes.Structure):
+    _fields_ = [("smse", c_double), ("msll", c_double), ("mae", c_double), ("rmse", c_double),
+                ("nlpd", c_double), ("crps", c_double), ("coverage", c_double * 4)]
+
+
+PROGRESS = ctypes.CFUNCTYPE(c_int, c_void_p, c_char_p, c_double, c_char_p)
+
+# name: (result, arguments); handles and arrays are addresses
+FUNCTIONS = {
+    "quorum_message": (c_char_p, []),
+    "quorum_version": (c_char_p, []),
+    "quorum_option_count": (c_int, []),
+    "quorum_option_at": (POINTER(OptionInfo), [c_int]),
+    "quorum_options_new": (c_void_p, []),
+    "quorum_options_free": (None, [c_void_p]),
+    "quorum_options_set": (c_int, [c_void_p, c_char_p, c_char_p]),
+    "quorum_options_set_progress": (None, [c_void_p, PROGRESS, c_void_p]),
+    "quorum_fit": (c_int, [c_void_p, c_void_p, c_size_t, c_size_t, POINTER(c_char_p), c_void_p,
+                           POINTER(c_void_p)]),
+    "quorum_model_free": (None, [c_void_p]),
+    "quorum_save": (c_int, [c_void_p, c_char_p]),
+    "quorum_load": (c_int, [c_char_p, POINTER(c_void_p)]),
+    "quorum_inspect": (c_int, [c_void_p, POINTER(Info)]),
+    "quorum_predict": (c_int, [c_void_p, c_void_p, c_size_t, c_void_p, POINTER(Prediction),
+                               c_void_p]),
+    "quorum_predict_joint": (c_int, [c_void_p, c_void_p, c_size_t, c_void_p, c_void_p, c_void_p]),
+    "quorum_interval_factor": (c_double, [c_void_p, c_void_p, c_double]),
+    "quorum_aggregate": (c_int, [c_char_p, c_size_t, c_size_t, c_void_p, c_void_p, c_double,
+                                 c_void_p, c_void_p]),
+    "quorum_graphical_lasso": (c_int, [c_size_t, c_void_p, c_double, c_int, c_void_p]),
+    "quorum_scores_add": (None, [POINTER(Scores), c_size_t, c_void_p, c_void_p, c_void_p, c_double,
+                                 c_double, c_void_p]),
+    "quorum_scores_finish": (None, [POINTER(Scores), POINTER(Metrics)]),
+    "quorum_demo_function": (c_double, [c_double]),
+    "quorum_demo_data": (None, [c_size_t, c_double, c_double, c_double, c_ulonglong, c_void_p,
+                                c_void_p]),
+}
+
+
+def _candidates():
+    """Where the library may be: named by the user, in this package, on the system."""
+    if os.environ.get("QUORUM_LIBRARY"):
+        yield os.environ["QUORUM_LIBRARY"]
+        return
+    packaged = os.path.join(os.path.dirname(__file__), "libquorum.so")
+    if os.path.exists(packaged):
+        yield packaged
+        return
+    yield "libquorum.so.0"
+    try:
+        folder = subprocess.run(["pkg-config", "--variable=libdir", "quorum"],
+                                capture_output=True, text=True, check=True).stdout.strip()
+        yield os.path.join(folder, "libquorum.so.0")
+    except (OSError, subprocess.CalledProcessError):
+        pass
+
+
+def _open():
+    reasons = []
+    for path in _candidates():
+        try:
+            return ctypes.CDLL(path)  # CDLL: the GIL is released during every call
+        except OSError as reason:
+            reasons.append(str(reason))
+    raise ImportError("libquorum.so was not found: " + "; ".join(reasons) + ".  Install quorum "
+                      "(make install), or name the file in the variable QUORUM_LIBRARY")
+
+
+def _declare(library):
+    for name, (result, arguments) in FUNCTIONS.items():
+        function = getattr(library, name, None)
+        if function is None:
+            raise ImportError(f"libquorum.so has no {name}: it is older than this package")
+        function.restype, function.argtypes = result, arguments
+    found = library.quorum_version().decode()
+    if found.split(".")[:2] != VERSION.split("."):
+        raise ImportError(f"libquorum.so is version {found}, this package needs {VERSION}")
+    return library
+
+
+lib = _declare(_open())

@@ -1,0 +1,133 @@
+"""A fitted model of the library, owned by Python."""
+import json
+import os
+import tempfile
+from ctypes import byref, c_char_p, c_void_p
+
+import numpy as np
+
+from ._library import Info, Prediction, lib
+from ._watch import Watch
+from .exceptions import check
+
+
+def _encode(names):
+    return (c_char_p * len(names))(*(str(name).encode() for name in names))
+
+
+def _copied(pointer, *shape):
+    """A copy of an array of the library."""
+    return np.ctypeslib.as_array(pointer, shape).copy()
+
+
+class Model:
+    """Fit, save, load, inspect and predict over arrays that are C-contiguous float64.
+
+    A model does not change once it is made and may be used from many threads.  Pickling goes
+    through a temporary file in the model's own format.
+    """
+
+    def __init__(self):
+        self._handle = c_void_p()
+
+    def __del__(self):
+        if self._handle:
+            lib.quorum_model_free(self._handle)
+
+    # ---- making one ----
+
+    @classmethod
+    def fit(cls, X, y, names, options, verbose=0):
+        """From X (rows x inputs) and y; `names` are inputs + 1 column names, or None."""
+        model = cls()
+        with Watch(options, verbose, "fit"):
+            status = lib.quorum_fit(X.ctypes.data, y.ctypes.data, X.shape[0], X.shape[1],
+                                    _encode(names) if names is not None else None,
+                                    options.handle, byref(model._handle))
+        check(status, stacklevel=4)
+        return model
+
+    @classmethod
+    def load(cls, path):
+        """From a model file."""
+        model = cls()
+        check(lib.quorum_load(os.fsencode(path), byref(model._handle)))
+        return model
+
+    def save(self, path):
+        """Into a model file; the old file or the new one is there, never half of one."""
+        check(lib.quorum_save(self._handle, os.fsencode(path)))
+
+    @classmethod
+    def from_bytes(cls, content):
+        """From the content of a model file."""
+        with tempfile.NamedTemporaryFile(suffix=".npz") as file:
+            file.write(content)
+            file.flush()
+            return cls.load(file.name)
+
+    def to_bytes(self):
+        """The content of a model file."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "model.npz")
+            self.save(path)
+            with open(path, "rb") as file:
+                return file.read()
+
+    def __reduce__(self):
+        return Model.from_bytes, (self.to_bytes(),)
+
+    # ---- using it ----
+
+    def inspect(self):
+        """What the model is made of, as a dictionary of copies."""
+        info = Info()
+        check(lib.quorum_inspect(self._handle, byref(info)))
+        D, M = info.inputs, info.experts
+        rows = _copied(info.row, info.rows).astype(np.intp)
+        offset = _copied(info.offset, M + 1).astype(np.intp)
+        return {
+            "rows": info.rows,
+            "inputs": D,
+            "names": [info.names[i].decode() for i in range(D + 1)],
+            "named": bool(info.named),
+            "kernel": info.kernel.decode(),
+            "lengthscale": _copied(info.lengthscale, D),
+            "signal_variance": info.signal_variance,
+            "noise_variance": info.noise_variance,
+            "x_mean": _copied(info.x_mean, D),
+            "x_scale": _copied(info.x_scale, D),
+            "y_mean": info.y_mean,
+            "y_scale": info.y_scale,
+            "nlml": info.nlml,
+            "experts": np.split(rows, offset[1:-1]),
+            "precision": _copied(info.precision, M, M),
+            "importance": _copied(info.importance, M),
+            "ranking": _copied(info.ranking, M).astype(np.intp),
+            "alpha": getattr(info, "lambda"),
+            "options": json.loads(info.options.decode()),
+        }
+
+    def predict(self, X, options, wanted, verbose=0):
+        """The wanted of "mean", "std", "lower" and "upper" at X, a list of arrays."""
+        out = [np.empty(X.shape[0]) for _ in wanted]
+        places = Prediction(**{name: array.ctypes.data for name, array in zip(wanted, out)})
+        with Watch(options, verbose, "predict"):
+            status = lib.quorum_predict(self._handle, X.ctypes.data, X.shape[0], options.handle,
+                                        byref(places), None)
+        check(status)
+        return out
+
+    def predict_joint(self, X, options, verbose=0):
+        """NPAE's mean and covariance between the rows of X."""
+        n = X.shape[0]
+        mean, covariance = np.empty(n), np.empty((n, n))
+        with Watch(options, verbose, "predict"):
+            status = lib.quorum_predict_joint(self._handle, X.ctypes.data, n, options.handle,
+                                              mean.ctypes.data, covariance.ctypes.data)
+        check(status)
+        return mean, covariance
+
+    def interval_factor(self, options, probability):
+        """Half the width of this interval, in units of the predicted std."""
+        return lib.quorum_interval_factor(self._handle, options.handle, probability)

@@ -1,0 +1,181 @@
+"""The parameters of QuorumRegressor.
+
+Made by python/generate_parameters.py from the library's option table; do not edit.
+"""
+from sklearn.base import BaseEstimator
+
+
+class Parameters(BaseEstimator):
+    """Parameters
+    ----------
+    n_experts : int or None, default=None
+        Number of experts; 1 is the exact GP. None: as many as expert_size asks for. From 1 to
+        1e+08.
+    expert_size : int, default=500
+        Rows an expert should have when n_experts is None. Training time grows with its square,
+        memory with its square, accuracy slowly. From 1 to 1e+06.
+    partition : {"kmeans", "kdtree", "random"}, default='kmeans'
+        How rows are split among experts: kmeans makes compact parts, kdtree boxes of equal
+        size, random equal samples of everything.
+    min_size : int or None, default=None
+        Smaller parts are merged with their nearest. None: a tenth of the mean size. From 1 to
+        1e+08.
+    max_size : int or None, default=None
+        Larger parts are split. None: twice the mean size. From 1 to 1e+08.
+    overlap : float, default=0.0
+        Near rows of other parts that each expert also holds, as a share of its own: 1 doubles
+        every expert. More accurate with npae, which takes shared rows into account, at (1 +
+        F)^2 times the time and memory; the other rules count shared rows more than once. From 0
+        to 1e+06.
+    kernel : {"se", "matern12", "matern32", "matern52", "auto"}, default='auto'
+        Covariance function, with one length-scale per input; auto: the one that predicts
+        left-out training rows best (se when theta is given).
+    theta : array-like or str or None, default=None
+        Fixed hyperparameters in standardised units: the inputs' length-scales (or one for all),
+        signal variance, noise variance. Skips training. A sequence of numbers, or text.
+    train : {"neighbours", "parts", "random", "subset"}, default='neighbours'
+        What hyperparameters are trained on: small blocks of rows, each given its nearest
+        earlier rows; the experts' own parts, as in the paper; random parts of expert_size rows;
+        or one random subset.
+    train_rows : int, default=20000
+        Rows that train=neighbours looks at, out of all; their neighbours come on top. From 1 to
+        1e+09.
+    metric : {"learned", "input"}, default='learned'
+        Distances by which rows are split among experts: of inputs divided by their
+        length-scales, or of standardised inputs as they are.
+    train_experts : int or None, default=None
+        With train=parts, experts, drawn at random, that hyperparameters are trained on; with
+        train=random, the number of random parts. None: all, or 100 when there are more. From 1
+        to 1e+08.
+    restarts : int, default=0
+        Further starting points of the training. Starts are added by themselves when nothing
+        better than noise is found. From 0 to 4.
+    max_evaluations : int, default=200
+        Likelihood evaluations per start at most. From 1 to 1e+06.
+    tolerance : float, default=1e-06
+        Training stops when the objective (NLML per row) changes relatively by less than this.
+        From 0 to 1.
+    spread : str, default='auto'
+        Whether the variance of a prediction with neighbours follows how surprising the rows
+        around it are, against NU rows that are as expected; none: it does not. auto: what
+        predicts left-out training rows best; none with train=parts or when theta is given.
+    graph : {"glasso", "lasso", "none"}, default='glasso'
+        How the graph of experts is learned: graphical lasso, neighbourhood selection by lasso
+        regressions, or not at all (experts are then ranked by the variance they explain).
+    alpha : float or str, default='rel:0.1'
+        Sparsity penalty of the graph: absolute (0.1 in the paper), relative to the largest
+        covariance between two experts, or chosen by the extended BIC. A number is absolute;
+        "rel:V" and "ebic" are text. Called lambda elsewhere.
+    free_diagonal : bool, default=False
+        Leave the diagonal of the precision matrix unpenalised.
+    graph_rows : int, default=1000
+        Training inputs, drawn at random, at which the experts' predictions are compared. From 2
+        to 1e+06.
+    method : str, default='npae'
+        Aggregation rule: npae, grbcm, rbcm, bcm, gpoe, gpoe-entropy, poe or single; NAME* means
+        NAME with select graph:0.8.
+    select : str, default='auto'
+        Experts that take part: all; none; graph:A, the share A that is most important in the
+        graph (also best:A); worst:A, the least important; expert:I, one alone; local:K, the K
+        that explain most at each query; local:auto, as many as still help; graph:A+local:K.
+        auto: local:4 for npae, all for the other methods. The paper's share alpha of the
+        experts is "graph:ALPHA".
+    neighbours : int or str, default='auto'
+        Nearest training rows that make an expert of each query's own, joined with the others by
+        npae; 0: none. auto: 256 for npae with select auto, otherwise none. A number, or "auto".
+    space : {"latent", "observed"}, default='latent'
+        Whether independent-expert rules aggregate the latent function and add the noise once,
+        or aggregate noisy predictions as much of the literature does. npae is always latent.
+    graph_on : {"train", "test"}, default='train'
+        Inputs behind the expert graph: the model's own training sample, or the queries of this
+        call as in the paper (a row's prediction then depends on its batch).
+    calibration : {"auto", "off"}, default='auto'
+        Whether std and intervals use what calibrate=True found; it holds for the prediction
+        settings that it was made with.
+    latent : bool, default=False
+        Leave the noise out of std and interval: they describe the function, not new data.
+    calibrate : bool, default=False
+        Predict some training rows from the others and keep how wide intervals have to be, so
+        that a 95 % interval covers 95 %.
+    random_state : int, RandomState or None, default=None
+        Seed of everything random; the same seed gives the same model. From 0 to 9.0072e+15. An
+        int, or a RandomState that is asked for one. None: 1, as on the command line, so that a
+        fit can be repeated.
+    n_jobs : int or None, default=None
+        Threads. None: all processors. Results do not depend on it. From 1 to 256. -1: all
+        processors, -2: all but one, and so on.
+    memory : int or str or None, default=None
+        Memory to stay within, as in 800M or 4G. None: half of the machine's. From 1e+07 to
+        1e+15. A number of bytes, or text such as "4G".
+    verbose : int, default=0
+        1: lines of progress on standard error; 2: all of them; 0: none.
+    """
+
+    def __init__(
+        self,
+        *,
+        n_experts=None,
+        expert_size=500,
+        partition='kmeans',
+        min_size=None,
+        max_size=None,
+        overlap=0.0,
+        kernel='auto',
+        theta=None,
+        train='neighbours',
+        train_rows=20000,
+        metric='learned',
+        train_experts=None,
+        restarts=0,
+        max_evaluations=200,
+        tolerance=1e-06,
+        spread='auto',
+        graph='glasso',
+        alpha='rel:0.1',
+        free_diagonal=False,
+        graph_rows=1000,
+        method='npae',
+        select='auto',
+        neighbours='auto',
+        space='latent',
+        graph_on='train',
+        calibration='auto',
+        latent=False,
+        calibrate=False,
+        random_state=None,
+        n_jobs=None,
+        memory=None,
+        verbose=0,
+    ):
+        self.n_experts = n_experts
+        self.expert_size = expert_size
+        self.partition = partition
+        self.min_size = min_size
+        self.max_size = max_size
+        self.overlap = overlap
+        self.kernel = kernel
+        self.theta = theta
+        self.train = train
+        self.train_rows = train_rows
+        self.metric = metric
+        self.train_experts = train_experts
+        self.restarts = restarts
+        self.max_evaluations = max_evaluations
+        self.tolerance = tolerance
+        self.spread = spread
+        self.graph = graph
+        self.alpha = alpha
+        self.free_diagonal = free_diagonal
+        self.graph_rows = graph_rows
+        self.method = method
+        self.select = select
+        self.neighbours = neighbours
+        self.space = space
+        self.graph_on = graph_on
+        self.calibration = calibration
+        self.latent = latent
+        self.calibrate = calibrate
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory = memory
+        self.verbose = verbose

@@ -1,0 +1,68 @@
+"""Errors and warnings, each with the library's sentence: what, where, and what to do."""
+import warnings
+
+from ._library import lib
+
+
+class QuorumError(Exception):
+    """What the library refused or could not do; the base of all errors here."""
+
+
+class ArgumentError(QuorumError, ValueError):
+    """The call itself is wrong: a parameter, a size."""
+
+
+class OutOfMemoryError(QuorumError, MemoryError):
+    """Out of memory, or the work does not fit the `memory` parameter."""
+
+
+class FileError(QuorumError, OSError):
+    """A file cannot be opened, read or written."""
+
+
+class FormatError(QuorumError, ValueError):
+    """A file is not what it should be, or is damaged."""
+
+
+class DataError(QuorumError, ValueError):
+    """The data cannot be used, such as a constant target."""
+
+
+class NumericError(QuorumError, ArithmeticError):
+    """The computation broke down."""
+
+
+class CancelledError(QuorumError):
+    """The work was asked to stop."""
+
+
+class InternalError(QuorumError, RuntimeError):
+    """A defect in quorum: please report it."""
+
+
+class QuorumWarning(UserWarning):
+    """A numerical event with a usable result; the base of all warnings here."""
+
+
+class BoundWarning(QuorumWarning):
+    """Fit: some hyperparameters ended on a bound, for example of an irrelevant input."""
+
+
+class NoSignalWarning(QuorumWarning):
+    """Fit: no better explanation than noise was found."""
+
+
+# by quorum_status
+_ERRORS = {-1: ArgumentError, -2: OutOfMemoryError, -3: FileError, -4: FormatError,
+           -5: DataError, -6: NumericError, -7: CancelledError, -8: InternalError}
+_WARNINGS = {1: BoundWarning, 2: NoSignalWarning}
+
+
+def check(status, stacklevel=3):
+    """Raise the error of a negative status, warn of a positive one."""
+    if status == 0:
+        return
+    sentence = lib.quorum_message().decode("utf-8", "replace")
+    if status < 0:
+        raise _ERRORS.get(status, QuorumError)(sentence)
+    warnings.warn(sentence, _WARNINGS.get(status, QuorumWarning), stacklevel=stacklevel)

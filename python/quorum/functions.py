@@ -1,0 +1,143 @@
+"""Parts of the library that work without a model."""
+from ctypes import byref
+
+import numpy as np
+
+from ._library import Metrics, Scores, lib
+from .exceptions import ArgumentError, check
+
+
+def _matrix(values, name, ndim):
+    array = np.ascontiguousarray(values, dtype=np.float64)
+    if array.ndim != ndim:
+        raise ArgumentError(f"{name} must have {ndim} dimension{'s' * (ndim > 1)}, "
+                            f"not {array.ndim}")
+    return array
+
+
+def _same_shape(**arrays):
+    shapes = {name: array.shape for name, array in arrays.items()}
+    if len(set(shapes.values())) > 1:
+        raise ArgumentError("these must have the same shape: "
+                            + ", ".join(f"{name} {shape}" for name, shape in shapes.items()))
+
+
+def graphical_lasso(covariance, alpha, *, free_diagonal=False):
+    """Sparse precision matrix of a covariance matrix.
+
+    Maximises ``log|Omega| - tr(S Omega) - alpha ||Omega||_1``, the norm taken over all elements,
+    to a relative duality gap of 1e-10.
+
+    Parameters
+    ----------
+    covariance : array-like of shape (p, p)
+        S, symmetric.
+    alpha : float
+        Penalty, at least 0.
+    free_diagonal : bool, default=False
+        Leave the diagonal unpenalised, as scikit-learn does.
+
+    Returns
+    -------
+    precision : ndarray of shape (p, p)
+        Omega, with exact zeros where there is no edge.
+    """
+    S = _matrix(covariance, "covariance", 2)
+    if S.shape[0] != S.shape[1]:
+        raise ArgumentError(f"covariance must be square, not {S.shape}")
+    precision = np.empty_like(S)
+    check(lib.quorum_graphical_lasso(len(S), S.ctypes.data, alpha, bool(free_diagonal),
+                                     precision.ctypes.data))
+    return precision
+
+
+def aggregate(mean, variance, method="rbcm", *, prior_variance, prior_mean=0.0):
+    """Join the predictions of experts of your own.
+
+    Parameters
+    ----------
+    mean, variance : array-like of shape (n_experts, n_queries)
+        What each expert says.  With ``method="grbcm"`` the first expert is the base.
+    method : str, default="rbcm"
+        Any rule but npae, which needs the covariances of the experts.
+    prior_variance : float
+        Prior variance of what is predicted.
+    prior_mean : float, default=0
+        Its prior mean.
+
+    Returns
+    -------
+    mean, variance : ndarray of shape (n_queries,)
+    """
+    mean = _matrix(mean, "mean", 2) - prior_mean
+    variance = _matrix(variance, "variance", 2)
+    _same_shape(mean=mean, variance=variance)
+    experts, queries = mean.shape
+    out_mean, out_variance = np.empty(queries), np.empty(queries)
+    check(lib.quorum_aggregate(str(method).encode(), experts, queries, mean.ctypes.data,
+                               variance.ctypes.data, prior_variance, out_mean.ctypes.data,
+                               out_variance.ctypes.data))
+    return out_mean + prior_mean, out_variance
+
+
+def metrics(y_true, mean, std, *, train_mean=None, train_std=None):
+    """Score predictions with their uncertainty.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Observed targets.
+    mean, std : array-like of shape (n,)
+        Predictions, std with the noise.
+    train_mean, train_std : float, default=None
+        The trivial Gaussian that `msll` compares with: of the training targets (`y_mean_`,
+        `y_scale_`).  None: of `y_true`.
+
+    Returns
+    -------
+    scores : dict
+        smse (squared error over variance), msll (mean standardised log loss), mae, rmse, nlpd
+        (negative log density), crps, and coverage: the share of targets inside the central
+        50, 90, 95 and 99 % Gaussian intervals, by probability.
+    """
+    y, mean, std = (_matrix(values, name, 1) for values, name in
+                    ((y_true, "y_true"), (mean, "mean"), (std, "std")))
+    _same_shape(y_true=y, mean=mean, std=std)
+    if not len(y):
+        raise ArgumentError("there are no targets to score")
+    scores, result = Scores(), Metrics()
+    lib.quorum_scores_add(byref(scores), len(y), y.ctypes.data, mean.ctypes.data, std.ctypes.data,
+                          y.mean() if train_mean is None else train_mean,
+                          y.std() if train_std is None else train_std, None)
+    lib.quorum_scores_finish(byref(scores), byref(result))
+    named = {name: getattr(result, name) for name, _ in Metrics._fields_[:-1]}
+    return {**named, "coverage": dict(zip((0.5, 0.9, 0.95, 0.99), result.coverage))}
+
+
+def demo_data(n, low=0.0, high=1.0, noise=0.1, random_state=1):
+    """Points of the paper's one-dimensional example.
+
+    Parameters
+    ----------
+    n : int
+        Number of points.
+    low, high : float
+        Range of the inputs, which are uniform.
+    noise : float, default=0.1
+        Standard deviation of the noise.
+    random_state : int, default=1
+        Seed.
+
+    Returns
+    -------
+    X : ndarray of shape (n, 1)
+    y : ndarray of shape (n,)
+    """
+    X, y = np.empty((n, 1)), np.empty(n)
+    lib.quorum_demo_data(n, low, high, noise, random_state, X.ctypes.data, y.ctypes.data)
+    return X, y
+
+
+def demo_function(X):
+    """The function behind `demo_data`, without noise, at X (n, 1) or (n,)."""
+    return np.array([lib.quorum_demo_function(x) for x in np.ravel(X)])

@@ -1,0 +1,204 @@
+"""The scikit-learn estimator."""
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ._model import Model
+from ._options import PARAMETERS, Options
+from ._parameters import Parameters
+
+try:
+    from sklearn.utils.validation import validate_data
+except ImportError:  # scikit-learn before 1.6
+    def validate_data(estimator, *arrays, **rules):
+        return estimator._validate_data(*arrays, **rules)
+
+
+def _column_names(estimator, y):
+    """Input names and the target's, or None when the data have no names."""
+    inputs = getattr(estimator, "feature_names_in_", None)
+    if inputs is None:
+        return None
+    target = getattr(y, "name", None)
+    return [*inputs, target if isinstance(target, str) else "y"]
+
+
+class QuorumRegressor(RegressorMixin, Parameters):
+    __doc__ = """Gaussian-process regression for data too big for one GP.
+
+    The rows are split among local GP experts, and every prediction is made by the quorum of
+    experts that matters for it, with its uncertainty.  Any fitted model can predict with any
+    `method`, `select` or `neighbours`: change them by `set_params`, nothing is fitted again.
+
+    PARAMETERS
+
+    Attributes
+    ----------
+    kernel_ : str
+        Covariance function that was used.
+    lengthscale_ : ndarray of shape (n_features_in_,)
+        Length-scales, for standardised inputs; times `x_scale_` they are in the inputs' units.
+    signal_variance_, noise_variance_ : float
+        For the standardised target; times ``y_scale_ ** 2`` they are in the target's units.
+    relevance_ : ndarray of shape (n_features_in_,)
+        Share of each input in the sum of inverse length-scales.
+    x_mean_, x_scale_ : ndarray of shape (n_features_in_,)
+        By which inputs were standardised.
+    y_mean_, y_scale_ : float
+        By which the target was standardised.
+    n_experts_ : int
+        Number of experts.
+    experts_ : list of ndarray
+        The training rows, counted from 0, of each expert.
+    precision_ : ndarray of shape (n_experts_, n_experts_)
+        Precision matrix of the expert graph: exact zeros where there is no edge.
+    importance_ : ndarray of shape (n_experts_,)
+        Sum of the absolute weights of each expert's edges.
+    ranking_ : ndarray of shape (n_experts_,)
+        Experts, counted from 0, the most important first.
+    alpha_ : float
+        Penalty of the graph that was used, absolute.
+    nlml_ : float
+        Negative log likelihood that training made small, in standardised units.
+    n_features_in_ : int
+        Number of inputs.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the inputs, when the data had names.
+
+    Notes
+    -----
+    Not offered: `sample_y` and `return_cov` (rules for independent experts have no joint
+    distribution; `predict_joint` gives NPAE's), sample weights, several targets, missing values,
+    sparse matrices.  A constant target and a single row are refused.
+
+    Examples
+    --------
+    >>> from quorum import QuorumRegressor, demo_data
+    >>> X, y = demo_data(2000, noise=0.1, random_state=1)
+    >>> model = QuorumRegressor(n_experts=4, kernel="se").fit(X, y)
+    >>> mean, std = model.predict([[0.3], [0.7]], return_std=True)
+    >>> mean.round(1), std.round(1)
+    (array([2.9, 2.6]), array([0.1, 0.1]))
+    """.replace("PARAMETERS", (Parameters.__doc__ or "").strip())
+
+    def fit(self, X, y):
+        """Fit experts, hyperparameters and the expert graph.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs; not copied when C-contiguous float64.
+        y : array-like of shape (n_samples,)
+            Target, not constant.
+
+        Returns
+        -------
+        self : QuorumRegressor
+        """
+        target = y
+        X, y = validate_data(self, X, y, dtype=np.float64, order="C", y_numeric=True,
+                             ensure_min_samples=2)
+        y = np.ascontiguousarray(y, dtype=np.float64)
+        options = Options.of(self, "fit", "predict")
+        return self._adopt(Model.fit(X, y, _column_names(self, target), options, self.verbose))
+
+    def _adopt(self, model):
+        """Make the model's contents attributes."""
+        info = model.inspect()
+        self._model = model
+        self.n_features_in_ = info["inputs"]
+        self.n_experts_ = len(info["experts"])
+        self.relevance_ = 1 / info["lengthscale"] / (1 / info["lengthscale"]).sum()
+        for name in ("kernel", "lengthscale", "signal_variance", "noise_variance", "x_mean",
+                     "x_scale", "y_mean", "y_scale", "experts", "precision", "importance",
+                     "ranking", "alpha", "nlml"):
+            setattr(self, name + "_", info[name])
+        return self
+
+    def _queries(self, X):
+        check_is_fitted(self)
+        return validate_data(self, X, dtype=np.float64, order="C", reset=False)
+
+    def predict(self, X, return_std=False, return_interval=None):
+        """Predict the target.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features)
+            Inputs; not copied when C-contiguous float64.
+        return_std : bool, default=False
+            Also return the standard deviation of a new observation, or of the function with
+            ``latent=True``.
+        return_interval : float, default=None
+            Probability, such as 0.95: also return both ends of the central interval.
+
+        Returns
+        -------
+        mean : ndarray of shape (n_queries,)
+        std : ndarray of shape (n_queries,)
+            Only with `return_std`.
+        lower, upper : ndarray of shape (n_queries,)
+            Only with `return_interval`.
+        """
+        X = self._queries(X)
+        wanted = ["mean"] + ["std"] * bool(return_std)
+        options = Options.of(self, "predict")
+        if return_interval is not None:
+            options.set("interval", return_interval)
+            wanted += ["lower", "upper"]
+        options.set("mean-only", wanted == ["mean"])
+        results = self._model.predict(X, options, wanted, self.verbose)
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def predict_joint(self, X):
+        """Predict together with the covariance between the queries (NPAE only).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features)
+            A few thousand queries at most: the covariance is a full matrix.
+
+        Returns
+        -------
+        mean : ndarray of shape (n_queries,)
+        covariance : ndarray of shape (n_queries, n_queries)
+            The noise is on the diagonal unless ``latent=True``.
+        """
+        X = self._queries(X)
+        return self._model.predict_joint(X, Options.of(self, "predict"), self.verbose)
+
+    def save(self, path):
+        """Save the model as a file that the command line and C can load.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file, a plain ``.npz``.  Parameters of prediction are not part of it.
+        """
+        check_is_fitted(self)
+        self._model.save(path)
+
+    @classmethod
+    def load(cls, path, **parameters):
+        """Load a model file, wherever it was made.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file.
+        **parameters
+            Parameters to set, such as `method`.  Those of the fit come from the file.
+
+        Returns
+        -------
+        estimator : QuorumRegressor
+        """
+        model = Model.load(path)
+        info = model.inspect()
+        of_fit = {option.parameter: option.value(info["options"][option.name])
+                  for option in PARAMETERS
+                  if option.name in info["options"] and "predict" not in option.used_by}
+        estimator = cls(**{**of_fit, **parameters})
+        if info["named"]:
+            estimator.feature_names_in_ = np.array(info["names"][:-1], dtype=object)
+        return estimator._adopt(model)

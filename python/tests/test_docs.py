@@ -1,0 +1,34 @@
+"""What the documentation shows is what comes out."""
+import doctest
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import quorum
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+FLAGS = doctest.ELLIPSIS
+
+
+def test_the_worked_page(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = doctest.testfile(str(ROOT / "docs" / "python.md"), module_relative=False,
+                              optionflags=FLAGS)
+    assert result.attempted > 20 and result.failed == 0
+
+
+def test_the_example_of_the_class():
+    result = doctest.testmod(quorum.regressor, optionflags=FLAGS)
+    assert result.attempted > 3 and result.failed == 0
+
+
+@pytest.mark.parametrize("script", sorted((ROOT / "python" / "examples").glob("*.py")),
+                         ids=lambda path: path.stem)
+def test_examples_run(script, tmp_path):
+    result = subprocess.run([sys.executable, "-B", script], cwd=tmp_path, capture_output=True,
+                            text=True, env={**os.environ, "MPLBACKEND": "Agg"})
+    assert result.returncode == 0, result.stderr
+    assert result.stdout and "Traceback" not in result.stderr

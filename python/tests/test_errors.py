@@ -1,0 +1,79 @@
+"""Errors are of the right type and carry the library's sentence."""
+import pickle
+
+import numpy as np
+import pytest
+from conftest import make_data, small
+
+import quorum
+from quorum import QuorumRegressor
+
+
+@pytest.mark.parametrize("parameter, value, sentence", [
+    ("n_experts", 0, "option experts: 0 is outside its range, 1 to 1e+08"),
+    ("n_experts", 2.5, 'option experts: "2.5" is not a whole number'),
+    ("expert_size", -3, "option expert-size: -3 is outside its range"),
+    ("partition", "voronoi", 'option partition: "voronoi" is not one of kmeans|kdtree|random'),
+    ("kernel", "rbf", "is not one of se|matern12|matern32|matern52|auto"),
+    ("method", "average", 'method "average" is not known'),
+    ("select", "graph:2", "graph"),
+    ("neighbours", 20000, "whole number up to 10000"),
+    ("alpha", -1.0, "use a number >= 0"),
+    ("memory", "lots", "size such as 800M or 4G"),
+    ("n_jobs", 0, "option threads: 0 is outside its range"),
+    ("random_state", -1, "option seed: -1 is outside its range"),
+    ("tolerance", float("nan"), "is not a number"),
+])
+def test_parameters_out_of_range(data, parameter, value, sentence):
+    with pytest.raises(quorum.ArgumentError) as raised:
+        small(**{parameter: value}).fit(*data)
+    assert sentence in str(raised.value) and isinstance(raised.value, ValueError)
+
+
+def test_prediction_parameters_are_checked(fitted, queries):
+    with pytest.raises(quorum.ArgumentError, match="option interval: 1.5 is outside its range"):
+        fitted.predict(queries, return_interval=1.5)
+    with pytest.raises(quorum.ArgumentError, match="method"):
+        small(method="median")._adopt(fitted._model).predict(queries)
+
+
+def test_files(fitted, tmp_path):
+    with pytest.raises(quorum.FileError, match="missing.npz") as raised:
+        QuorumRegressor.load(tmp_path / "missing.npz")
+    assert isinstance(raised.value, OSError)
+    with pytest.raises(quorum.FileError):
+        fitted.save(tmp_path / "no" / "such" / "folder.npz")
+    (tmp_path / "text.npz").write_text("not a model")
+    with pytest.raises(quorum.FormatError, match="text.npz") as raised:
+        QuorumRegressor.load(tmp_path / "text.npz")
+    assert isinstance(raised.value, ValueError)
+
+
+def test_data():
+    X, y = make_data(30)
+    with pytest.raises(quorum.DataError, match="the target is constant"):
+        small().fit(X, np.ones(30))
+    with pytest.raises(quorum.DataError, match="31 experts for 30 rows"):
+        small(n_experts=31).fit(X, y)
+
+
+def test_memory(data):
+    with pytest.raises(quorum.OutOfMemoryError, match="memory") as raised:
+        small(n_experts=1, train="parts", memory="10M").fit(*make_data(3000))
+    assert isinstance(raised.value, MemoryError)
+
+
+def test_errors_are_pickled():
+    again = pickle.loads(pickle.dumps(quorum.FileError("where")))
+    assert type(again) is quorum.FileError and str(again) == "where"
+    assert issubclass(quorum.NumericError, quorum.QuorumError)
+
+
+@pytest.mark.filterwarnings("default")
+def test_events_are_warnings():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 2))
+    with pytest.warns(quorum.QuorumWarning) as caught:
+        small().fit(X, rng.standard_normal(200))
+    assert caught[0].filename == __file__
+    assert issubclass(quorum.BoundWarning, UserWarning)

@@ -1,0 +1,119 @@
+"""What fit and predict give."""
+import threading
+
+import numpy as np
+import pytest
+from conftest import make_data, small
+
+import quorum
+from quorum import QuorumRegressor
+from quorum._model import Model
+
+
+def test_attributes(data, fitted):
+    X, y = data
+    assert fitted.n_features_in_ == 3 and fitted.n_experts_ == len(fitted.experts_)
+    assert fitted.kernel_ == "se"
+    np.testing.assert_array_equal(np.sort(np.concatenate(fitted.experts_)), np.arange(len(X)))
+    np.testing.assert_allclose(fitted.x_mean_, X.mean(0))
+    np.testing.assert_allclose(fitted.x_scale_, X.std(0))
+    np.testing.assert_allclose([fitted.y_mean_, fitted.y_scale_], [y.mean(), y.std()])
+    assert fitted.relevance_.sum() == pytest.approx(1) and fitted.relevance_.argmax() == 0
+    noise = np.sqrt(fitted.noise_variance_) * fitted.y_scale_
+    assert noise == pytest.approx(0.1, rel=0.2)
+    omega = fitted.precision_
+    np.testing.assert_array_equal(omega, omega.T)
+    off_diagonal = np.abs(omega).sum(1) - np.abs(omega.diagonal())
+    np.testing.assert_allclose(fitted.importance_, off_diagonal)
+    assert list(fitted.ranking_) == sorted(range(fitted.n_experts_),
+                                           key=lambda i: (-fitted.importance_[i], i))
+
+
+def test_theta_of_a_fit_repeats_it(data, fitted, queries):
+    theta = [*fitted.lengthscale_, fitted.signal_variance_, fitted.noise_variance_]
+    again = small(theta=theta).fit(*data)
+    np.testing.assert_allclose(again.predict(queries), fitted.predict(queries), rtol=1e-9)
+
+
+def test_what_predict_returns(fitted, queries):
+    mean = fitted.predict(queries)
+    assert mean.shape == (len(queries),)
+    with_std = fitted.predict(queries, return_std=True)
+    with_interval = fitted.predict(queries, return_interval=0.9)
+    everything = fitted.predict(queries, return_std=True, return_interval=0.9)
+    assert [len(r) for r in (with_std, with_interval, everything)] == [2, 3, 4]
+    for other in (with_std[0], with_interval[0], everything[0]):
+        np.testing.assert_array_equal(other, mean)
+    np.testing.assert_array_equal(everything[1], with_std[1])
+    np.testing.assert_allclose(everything[3] - mean, 1.6448536269514722 * everything[1])
+    np.testing.assert_allclose(mean - everything[2], 1.6448536269514722 * everything[1])
+
+
+@pytest.mark.parametrize("method", ["npae", "grbcm", "rbcm", "bcm", "gpoe", "poe", "single",
+                                    "npae*"])
+def test_prediction_parameters_need_no_new_fit(fitted, method):
+    X, y = make_data(100, seed=2)
+    model = QuorumRegressor(**fitted.get_params()).set_params(method=method)
+    model._adopt(fitted._model)
+    assert model.score(X, y) > 0.9
+
+
+def test_latent_leaves_the_noise_out(data, fitted, queries):
+    observed = fitted.predict(queries, return_std=True)[1]
+    latent = small(latent=True)._adopt(fitted._model).predict(queries, return_std=True)[1]
+    noise = fitted.noise_variance_ * fitted.y_scale_ ** 2
+    np.testing.assert_allclose(observed ** 2, latent ** 2 + noise, rtol=1e-9)
+
+
+def test_joint_covariance(fitted, queries):
+    mean, covariance = fitted.predict_joint(queries)
+    np.testing.assert_allclose(mean, fitted.predict(queries), rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(covariance, covariance.T)
+    np.testing.assert_allclose(np.sqrt(covariance.diagonal()),
+                               fitted.predict(queries, return_std=True)[1], rtol=1e-6)
+
+
+def test_calibration_covers(data):
+    X, y = make_data(1000, seed=3)
+    model = small(calibrate=True).fit(*data)
+    _, lower, upper = model.predict(X, return_interval=0.9)
+    assert ((lower <= y) & (y <= upper)).mean() == pytest.approx(0.9, abs=0.05)
+
+
+def test_arrays_are_passed_without_copies(data, fitted, queries, monkeypatch):
+    seen = []
+    for name in ("fit", "predict"):
+        original = getattr(Model, name)
+        monkeypatch.setattr(Model, name, lambda *given, original=original, **named: (
+            seen.append(next(a for a in given if isinstance(a, np.ndarray))),
+            original(*given, **named))[1])
+    small().fit(*data)
+    fitted.predict(queries)
+    assert seen[0] is data[0] or np.shares_memory(seen[0], data[0])
+    assert np.shares_memory(seen[1], queries)
+
+
+@pytest.mark.parametrize("change", [np.asfortranarray, lambda a: a.astype(np.float32),
+                                    lambda a: np.repeat(a, 2, axis=0)[::2], np.ndarray.tolist])
+def test_other_layouts_give_the_same_values(fitted, queries, change):
+    queries = queries.astype(np.float32).astype(np.float64)
+    np.testing.assert_array_equal(fitted.predict(change(queries)), fitted.predict(queries))
+
+
+def test_many_threads_on_one_model(fitted, queries):
+    expected, wrong = fitted.predict(queries), []
+
+    def ask():
+        for _ in range(5):
+            if (fitted.predict(queries) != expected).any():
+                wrong.append(1)
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    [t.start() for t in threads]
+    [t.join() for t in threads]
+    assert not wrong
+
+
+def test_demo_data():
+    X, y = quorum.demo_data(1000, noise=0.0)
+    np.testing.assert_array_equal(quorum.demo_function(X), y)

@@ -1,0 +1,76 @@
+"""Progress, Ctrl-C, and other threads during work."""
+import os
+import signal
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+from conftest import make_data, small
+
+import quorum
+
+
+def press_ctrl_c(after):
+    timer = threading.Timer(after, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    return timer
+
+
+def test_ctrl_c_stops_a_fit(fitted, queries):
+    X, y = make_data(6000, inputs=6)
+    handler = signal.getsignal(signal.SIGINT)
+    timer, start = press_ctrl_c(0.5), time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        small(n_experts=2, train="parts", max_evaluations=100000, tolerance=0).fit(X, y)
+    assert time.monotonic() - start < 20
+    timer.join()
+    assert signal.getsignal(signal.SIGINT) is handler
+    assert len(fitted.predict(queries)) == len(queries)  # the library is as before
+
+
+def test_ctrl_c_goes_to_the_users_own_handler(data):
+    pressed = []
+    former = signal.signal(signal.SIGINT, lambda *_: pressed.append(1))
+    timer = press_ctrl_c(0.2)
+    try:
+        with pytest.raises(quorum.CancelledError, match="cancelled during"):
+            small(n_experts=1, train="parts", max_evaluations=100000, tolerance=0).fit(
+                *make_data(2000))
+    finally:
+        timer.join()
+        signal.signal(signal.SIGINT, former)
+    assert pressed == [1]
+
+
+def test_progress_is_shown(data, queries, capsys):
+    model = small(verbose=1).fit(*data)
+    assert "quorum fit: train" in capsys.readouterr().err
+    model.predict(queries)
+    assert "quorum predict: predict" in capsys.readouterr().err
+    model.set_params(verbose=0).predict(queries)
+    assert capsys.readouterr().err == ""
+
+
+def test_an_error_while_showing_comes_through(data, monkeypatch):
+    class Broken:
+        def write(self, _):
+            raise BrokenPipeError("nobody listens")
+
+    monkeypatch.setattr(sys, "stderr", Broken())
+    with pytest.raises(BrokenPipeError, match="nobody listens"):
+        small(verbose=1).fit(*data)
+
+
+def test_other_threads_run_during_work():
+    values = np.random.default_rng(0).standard_normal((300, 400))
+    covariance = values.T @ values / 300
+    done, ticks = threading.Event(), 0
+    worker = threading.Thread(target=lambda: (quorum.graphical_lasso(covariance, 0.1), done.set()))
+    worker.start()
+    while not done.is_set():
+        time.sleep(0.001)
+        ticks += 1
+    worker.join()
+    assert ticks > 10  # one call of the library, without callbacks
