@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/random.h"
+#include "experts/neighbours.h"
 #include "experts/partition.h"
 #include "linalg/blas.h"
 
@@ -11,7 +12,9 @@
 
 enum {
     STREAM_ORDER = 6, /* random stream: see rng_seed                     */
-    GROUP = 32,       /* targets and rows of one product of the search   */
+    INDEX_FROM = 4,   /* times as many rows as targets: search by index  */
+    INDEX_CHUNK = 1024,
+    GROUP = 32, /* targets and rows of one product of the search   */
     TILE = 1024
 };
 
@@ -169,10 +172,10 @@ typedef struct {
     double *center;      /* per worker: D x GROUP                             */
     double *product;     /* per worker: TILE x GROUP                          */
     candidate *heap;     /* per worker: GROUP x p->given                      */
-} neighbour_search;
+} target_search;
 
 /* Candidates are the places before this one. */
-static size_t allowed_end(const neighbour_search *s, size_t target)
+static size_t allowed_end(const target_search *s, size_t target)
 {
     if (s->p->given == 0)
         return 0;
@@ -189,7 +192,7 @@ static void block_center(const ordering *o, size_t block, double *center)
 }
 
 /* One target's column of products z.c over the places from .. to-1. */
-static void scan_column(const neighbour_search *s, size_t target, size_t from, size_t to,
+static void scan_column(const target_search *s, size_t target, size_t from, size_t to,
                         const double *product, nearest *t)
 {
     const ordering *o = s->o;
@@ -210,7 +213,7 @@ static int farthest_first(const void *a, const void *b)
 
 static quorum_status search_group(void *context, size_t item, int worker)
 {
-    neighbour_search *s = context;
+    target_search *s = context;
     const ordering *o = s->o;
     size_t first = item * GROUP, D = o->D, room = s->p->given;
     size_t width = s->count - first < GROUP ? s->count - first : GROUP;
@@ -239,7 +242,7 @@ static quorum_status search_group(void *context, size_t item, int worker)
     return QUORUM_OK;
 }
 
-static quorum_status find_neighbours(neighbour_search *s)
+static quorum_status find_neighbours(target_search *s)
 {
     size_t groups = (s->count + GROUP - 1) / GROUP;
     size_t workers = (size_t)parallel_workers(s->p->threads, groups);
@@ -255,6 +258,71 @@ static quorum_status find_neighbours(neighbour_search *s)
     mem_free(s->center);
     mem_free(s->product);
     mem_free(s->heap);
+    return status;
+}
+
+/* ---- The same by an index, where targets are few among many rows ---- */
+
+/* Of the `room` rows around a target, nearest first, the nearest allowed ones, farthest
+ * first. */
+static void keep_allowed(target_search *s, size_t target, const size_t *around, size_t room)
+{
+    size_t given = s->p->given, count = 0, *found = s->found + target * given;
+    size_t own = s->o->first[s->skipped + target], behind = s->o->first[s->skipped + target + 1];
+    size_t end = allowed_end(s, target);
+    for (size_t i = 0; i < room && count < given; i++)
+        if (around[i] < end && (around[i] < own || around[i] >= behind))
+            found[count++] = around[i];
+    for (size_t i = 0; i < count / 2; i++) {
+        size_t other = found[count - 1 - i];
+        found[count - 1 - i] = found[i];
+        found[i] = other;
+    }
+    s->found_count[target] = count;
+}
+
+/* Twice as many rows are looked at as are wanted: most come earlier than the targets, and
+ * a target that finds fewer is given fewer. */
+static quorum_status find_by_index(target_search *s)
+{
+    const ordering *o = s->o;
+    size_t D = o->D, room = (s->p->others ? 1 : 2) * s->p->given + s->p->block;
+    size_t *around = NULL;
+    double *center = NULL, *unit = NULL;
+    points rows = {0}, targets = {0};
+    neighbour_index *index = NULL;
+    quorum_status status = QUORUM_OK;
+    room = room < o->n ? room : o->n;
+    NEW_ARRAY(around, room * INDEX_CHUNK);
+    NEW_ARRAY(center, D * INDEX_CHUNK);
+    NEW_ARRAY(unit, D);
+    if (!around || !center || !unit) {
+        status = failure(QUORUM_E_MEMORY, "out of memory for the neighbours of %zu training blocks",
+                         s->count);
+        goto done;
+    }
+    for (size_t d = 0; d < D; d++)
+        unit[d] = 1.0; /* Z is scaled already */
+    TRY_OR_DONE(points_new(o->n, D, &rows));
+    TRY_OR_DONE(points_new(INDEX_CHUNK, D, &targets));
+    points_scale(&rows, o->n, o->Z, NULL, unit);
+    TRY_OR_DONE(neighbour_index_new(&rows, s->p->threads, &index));
+    for (size_t first = 0; first < s->count; first += INDEX_CHUNK) {
+        size_t width = s->count - first < INDEX_CHUNK ? s->count - first : INDEX_CHUNK;
+        for (size_t k = 0; k < width; k++)
+            block_center(o, s->skipped + first + k, center + k * D);
+        points_scale(&targets, width, center, NULL, unit);
+        TRY_OR_DONE(neighbour_search(index, &targets, room, s->p->threads, around, NULL));
+        for (size_t k = 0; k < width; k++)
+            keep_allowed(s, first + k, around + k * room, room);
+    }
+done:
+    neighbour_index_free(index);
+    points_free(&rows);
+    points_free(&targets);
+    mem_free(around);
+    mem_free(center);
+    mem_free(unit);
     return status;
 }
 
@@ -279,7 +347,7 @@ static void take_row(const vecchia_problem *p, size_t row, size_t to, vecchia_pa
     v->row[to] = row;
 }
 
-static quorum_status gather(const neighbour_search *s, vecchia_parts *v)
+static quorum_status gather(const target_search *s, vecchia_parts *v)
 {
     const ordering *o = s->o;
     size_t total = 0;
@@ -314,7 +382,7 @@ quorum_status vecchia_parts_new(const vecchia_problem *p, vecchia_parts *out)
 {
     ordering o = {0};
     vecchia_parts v = {0};
-    neighbour_search s = {.p = p, .o = &o};
+    target_search s = {.p = p, .o = &o};
     quorum_status status = order_rows(p, &o);
     if (status < 0)
         return status;
@@ -324,7 +392,7 @@ quorum_status vecchia_parts_new(const vecchia_problem *p, vecchia_parts *out)
         status = failure(QUORUM_E_MEMORY, "out of memory for %zu training blocks", s.count);
         goto done;
     }
-    TRY_OR_DONE(find_neighbours(&s));
+    TRY_OR_DONE(o.n > INDEX_FROM * s.count * p->block ? find_by_index(&s) : find_neighbours(&s));
     TRY_OR_DONE(gather(&s, &v));
 done:
     ordering_free(&o);

@@ -203,24 +203,28 @@ static void rows_given_are_earlier_and_nearest(void **state)
     vecchia_parts_free(&v);
 }
 
+/* Few targets are searched for by an index, many by products: the rows are the same. */
 static void targets_are_the_last_blocks(void **state)
 {
     world *w = *state;
+    static const size_t targets[] = {50, 20};
     vecchia_parts all, some;
     assert_ok(vecchia_parts_new(&w->problem, &all));
-    w->problem.targets = 50;
-    assert_ok(vecchia_parts_new(&w->problem, &some));
-    size_t skipped = all.parts.M - some.parts.M, rows = 0;
-    for (size_t e = 0; e < some.parts.M; e++) {
-        size_t m = part_size(&some.parts, e);
-        assert_int_equal(m, part_size(&all.parts, skipped + e));
-        assert_memory_equal(some.row + some.offset[e], all.row + all.offset[skipped + e],
-                            m * sizeof *some.row);
-        rows += m - some.given[e];
+    for (size_t c = 0; c < 2; c++) {
+        w->problem.targets = targets[c];
+        assert_ok(vecchia_parts_new(&w->problem, &some));
+        size_t skipped = all.parts.M - some.parts.M, rows = 0;
+        for (size_t e = 0; e < some.parts.M; e++) {
+            size_t m = part_size(&some.parts, e);
+            assert_int_equal(m, part_size(&all.parts, skipped + e));
+            assert_memory_equal(some.row + some.offset[e], all.row + all.offset[skipped + e],
+                                m * sizeof *some.row);
+            rows += m - some.given[e];
+        }
+        assert_true(rows >= targets[c] && rows < targets[c] + 13);
+        vecchia_parts_free(&some);
     }
-    assert_true(rows >= 50 && rows < 50 + 13);
     vecchia_parts_free(&all);
-    vecchia_parts_free(&some);
 }
 
 /* others=1: each row is given its nearest others, later ones too. */
@@ -230,21 +234,24 @@ static void rows_can_be_left_out_one_by_one(void **state)
     vecchia_parts v;
     w->problem.block = 1;
     w->problem.others = 1;
-    assert_ok(vecchia_parts_new(&w->problem, &v));
-    assert_int_equal(v.parts.M, N);
-    for (size_t e = 0; e < N; e++) {
-        const size_t *row = v.row + v.offset[e];
-        double center[D], farthest = 0.0;
-        size_t nearer = 0;
-        assert_int_equal(v.given[e], 20);
-        center_of(w, row + 20, 1, center);
-        for (size_t i = 0; i < 20; i++)
-            farthest = fmax(farthest, distance(w, center, row[i]));
-        for (size_t i = 0; i < N; i++)
-            nearer += i != row[20] && distance(w, center, i) < farthest - 1e-12;
-        assert_int_equal(nearer, 19);
+    for (size_t few = 0; few < 2; few++) {
+        w->problem.targets = few ? 30 : 0;
+        assert_ok(vecchia_parts_new(&w->problem, &v));
+        assert_int_equal(v.parts.M, few ? 30 : N);
+        for (size_t e = 0; e < v.parts.M; e++) {
+            const size_t *row = v.row + v.offset[e];
+            double center[D], farthest = 0.0;
+            size_t nearer = 0;
+            assert_int_equal(v.given[e], 20);
+            center_of(w, row + 20, 1, center);
+            for (size_t i = 0; i < 20; i++)
+                farthest = fmax(farthest, distance(w, center, row[i]));
+            for (size_t i = 0; i < N; i++)
+                nearer += i != row[20] && distance(w, center, i) < farthest - 1e-12;
+            assert_int_equal(nearer, 19);
+        }
+        vecchia_parts_free(&v);
     }
-    vecchia_parts_free(&v);
 }
 
 static void parts_and_theta_do_not_depend_on_threads(void **state)
