@@ -1,0 +1,2 @@
+def write(experiment, setup, cells, results, runner):
+    return setup.folder
