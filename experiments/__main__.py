@@ -12,6 +12,7 @@ try:
 except ImportError:
     sys.exit("quorum reproduce: NumPy is missing: apt install python3-numpy")
 
+import report
 from cells import Runner
 from progress import Progress
 
@@ -63,9 +64,7 @@ def reproduce(name, args):
     cells = experiment.plan(setup)
     quorum = os.environ.get("QUORUM") or shutil.which("quorum")
     runner = Runner(quorum, folder, data, args.again, Progress(name, args.quiet))
-    results = runner.run(cells)
-    from report import write
-    path = write(experiment, setup, cells, results, runner)
+    path = report.write(experiment, setup, cells, runner.run(cells))
     print(f"{path}  ({runner.ran} of {len(cells)} cells run)")
 
 

@@ -15,6 +15,8 @@ import subprocess
 import time
 from dataclasses import dataclass, field
 
+import origin
+
 # The paper's way: parts by raw inputs, hyperparameters trained on those parts.
 PAPER = ("--kernel", "se", "--metric", "input", "--train", "parts")
 WORK = "work"  # below the experiment's folder: made data, models, predictions
@@ -86,8 +88,9 @@ class Runner:
         self.again, self.progress = again, progress
         self.hashes = {}
         self.ran = 0
-        self.version = subprocess.run([quorum, "--version"], capture_output=True, text=True,
-                                      check=True).stdout.split("\n")[0]
+        self.version = origin.version(quorum)
+        self.origin = {"version": self.version, "commit": origin.commit(),
+                       "machine": origin.machine(), "date": origin.today()}
         for part in ("cells", WORK):
             os.makedirs(os.path.join(folder, part), exist_ok=True)
 
@@ -131,7 +134,7 @@ class Runner:
         return [c for c in cells if c.name in todo | wanted]
 
     def run(self, cells):
-        """Results by name.  Fits come before what uses them."""
+        """What the cells' files hold, by name.  Fits come before what uses them."""
         assert len({slug(c.name) for c in cells}) == len(cells), "two cells of one name"
         todo = self.unfinished(cells)
         self.progress.start([c.seconds for c in todo])
@@ -139,7 +142,7 @@ class Runner:
             self.run_cell(cell)
             self.progress.done(cell.seconds)
         self.again = None
-        return {c.name: self.finished(c)["result"] for c in cells}
+        return {c.name: self.finished(c) for c in cells}
 
     def run_cell(self, cell):
         command = [self.quorum, *map(self.real, cell.words)]
@@ -152,7 +155,7 @@ class Runner:
             raise SystemExit(f"\nquorum reproduce: {cell.name}: {' '.join(command)}\n{said}")
         self.ran += 1
         stored = {"name": cell.name, "command": "quorum " + " ".join(cell.words),
-                  "key": self.key(cell), "version": self.version,
+                  "key": self.key(cell), **self.origin,
                   "wall_seconds": round(time.time() - started, 2),
                   "result": output_of(cell, stdout, self.folder)}
         temporary = self.file_of(cell) + ".part"
