@@ -171,7 +171,9 @@ def scores(cells, results):
         if cell.words[0] != "evaluate":
             continue
         for r in results[cell.name]:
-            yield {**cell.about, "method": r["method"].rstrip("*"), "select": r["select"],
+            by_itself = r["select"] == "auto" and r["method"] != "npae"
+            yield {**cell.about, "method": r["method"].rstrip("*"),
+                   "select": "all" if by_itself else r["select"],
                    "space": r["space"], "smse": r["smse"], "msll": r["msll"], "mae": r["mae"],
                    "coverage95": r["coverage"]["95"], "coverage99": r["coverage"]["99"],
                    "experts_used": r["experts_used"], "seconds": r["seconds"], "cell": cell.name}

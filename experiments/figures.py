@@ -1,14 +1,14 @@
 """Pictures: plots by gnuplot, graphs by Graphviz.  All can be told apart in grey."""
 import os
 import subprocess
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 # colour, dash type and point type of each line
 STYLES = {
     "NPAE": ("#111111", 1, 7), "NPAE*(0.8)": ("#0b5fa5", 2, 5), "NPAE*(0.5)": ("#5aa9e6", 4, 9),
     "GPoE": ("#7f7f7f", 1, 4), "RBCM": ("#c0392b", 2, 6), "GRBCM": ("#d68910", 4, 12),
     "exact GP": ("#000000", 3, 1), "most important": ("#0b5fa5", 1, 7),
-    "least important": ("#c0392b", 2, 4), "own: 4 experts a query": ("#1e8449", 5, 13),
+    "least important": ("#c0392b", 2, 4),
 }
 FONT = "Helvetica,13"
 
@@ -17,11 +17,10 @@ FONT = "Helvetica,13"
 class Panel:
     title: str
     xlabel: str
-    ylabel: str
     series: list             # (label, [(x, y, spread), ...])
     logx: bool = False
     logy: bool = False
-    settings: tuple = field(default_factory=tuple)  # further gnuplot lines
+    xtics: str = "autofreq"
 
 
 def gnuplot(path, width, height, lines):
@@ -42,78 +41,92 @@ def style(label):
     return f"lc rgb '{colour}' dt {dash} lw 2 pt {point} ps 0.7"
 
 
-def key_panel(labels):
-    """A panel that holds nothing but the legend."""
-    plots = ", ".join(f"NaN with linespoints {style(label)} title '{label}'" for label in labels)
-    return ["unset title; unset xlabel; unset ylabel; unset border; unset tics; unset logscale",
-            "unset grid; set xrange [0:1]; set yrange [0:1]",
-            "set key at graph 0.5,0.5 center center vertical samplen 4 spacing 1.4 reverse Left",
-            f"plot {plots}"]
+class Sheet:
+    """Panels in rows, and below them one legend for all."""
+
+    def __init__(self, columns, rows, panel=(300, 250), legend=40):
+        self.columns, self.panel = columns, panel
+        self.width, self.height = columns * panel[0], rows * panel[1] + legend
+        self.legend = legend / self.height
+        self.script = ["set border lc rgb '#555555'", "set tmargin 2", "set multiplot", "unset key"]
+
+    def place(self, i):
+        """The i-th panel comes next."""
+        x = (i % self.columns) * self.panel[0] / self.width
+        y = 1 - (i // self.columns + 1) * self.panel[1] / self.height
+        return [f"set origin {x:.4f},{y:.4f}",
+                f"set size {self.panel[0] / self.width:.4f},{self.panel[1] / self.height:.4f}"]
+
+    def write(self, path, entries):
+        """entries: what each line of the legend looks like, and its title."""
+        plots = ", ".join(f"NaN {look} title '{title}'" for look, title in entries)
+        gnuplot(path, self.width, self.height, self.script + [
+            "unset title; unset xlabel; unset ylabel; unset border; unset tics; unset logscale",
+            "unset grid; unset arrow; unset offsets; set xrange [0:1]; set yrange [0:1]",
+            f"set origin 0,0; set size 1,{self.legend:.4f}; set margins 0,0,0,0",
+            "set key at screen 0.5,%.4f center center horizontal samplen 3 maxrows 2"
+            % (self.legend / 2), f"plot {plots}", "unset multiplot"])
 
 
 def lines(path, panels, columns=None):
-    """Panels of lines with error bars, and one legend for all of them beside the last."""
+    """Panels of lines with error bars."""
     labels = list(dict.fromkeys(label for p in panels for label, _ in p.series))
-    columns = columns or len(panels) + 1
-    rows = -(-(len(panels) + 1) // columns)
-    script = ["set grid lc rgb '#dddddd' lt 1", "set border lc rgb '#555555'",
-              f"set multiplot layout {rows},{columns}", "unset key"]
+    columns = columns or len(panels)
+    sheet = Sheet(columns, -(-len(panels) // columns))
+    sheet.script += ["set grid lc rgb '#dddddd' lt 1", "set format y '%g'"]
     for i, p in enumerate(panels):
         for j, (_, points) in enumerate(p.series):
-            script += block(f"d{i}x{j}", points)
-        script += [f"set title '{p.title}'", f"set xlabel '{p.xlabel}'", f"set ylabel '{p.ylabel}'",
-                   f"{'set' if p.logx else 'unset'} logscale x",
-                   f"{'set' if p.logy else 'unset'} logscale y", *p.settings]
-        drawn = ", ".join(f"$d{i}x{j} with yerrorlines {style(label)}"
-                          for j, (label, _) in enumerate(p.series))
-        script.append(f"plot {drawn}")
-    gnuplot(path, 290 * columns, 300 * rows, script + key_panel(labels) + ["unset multiplot"])
+            sheet.script += block(f"d{i}x{j}", points)
+        sheet.script += [*sheet.place(i), f"set title '{p.title}'", f"set xlabel '{p.xlabel}'",
+                         f"set xtics {p.xtics}", f"{'set' if p.logx else 'unset'} logscale x",
+                         f"{'set' if p.logy else 'unset'} logscale y",
+                         "set offsets graph 0.04, graph 0.04, " +
+                         ("0, 0" if p.logy else "graph 0.04, graph 0.04"),
+                         "plot " + ", ".join(f"$d{i}x{j} with yerrorlines {style(label)}"
+                                             for j, (label, _) in enumerate(p.series))]
+    sheet.write(path, [(f"with linespoints {style(label)}", label) for label in labels])
 
 
 def bars(path, panels, ylabel):
     """Panels (title, categories, {label: [(value, spread), ...]}) of grouped bars."""
-    script = ["set style data histograms", "set style histogram errorbars gap 1.5 lw 1.5",
-              "set grid y lc rgb '#dddddd' lt 1", "set border lc rgb '#555555'",
-              "set xtics rotate by 35 right nomirror", f"set ylabel '{ylabel}'",
-              "set key above horizontal", "set bars small",
-              f"set multiplot layout 1,{len(panels)}"]
-    fills = ("fc rgb '#34495e' fs solid 1.0 border lc rgb '#111111'",
-             "fc rgb '#a9cce3' fs pattern 5 border lc rgb '#111111'")
+    looks = ("lc rgb '#2e4a66' fs solid 1.0 border rgb '#111111'",
+             "lc rgb '#5d8aa8' fs pattern 2 border rgb '#111111'")
+    sheet = Sheet(len(panels), 1, (450, 330))
+    sheet.script += ["set style data histograms", "set style histogram errorbars gap 1.5 lw 1.5",
+                     "set grid y lc rgb '#dddddd' lt 1", "set xtics rotate by 35 right nomirror",
+                     f"set ylabel '{ylabel}'", "set yrange [0:*]"]
     for i, (title, categories, groups) in enumerate(panels):
-        rows = [" ".join([f'"{c}"'] + [f"{v[k]:.6g}" for v in (g[n] for g in groups.values())
-                                       for k in (0, 1)]) for n, c in enumerate(categories)]
-        script += [f"$d{i} << EOD", *rows, "EOD", f"set title '{title}'", "set yrange [0:*]"]
-        plots = ", ".join(f"$d{i} using {2 * k + 2}:{2 * k + 3}:xtic(1) title '{label}' {fills[k]}"
-                          for k, label in enumerate(groups))
-        script.append(f"plot {plots}")
-    gnuplot(path, 460 * len(panels), 360, script + ["unset multiplot"])
+        rows = [" ".join([f'"{c}"'] + [f"{number:.6g}" for g in groups.values() for number in g[n]])
+                for n, c in enumerate(categories)]
+        sheet.script += [f"$d{i} << EOD", *rows, "EOD", *sheet.place(i), f"set title '{title}'",
+                         "plot " + ", ".join(f"$d{i} using {2 * k + 2}:{2 * k + 3}:xtic(1) {looks[k]}"
+                                             for k in range(len(groups)))]
+    sheet.write(path, [(f"with boxes {look}", label) for look, label in zip(looks, panels[0][2])])
 
 
 def bands(path, panels, exact, points):
     """Panels (title, [(x, mean, lower, upper)]) of intervals against those of the exact GP."""
-    script = ["set border lc rgb '#555555'", "set xrange [-0.2:1.2]", "set yrange [-6:14]",
-              "set xlabel 'x'", "set ylabel 'y'", "unset key",
-              "set arrow 1 from 0, graph 0 to 0, graph 1 nohead lc rgb '#999999' dt 3",
-              "set arrow 2 from 1, graph 0 to 1, graph 1 nohead lc rgb '#999999' dt 3",
-              *block("exact", exact), *block("points", points),
-              "set multiplot layout 3,3"]
-    drawn = [("using 1:3:4 with filledcurves fc rgb '#9ecae1' fs solid 0.8 noborder",
-              "99 % interval of the method"),
-             ("using 1:2 with lines lc rgb '#08306b' lw 2.5", "its mean")]
-    common = [("$points using 1:2 with dots lc rgb '#333333'", "test points"),
-              ("$exact using 1:3 with lines lc rgb '#c0392b' dt 2 lw 1.5",
-               "99 % interval of the exact GP"),
-              ("$exact using 1:4 with lines lc rgb '#c0392b' dt 2 lw 1.5", ""),
-              ("$exact using 1:2 with lines lc rgb '#c0392b' dt 1 lw 1", "mean of the exact GP")]
+    look = {"99 % interval of the method": "filledcurves fc rgb '#9ecae1' fs solid 0.8 noborder",
+            "its mean": "lines lc rgb '#08306b' lw 2.5",
+            "99 % interval of the exact GP": "lines lc rgb '#c0392b' dt 2 lw 1.5",
+            "mean of the exact GP": "lines lc rgb '#c0392b' dt 1 lw 1",
+            "test points": "points lc rgb '#444444' pt 7 ps 0.18"}
+    names = list(look)
+    sheet = Sheet(3, 2, (340, 280))
+    sheet.script += ["set xrange [-0.2:1.2]", "set yrange [-8:10]", "set xlabel 'x'",
+                     *(f"set arrow from {x}, graph 0 to {x}, graph 1 nohead lc rgb '#777777' dt 3"
+                       for x in (0, 1)), *block("exact", exact), *block("points", points)]
     for i, (title, rows) in enumerate(panels):
-        script += block(f"d{i}", rows) + [f"set title '{title}'"]
-        script.append("plot " + ", ".join([f"$d{i} {what}" for what, _ in drawn] +
-                                          [what for what, _ in common]))
-    script += ["unset title; unset xlabel; unset ylabel; unset border; unset tics; unset arrow",
-               "set multiplot next", "set key at graph 0.5,0.5 center center samplen 4 spacing 1.5",
-               "plot " + ", ".join([f"$d0 {what} title '{label}'" for what, label in drawn] +
-                                   [f"{what} title '{label}'" for what, label in common if label])]
-    gnuplot(path, 1080, 900, script + ["unset multiplot"])
+        drawn = [f"$d{i} using 1:3:4 with {look[names[0]]}",
+                 f"$points using 1:2 with {look[names[4]]}",
+                 f"$d{i} using 1:2 with {look[names[1]]}",
+                 f"$exact using 1:3 with {look[names[2]]}",
+                 f"$exact using 1:4 with {look[names[2]]}",
+                 f"$exact using 1:2 with {look[names[3]]}"]
+        sheet.script += [*block(f"d{i}", rows), *sheet.place(i), f"set title '{title}'",
+                         "plot " + ", ".join(drawn)]
+    shown = {**look, names[4]: look[names[4]].replace("0.18", "0.5")}
+    sheet.write(path, [(f"with {text}", name) for name, text in shown.items()])
 
 
 def expert_graph(path, graph, selected, best):

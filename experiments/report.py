@@ -80,16 +80,17 @@ def differences(book):
                    "seeds": s.count, "difference": s.mean - float(row["value"])}
 
 
-def comparison(book, caption, table, partition, M, data=None, own=()):
+def comparison(book, caption, table, partition, M, paper_M=None, data=None, own=()):
     """A table of the paper with its numbers, ours and the differences; own rows set apart.
 
-    `own`: (label, columns of scores.csv)."""
+    `own`: (label, columns of scores.csv).  A quick look may have other M than the paper."""
     name = book.setup.name
     where = {"data": data or name, "partition": partition, "M": M}
     head = ["method", "type", "SMSE, paper", "ours", "difference", "MSLL, paper", "ours",
             "difference", "95 % covers", "seconds", "SMSE, latent", "MSLL, latent"]
     rows = []
-    for method, paper in published.numbers(book.published, table, name, partition, M).items():
+    for method, paper in published.numbers(book.published, table, name, partition,
+                                           paper_M or M).items():
         wanted = {**where, **rows_of(method, 0.1 if name == "song" else 0.8)}
         rows.append([method, kind(method), *beside(book, paper, wanted), *rest(book, wanted),
                      *latent(book, wanted)])
