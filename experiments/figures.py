@@ -24,7 +24,7 @@ class Panel:
 
 
 def gnuplot(path, width, height, lines):
-    head = [f"set terminal svg size {width},{height} dynamic noenhanced font '{FONT}' "
+    head = [f"set terminal svg size {width},{height} noenhanced font '{FONT}' "
             "background '#ffffff'", f"set output '{os.path.basename(path)}'"]
     done = subprocess.run(["gnuplot"], input="\n".join(head + lines) + "\n", text=True,
                           capture_output=True, cwd=os.path.dirname(path) or ".")
@@ -39,6 +39,12 @@ def block(name, rows):
 def style(label):
     colour, dash, point = STYLES[label]
     return f"lc rgb '{colour}' dt {dash} lw 2 pt {point} ps 0.7"
+
+
+def line(data, label):
+    """A line with points, and thin error bars behind it."""
+    return (f"{data} with yerrorbars lc rgb '{STYLES[label][0]}' dt 1 lw 0.7 ps 0, "
+            f"{data} with linespoints {style(label)}")
 
 
 class Sheet:
@@ -82,7 +88,7 @@ def lines(path, panels, columns=None):
                          f"{'set' if p.logy else 'unset'} logscale y",
                          "set offsets graph 0.04, graph 0.04, " +
                          ("0, 0" if p.logy else "graph 0.04, graph 0.04"),
-                         "plot " + ", ".join(f"$d{i}x{j} with yerrorlines {style(label)}"
+                         "plot " + ", ".join(line(f"$d{i}x{j}", label)
                                              for j, (label, _) in enumerate(p.series))]
     sheet.write(path, [(f"with linespoints {style(label)}", label) for label in labels])
 

@@ -1,6 +1,9 @@
 """Expert graphs on a page: one picture for each share of experts."""
+import numpy as np
+
 from cells import share, slug
 from figures import expert_graph
+from tables import pick, show, stat
 
 SHARES = (0.5, 0.7, 0.8)
 LEGEND = ("Filled: the most important experts (Definition 3); a larger node is more important. Double "
@@ -33,3 +36,26 @@ def draw(book, experts, seed):
                              f"{len(graph['edges'])} edges"))
         book.page.row(pictures)
     book.page.text(LEGEND)
+    rows = [[M, *(show(s, 2) for s in agreement(book, M))] for M in experts
+            if pick(book.experts, M=M)]
+    book.page.table("Rank correlation of importance over the experts, mean ± standard deviation over "
+                    "seeds", ["M", "with a small error of one's own", "with the number of rows"],
+                    [("", None, rows)])
+
+
+def ranks(numbers):
+    order = np.argsort(numbers, kind="stable")
+    out = np.empty(len(numbers))
+    out[order] = np.arange(len(numbers))
+    return out
+
+
+def agreement(book, M):
+    """Spearman's correlation of importance with -mse and with rows, over the seeds."""
+    found = []
+    for seed in book.setup.seeds:
+        experts = pick(book.experts, M=M, seed=seed)
+        importance = ranks([e["importance"] for e in experts])
+        found.append({"error": np.corrcoef(importance, ranks([-e["mse"] for e in experts]))[0, 1],
+                      "rows": np.corrcoef(importance, ranks([e["rows"] for e in experts]))[0, 1]})
+    return stat(found, "error"), stat(found, "rows")
