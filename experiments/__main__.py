@@ -70,8 +70,17 @@ def reproduce(name, args):
 
 def main():
     args = arguments()
-    for name in NAMES if args.experiment == "all" else (args.experiment,):
-        reproduce(name, args)
+    if args.experiment != "all":
+        return reproduce(args.experiment, args)
+    stopped = []
+    for name in NAMES:
+        try:
+            reproduce(name, args)
+        except SystemExit as stop:
+            print(stop, file=sys.stderr)
+            stopped.append(name)
+    if stopped:
+        sys.exit(f"quorum reproduce: without {', '.join(stopped)}")
 
 
 if __name__ == "__main__":

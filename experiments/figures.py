@@ -104,9 +104,10 @@ def bars(path, panels, ylabel):
     for i, (title, categories, groups) in enumerate(panels):
         rows = [" ".join([f'"{c}"'] + [f"{number:.6g}" for g in groups.values() for number in g[n]])
                 for n, c in enumerate(categories)]
+        drawn = [f"$d{i} using {2 * k + 2}:{2 * k + 3}:xtic(1) {looks[k]}"
+                 for k in range(len(groups))]
         sheet.script += [f"$d{i} << EOD", *rows, "EOD", *sheet.place(i), f"set title '{title}'",
-                         "plot " + ", ".join(f"$d{i} using {2 * k + 2}:{2 * k + 3}:xtic(1) {looks[k]}"
-                                             for k in range(len(groups)))]
+                         "plot " + ", ".join(drawn)]
     sheet.write(path, [(f"with boxes {look}", label) for look, label in zip(looks, panels[0][2])])
 
 

@@ -6,9 +6,9 @@ from figures import expert_graph
 from tables import pick, show, stat
 
 SHARES = (0.5, 0.7, 0.8)
-LEGEND = ("Filled: the most important experts (Definition 3); a larger node is more important. Double "
-          "ring: the experts with the smallest error of their own on the test set, as many as are "
-          "filled. A wider edge is a stronger dependence given all other experts.")
+LEGEND = ("Filled: the most important experts (Definition 3); a larger node is more important. "
+          "Double ring: the experts with the smallest error of their own on the test set, as many "
+          "as are filled. A wider edge is a stronger dependence given all other experts.")
 
 
 def marks(nodes, alpha):
@@ -31,15 +31,16 @@ def draw(book, experts, seed):
             selected, best = marks(graph["nodes"], alpha)
             name = f"graph-{slug(cell.name.split(':')[0])}-{round(100 * alpha)}.svg"
             expert_graph(book.path(name), graph, selected, best)
-            pictures.append((name, f"M = {M}, α = {round(100 * alpha)} %: {len(selected & best)} of "
-                             f"the {len(selected)} selected are among the {len(best)} best; "
+            pictures.append((name, f"M = {M}, α = {round(100 * alpha)} %: {len(selected & best)} "
+                             f"of the {len(selected)} selected are among the {len(best)} best; "
                              f"{len(graph['edges'])} edges"))
         book.page.row(pictures)
     book.page.text(LEGEND)
     rows = [[M, *(show(s, 2) for s in agreement(book, M))] for M in experts
             if pick(book.experts, M=M)]
-    book.page.table("Rank correlation of importance over the experts, mean ± standard deviation over "
-                    "seeds", ["M", "with a small error of one's own", "with the number of rows"],
+    book.page.table("Rank correlation of importance over the experts, mean ± standard deviation "
+                    "over seeds",
+                    ["M", "with a small error of one's own", "with the number of rows"],
                     [("", None, rows)])
 
 

@@ -73,9 +73,9 @@ def times(book, data, M, file_name, title):
             groups[label].append((s.mean, s.spread))
     figures.bars(book.path(file_name), [(title, list(PLAIN), groups)], "seconds")
     npae = book.ours("seconds", data=data, M=M, method="npae")
-    book.page.figure(file_name, "Running time of the independent rules on the whole test set, mean over the "
-                     "seeds, bars are one standard deviation. Starred ones include learning the graph on the "
-                     f"test inputs. NPAE* took {show(npae, 0)} s.")
+    book.page.figure(file_name, "Running time of the independent rules on the whole test set, mean "
+                     "over the seeds, bars are one standard deviation. Starred ones include "
+                     f"learning the graph on the test inputs. NPAE* took {show(npae, 0)} s.")
 
 
 def variants(book, data, labels):
@@ -89,8 +89,9 @@ def variants(book, data, labels):
                 found += [show(stat(pick(book.scores, **where), m), 4) for m in ("smse", "msll")]
             if found[0]:
                 rows.append([label, name, *found])
-    book.page.table("Plain and starred rules under other readings of the paper (one seed where not said "
-                    "otherwise)", ["reading", "rule", "SMSE", "MSLL", "SMSE, starred", "MSLL, starred"],
+    book.page.table("Plain and starred rules under other readings of the paper (one seed where not "
+                    "said otherwise)",
+                    ["reading", "rule", "SMSE", "MSLL", "SMSE, starred", "MSLL, starred"],
                     [("", None, rows)], text_columns=(1,), group_columns=(2, 4))
 
 

@@ -65,7 +65,7 @@ class Page:
     def table(self, caption, head, groups, text_columns=(), group_columns=()):
         """head: titles; groups: (css class, heading or None, rows) one after the other."""
         def css(i):
-            names = (["text"] if i in text_columns else []) + (["group"] if i in group_columns else [])
+            names = ["text"] * (i in text_columns) + ["group"] * (i in group_columns)
             return f' class="{" ".join(names)}"' if names else ""
         cells = "".join(f'<th scope="col"{css(i)}>{escape(t)}</th>' for i, t in enumerate(head))
         out = [f'<div class="wide"><table><caption>{escape(caption)}</caption>',
@@ -73,7 +73,8 @@ class Page:
         for name, heading, rows in groups:
             out.append(f'<tbody class="{name}">' if name else "<tbody>")
             if heading:
-                out.append(f'<tr><th colspan="{len(head)}" scope="rowgroup">{escape(heading)}</th></tr>')
+                out.append(f'<tr><th colspan="{len(head)}" scope="rowgroup">{escape(heading)}</th>'
+                           "</tr>")
             for row in rows:
                 out.append("<tr>" + "".join(f"<td{css(i)}>{escape(c)}</td>"
                                             for i, c in enumerate(row)) + "</tr>")

@@ -56,9 +56,10 @@ def extras(setup, M, train, test):
 
 def report(book):
     M, page = experts(book.setup), book.page
-    page.text("41,157 training rows with 9 inputs, 4,573 test rows, K-means. Target log(1 + RMSD), see below; "
-              "λ = 0.1 of the largest covariance between two experts, see below; α = 0.8; the graph learned on "
-              "the test inputs. Independent rules in observed space, as in the paper.")
+    page.text(
+        "41,157 training rows with 9 inputs, 4,573 test rows, K-means. Target log(1 + RMSD), see "
+        "below; λ = 0.1 of the largest covariance between two experts, see below; α = 0.8; the "
+        "graph learned on the test inputs. Independent rules in observed space, as in the paper.")
     closeness(book)
     page.heading("Tables 2 and 5")
     tables(book, "protein", M, EXPERTS)
@@ -73,24 +74,27 @@ def explain(book):
     used = stat(pick(book.fits, data="protein", M=M), "lambda")
     edges = stat(pick(book.fits, data="protein", M=M), "edges")
     page.heading("Why", 3)
-    variants(book, "protein", [("log(1 + RMSD), all seeds", {}), ("raw RMSD", {"variant": "raw target"}),
+    variants(book, "protein", [("log(1 + RMSD), all seeds", {}),
+                               ("raw RMSD", {"variant": "raw target"}),
                                ("no size limits of parts", {"variant": "no size limits"})])
     share = hurt(book, f"log seed{seed}", test)
     poe = book.ours("msll", M=M, method="poe", select="all", space="observed")
     page.points([
-        "The target. The paper does not say which it used. On log(1 + RMSD) the plain independent rules come "
-        f"out (PoE's MSLL {show(poe, 2)} against 33.24); on the raw RMSD BCM, RBCM and GRBCM do not.",
-        f"λ = 0.1 leaves {empty['edges']} edges in standardised units: every covariance between two experts' "
-        "predictions is smaller than the penalty, importance is 0 for everyone, and there is nothing to select "
-        f"by. The tables use λ = 0.1 of the largest covariance, {show(used, 4)}, which leaves "
-        f"{show(edges, 0)} edges. λ has the units of the target, squared; in the raw target's units 0.1 would "
-        "be a small penalty.",
-        "Starred rules. In the paper each is a little better than the plain rule. Here only PoE* and GPoE* are: "
-        "leaving out experts makes their product less overconfident. BCM*, RBCM* and GRBCM* lose, and so does "
-        f"NPAE*. Parts are regions, and {100 * share:.0f} % of the test rows lose their surest expert: the table "
-        "above shows that the loss is in these rows. Other readings (raw target, parts without size limits) do "
-        "not change this.",
-        "PoE and GPoE with weights 1/M have the same mean, so their SMSE must agree, as it does in the paper and "
-        "here.",
-        "Choosing experts for each query instead of once for all avoids the loss: see this project's own rows.",
+        "The target. The paper does not say which it used. On log(1 + RMSD) the plain independent "
+        f"rules come out (PoE's MSLL {show(poe, 2)} against 33.24); on the raw RMSD BCM, RBCM and "
+        "GRBCM do not.",
+        f"λ = 0.1 leaves {empty['edges']} edges in standardised units: every covariance between "
+        "two experts' predictions is smaller than the penalty, importance is 0 for everyone, and "
+        "there is nothing to select by. The tables use λ = 0.1 of the largest covariance, "
+        f"{show(used, 4)}, which leaves {show(edges, 0)} edges. λ has the units of the target, "
+        "squared; in the raw target's units 0.1 would be a small penalty.",
+        "Starred rules. In the paper each is a little better than the plain rule. Here only PoE* "
+        "and GPoE* are: leaving out experts makes their product less overconfident. BCM*, RBCM* "
+        f"and GRBCM* lose, and so does NPAE*. Parts are regions, and {100 * share:.0f} % of the "
+        "test rows lose their surest expert: the table above shows that the loss is in these "
+        "rows. Other readings (raw target, parts without size limits) do not change this.",
+        "PoE and GPoE with weights 1/M have the same mean, so their SMSE must agree, as it does "
+        "in the paper and here.",
+        "Choosing experts for each query instead of once for all avoids the loss: see this "
+        "project's own rows.",
     ])

@@ -63,10 +63,11 @@ def own_rows(partition, M):
 
 def report(book):
     page = book.page
-    page.text("7,168 training rows with 32 inputs, 1,024 test rows; λ = 0.1, the graph learned on the test "
-              "inputs; α = 0.8 for starred independent rules. Independent rules aggregate noisy "
-              "predictions (‘observed’), as in the paper; the last two columns show the same rule in "
-              "latent space, this project's default.")
+    page.text(
+        "7,168 training rows with 32 inputs, 1,024 test rows; λ = 0.1, the graph learned on the "
+        "test inputs; α = 0.8 for starred independent rules. Independent rules aggregate noisy "
+        "predictions (‘observed’), as in the paper; the last two columns show the same rule in "
+        "latent space, this project's default.")
     closeness(book)
     page.heading("Table 1: K-means and random parts, M = 15")
     for partition in PARTITIONS:
@@ -94,9 +95,11 @@ def time_part(book):
             groups[partition] = [(s.mean, s.spread) for s in stats]
         panels.append((title, names, groups))
     figures.bars(book.path("times.svg"), panels, "seconds")
-    book.page.figure("times.svg", "Prediction time for the 1,024 test rows, mean over the seeds, bars are one "
-                     "standard deviation. Starred methods include learning the graph on the test "
-                     "inputs; GRBCM's experts hold twice the rows and are made in this time.")
+    book.page.figure(
+        "times.svg",
+        "Prediction time for the 1,024 test rows, mean over the seeds, bars are one standard "
+        "deviation. Starred methods include learning the graph on the test inputs; GRBCM's "
+        "experts hold twice the rows and are made in this time.")
 
 
 def exponent(book, M, alpha):
@@ -111,21 +114,23 @@ def explain(book):
     counts = sorted({r["M"] for r in book.scores if isinstance(r["M"], int)})
     times = {M: book.ours("seconds", partition="kmeans", M=M, method="npae", select="all").mean
              for M in counts}
+    spent = ", ".join(f"{times[M]:.2f} s at M = {M}" for M in counts)
     book.page.heading("Why", 3)
     book.page.points([
-        "The paper's independent rules are in observed space. RBCM's MSLL above 0 can only come from there: "
-        f"ours (K-means, M = 15) is {show(of('msll', 'rbcm', space='observed'), 2)} in observed and "
-        f"{show(of('msll', 'rbcm', space='latent'), 3)} in latent space, at the same SMSE. Fifteen noisy "
-        "opinions are counted as fifteen independent observations, and the interval that should hold 95 % "
-        f"holds {100 * of('coverage95', 'rbcm', space='observed').mean:.0f} %. How far above 0 the MSLL goes "
-        "depends on the hyperparameters, and the paper’s own RBCM values (1.1 to 4.4, once below 0) are as "
-        "scattered.",
-        "Hyperparameters decide more than the partition: with one θ for all experts, trained on the parts, "
-        "K-means and random parts differ by less than the seeds do.",
-        f"NPAE's time hardly depends on M: {', '.join(f'{times[M]:.2f} s at M = {M}' for M in counts)}. "
-        "M³ would grow by a factor of "
-        f"{(counts[-1] / counts[0])**3:.0f}. n_t·n² rules, so selection saves about α²: NPAE*(0.5) at M = "
-        f"{counts[-1]} goes like α to the power {exponent(book, counts[-1], 0.5):.1f}, the graph included.",
-        "The paper's tables 1 and 4 give two values for one number twice: GPoE −1.5125 and −1.5126, NPAE −1.534 "
-        "and −1.5344 (random, M = 15). These are roundings.",
+        "The paper's independent rules are in observed space. RBCM's MSLL above 0 can only come "
+        f"from there: ours (K-means, M = 15) is {show(of('msll', 'rbcm', space='observed'), 2)} "
+        f"in observed and {show(of('msll', 'rbcm', space='latent'), 3)} in latent space, at the "
+        "same SMSE. Fifteen noisy opinions are counted as fifteen independent observations, and "
+        "the interval that should hold 95 % holds "
+        f"{100 * of('coverage95', 'rbcm', space='observed').mean:.0f} %. How far above 0 the MSLL "
+        "goes depends on the hyperparameters, and the paper’s own RBCM values (1.1 to 4.4, once "
+        "below 0) are as scattered.",
+        "Hyperparameters decide more than the partition: with one θ for all experts, trained on "
+        "the parts, K-means and random parts differ by less than the seeds do.",
+        f"NPAE's time hardly depends on M: {spent}. "
+        f"M³ would grow by a factor of {(counts[-1] / counts[0])**3:.0f}. n_t·n² rules, "
+        f"so selection saves about α²: NPAE*(0.5) at M = {counts[-1]} goes like α to the power "
+        f"{exponent(book, counts[-1], 0.5):.1f}, the graph included.",
+        "The paper's tables 1 and 4 give two values for one number twice: GPoE −1.5125 and "
+        "−1.5126, NPAE −1.534 and −1.5344 (random, M = 15). These are roundings.",
     ])

@@ -94,8 +94,8 @@ def comparison(book, caption, table, partition, M, paper_M=None, data=None, own=
         wanted = {**where, **rows_of(method, 0.1 if name == "song" else 0.8)}
         rows.append([method, kind(method), *beside(book, paper, wanted), *rest(book, wanted),
                      *latent(book, wanted)])
-    extra = [[label, "", "", show(book.ours("smse", **w), 4), "", "", show(book.ours("msll", **w), 3),
-              "", *rest(book, w), "", ""] for label, w in own if book.ours("smse", **w)]
+    extra = [[label, "", *beside(book, {}, w), *rest(book, w), "", ""]
+             for label, w in own if book.ours("smse", **w)]
     book.page.table(caption, head, [("", None, rows), *([("own", OWN, extra)] if extra else [])],
                     text_columns=(1,), group_columns=(2, 5, 8, 10))
 
@@ -130,9 +130,9 @@ def closeness(book):
         return
     near = [d for d in found if abs(d["difference"]) <=
             (0.05 * float(d["paper"]) if d["metric"] == "smse" else 0.05)]
-    book.page.text(f"Of the paper's {len(found)} numbers for this data, {len(near)} come out within "
-                   "5 % of the SMSE or 0.05 of the MSLL. Ours are means over the seeds with their "
-                   "standard deviation.")
+    book.page.text(f"Of the paper's {len(found)} numbers for this data, {len(near)} come out "
+                   "within 5 % of the SMSE or 0.05 of the MSLL. Ours are means over the seeds "
+                   "with their standard deviation.")
 
 
 def verdicts(book):
@@ -161,12 +161,13 @@ def how_made(book, stored):
     page.points([f"command: `{command(book.setup)}`",
                  *(f"{what}: {', '.join(sorted({s[what] for s in stored.values()}))}"
                    for what in ("machine", "version", "commit", "date"))])
-    page.text("Seconds are those of one `quorum evaluate` call on a machine that may have been busy "
-              "with other work; they include making the experts' factors for the first method of a "
-              "call and, for starred methods, learning the graph on the test inputs. `scores.csv`, "
-              "`fits.csv`, `experts.csv`, `differences.csv` and `claims.csv` lie beside this page; "
-              "`cells/` has what every command printed. In the commands, $DATA is the directory of "
-              "the data sets, and work/ is made in the experiment's folder.")
+    page.text(
+        "Seconds are those of one `quorum evaluate` call on a machine that may have been busy "
+        "with other work; they include making the experts' factors for the first method of a call "
+        "and, for starred methods, learning the graph on the test inputs. `scores.csv`, "
+        "`fits.csv`, `experts.csv`, `differences.csv` and `claims.csv` lie beside this page; "
+        "`cells/` has what every command printed. In the commands, $DATA is the directory of the "
+        "data sets, and work/ is made in the experiment's folder.")
     page.commands(f"All {len(book.cells)} commands",
                   ["quorum " + " ".join(c.words) for c in book.cells])
 

@@ -47,15 +47,17 @@ def extras(setup, M, train, test):
 
 def report(book):
     M, page = experts(book.setup), book.page
-    page.text("44,484 training rows with 21 inputs, 4,449 test rows, the first torque as target, K-means, λ = 0.1, "
-              "α = 0.8, the graph learned on the test inputs. Independent rules in observed space, as in the "
-              "paper (which spells the set ‘Sacros’).")
+    page.text(
+        "44,484 training rows with 21 inputs, 4,449 test rows, the first torque as target, "
+        "K-means, λ = 0.1, α = 0.8, the graph learned on the test inputs. Independent rules in "
+        "observed space, as in the paper (which spells the set ‘Sacros’).")
     closeness(book)
     page.heading("Tables 2 and 5: the official split")
     tables(book, "sarcos", M, EXPERTS)
     page.heading("The same without the leaked rows")
-    page.text("Every row of the official test set is also a training row. Here these rows are left out of the "
-              "training set: 40,035 rows. NPAE* for one seed.")
+    page.text(
+        "Every row of the official test set is also a training row. Here these rows are left out "
+        "of the training set: 40,035 rows. NPAE* for one seed.")
     tables(book, "sarcos_noleak", M, EXPERTS)
     page.heading("Running time (figure in the appendix)")
     times(book, "sarcos", M, "times.svg", "Sarcos")
@@ -81,21 +83,25 @@ def explain(book):
         return [book.ours("smse", data=d, M=M, method=method, select=select, space=space)
                 for d in ("sarcos", "sarcos_noleak")]
     rbcm, npae = both("rbcm", "all", "observed"), both("npae", "graph:0.8", "latent")
-    starred = book.ours("smse", data="sarcos", M=M, method="poe", select="graph:0.8", space="observed")
+    starred = book.ours("smse", data="sarcos", M=M, method="poe", select="graph:0.8",
+                        space="observed")
     page.points([
-        f"{count} of the {rows} official test rows are in the training set. Without them RBCM's SMSE is "
-        f"{show(rbcm[1], 4)} instead of {show(rbcm[0], 4)}, NPAE*'s {show(npae[1], 4)} instead of "
-        f"{show(npae[0], 4)}. Figures on the official split say how well training targets are smoothed, not how "
-        "well new ones are predicted.",
-        "A misprint: the paper's GPoE* has SMSE 0.0038 and its PoE* 0.038, but PoE and GPoE with weights 1/M have the "
-        f"same mean, so both must be 0.038. Ours is {show(starred, 4)} for both. RBCM* is 0.0041 in the paper's "
-        "table 2 and 0.005 in table 5.",
-        "Starred rules. In the paper each is better than the plain rule. Here they are not: parts are regions, and "
-        f"{100 * share:.0f} % of the test rows lose their surest expert; the table above shows that the loss is in "
-        "these rows. Parts without size limits do not change this.",
-        "The paper's BCM, RBCM, GRBCM and NPAE* are better than ours on the same split by up to a factor of two. One "
-        "θ for all experts, trained on the sum of their likelihoods, is what both say they do; what differs (the "
-        "optimiser, its start, the target's scaling) the paper does not say. This project's own rows, whose θ comes "
-        "from other blocks of rows, show how much θ decides.",
-        "Choosing experts for each query instead of once for all avoids the loss: see this project's own rows.",
+        f"{count} of the {rows} official test rows are in the training set. Without them RBCM's "
+        f"SMSE is {show(rbcm[1], 4)} instead of {show(rbcm[0], 4)}, NPAE*'s {show(npae[1], 4)} "
+        f"instead of {show(npae[0], 4)}. Figures on the official split say how well training "
+        "targets are smoothed, not how well new ones are predicted.",
+        "A misprint: the paper's GPoE* has SMSE 0.0038 and its PoE* 0.038, but PoE and GPoE with "
+        f"weights 1/M have the same mean, so both must be 0.038. Ours is {show(starred, 4)} for "
+        "both. RBCM* is 0.0041 in the paper's table 2 and 0.005 in table 5.",
+        "Starred rules. In the paper each is better than the plain rule. Here they are not: parts "
+        f"are regions, and {100 * share:.0f} % of the test rows lose their surest expert; the "
+        "table above shows that the loss is in these rows. Parts without size limits do not "
+        "change this.",
+        "The paper's BCM, RBCM, GRBCM and NPAE* are better than ours on the same split by up to a "
+        "factor of two. One θ for all experts, trained on the sum of their likelihoods, is what "
+        "both say they do; what differs (the optimiser, its start, the target's scaling) the "
+        "paper does not say. This project's own rows, whose θ comes from other blocks of rows, "
+        "show how much θ decides.",
+        "Choosing experts for each query instead of once for all avoids the loss: see this "
+        "project's own rows.",
     ])

@@ -123,9 +123,9 @@ def report(book):
     n, n_test = sizes(book.setup)
     book.page.text(f"f(x) = 5x² sin(12x) + (x³ − 0.5) sin(3x − 0.5) + 4 cos(2x) with noise of "
                    f"standard deviation 0.2; {n} points in [0, 1], {n_test} test points in [−0.2, "
-                   "1.2]; K-means, λ = 0.1, the graph learned on the test inputs. About two in seven "
-                   "test points lie where no expert has seen anything. The paper shows these "
-                   "results as figures without numbers, so there is no difference to print.")
+                   "1.2]; K-means, λ = 0.1, the graph learned on the test inputs. About two in "
+                   "seven test points lie where no expert has seen anything. The paper shows "
+                   "these results as figures without numbers, so there is no difference to print.")
     quality_part(book)
     book.page.heading("Expert graphs (figures ‘Ablation experiment 1’ and ‘3’)")
     gallery.draw(book, GRAPHS, book.setup.seeds[0])
@@ -149,8 +149,8 @@ def quality_part(book):
                                     logy=metric == "seconds"))
     figures.lines(book.path("quality.svg"), panels, columns=2)
     page.figure("quality.svg", "MAE, SMSE, MSLL and prediction time (log scale) against the "
-                "number of experts; mean over the seeds, bars are one standard deviation. Independent "
-                "rules in observed space. The exact GP does not depend on M.")
+                "number of experts; mean over the seeds, bars are one standard deviation. "
+                "Independent rules in observed space. The exact GP does not depend on M.")
     for M in experts_of(book):
         quality_table(book, M)
 
@@ -158,12 +158,12 @@ def quality_part(book):
 def quality_lines(book, metric):
     counts = experts_of(book)
     series = [(name, points_of(book, metric, counts, **rows_of(name))) for name in METHODS]
-    exact_gp = stat(pick(book.scores, M=1), metric)
+    exact_gp = book.ours(metric, M=1)
     return series + [("exact GP", [(M, exact_gp.mean, exact_gp.spread) for M in counts])]
 
 
 def points_of(book, metric, counts, **wanted):
-    stats = [(M, stat(pick(book.scores, M=M, **wanted), metric)) for M in counts]
+    stats = [(M, book.ours(metric, M=M, **wanted)) for M in counts]
     return [(M, s.mean, s.spread) for M, s in stats if s]
 
 
@@ -189,9 +189,9 @@ def alpha_part(book):
     for metric, title in (("mae", "MAE"), ("smse", "SMSE"), ("msll", "MSLL")):
         series = []
         for kind, label in (("best", "most important"), ("worst", "least important")):
-            stats = [(a, stat(pick(book.scores, variant="alpha", M=20, select=f"{kind}:{a}"), metric))
+            stats = [(a, book.ours(metric, variant="alpha", M=20, select=f"{kind}:{a}"))
                      for a in ALPHAS[:-1]]
-            whole = stat(pick(book.scores, M=20, **rows_of("NPAE")), metric)
+            whole = book.ours(metric, M=20, **rows_of("NPAE"))
             series.append((label, [(a, s.mean, s.spread) for a, s in stats if s] +
                            [(1.0, whole.mean, whole.spread)]))
         panels.append(figures.Panel(title, "share of experts α", series,
@@ -207,13 +207,15 @@ def lambda_part(book):
     for metric, title in (("mae", "MAE"), ("smse", "SMSE"), ("msll", "MSLL")):
         series = []
         for name in ("NPAE*(0.5)", "NPAE*(0.8)"):
-            stats = [(v, stat(pick(book.scores, variant="lambda", penalty=v, **rows_of(name)), metric))
+            stats = [(v, book.ours(metric, variant="lambda", penalty=v, **rows_of(name)))
                      for v in LAMBDAS]
             series.append((name, [(v, s.mean, s.spread) for v, s in stats if s]))
         panels.append(figures.Panel(title, "penalty λ", series, logx=True))
     figures.lines(book.path("lambda.svg"), panels)
     edges = {v: stat(pick(book.fits, variant="lambda", penalty=v), "edges") for v in LAMBDAS}
-    book.page.figure("lambda.svg", "NPAE*(0.5) and NPAE*(0.8) against the penalty, M = 20. Edges of the "
+    book.page.figure(
+        "lambda.svg",
+        "NPAE*(0.5) and NPAE*(0.8) against the penalty, M = 20. Edges of the "
                      "graph (on training inputs) at each penalty: " +
                      ", ".join(f"{v}: {s.mean:.0f}" for v, s in edges.items() if s) + " of 190.")
 
@@ -235,14 +237,17 @@ def band_part(book):
     exact_rows = band(book, f"exact seed{seed}: band")
     panels = [(name, band(book, f"M20 seed{seed}: band {name}")) for name, _ in BANDS]
     figures.bands(book.path("bands.svg"), panels, exact_rows, test_points(book))
-    book.page.figure("bands.svg", f"99 % intervals of six methods, M = 20, seed {seed}, and the exact GP "
-                     "(dashed). Dotted verticals: the training data end there.")
+    book.page.figure(
+        "bands.svg",
+        f"99 % intervals of six methods, M = 20, seed {seed}, and the exact GP (dashed). Dotted "
+        "verticals: the training data end there.")
     rows = [[name, *inside_outside(book, f"M20 seed{seed}: band {name}")] for name, _ in BANDS]
     rows.append(["exact GP", *inside_outside(book, f"exact seed{seed}: band")])
-    book.page.table("Root mean squared error and 99 % coverage, inside and outside the training data "
-                    f"(seed {seed})",
-                    ["method", "RMSE in [0, 1]", "RMSE outside", "99 % covers, in [0, 1]",
-                     "outside", "mean width / exact GP's, in [0, 1]", "outside"], [("", None, rows)])
+    book.page.table(
+        "Root mean squared error and 99 % coverage, inside and outside the training data (seed "
+        f"{seed})",
+        ["method", "RMSE in [0, 1]", "RMSE outside", "99 % covers, in [0, 1]", "outside",
+         "mean width / exact GP's, in [0, 1]", "outside"], [("", None, rows)])
 
 
 def inside_outside(book, name):
@@ -274,22 +279,23 @@ def explain(book):
                          for s in ("graph:0.5", "graph:0.8", "all"))
     page.heading("Why", 3)
     page.points([
-        "The error is almost all outside the data: see the table of RMSE inside and outside. There the "
-        "hyperparameters decide, and they differ from seed to seed; the spread of SMSE over the "
-        "seeds is as large as the differences between methods.",
-        "The exact GP is not the best here, for the same reason: outside the data its mean follows θ, and "
-        "local experts fall back to the prior sooner.",
-        f"Half of the experts is not enough here: at M = 20 MSLL is {show(half, 3)} for NPAE*(0.5), "
-        f"{show(most, 3)} for NPAE*(0.8) and {show(whole, 3)} for NPAE. The parts are intervals, so each expert "
-        "that is dropped leaves an interval to its neighbours: see NPAE*(0.5) among the 99 % intervals. "
-        "The paper's curves are almost flat from α = 0.5 on.",
-        "The most important experts are far better than the least important ones, as in the paper, and they are "
-        "the ones that are best on their own (graphs, and the table of rank correlations).",
-        f"NPAE's cost is not n_t·M³. With the rows fixed it went from {times[first]:.2f} s at M = {first} "
-        f"to {times[last]:.2f} s at M = {last}, where M³ grew by a factor of "
-        f"{(last / first)**3:.0f}. What rules is n_t·n², the covariances of all pairs of experts, so "
-        "selection saves α² and not α³: our times at the largest M go like α to the power "
+        "The error is almost all outside the data: see the table of RMSE inside and outside. "
+        "There the hyperparameters decide, and they differ from seed to seed; the spread of SMSE "
+        "over the seeds is as large as the differences between methods.",
+        "The exact GP is not the best here, for the same reason: outside the data its mean "
+        "follows θ, and local experts fall back to the prior sooner.",
+        f"Half of the experts is not enough here: at M = 20 MSLL is {show(half, 3)} for "
+        f"NPAE*(0.5), {show(most, 3)} for NPAE*(0.8) and {show(whole, 3)} for NPAE. The parts are "
+        "intervals, so each expert that is dropped leaves an interval to its neighbours: see "
+        "NPAE*(0.5) among the 99 % intervals. The paper's curves are almost flat from α = 0.5 on.",
+        "The most important experts are far better than the least important ones, as in the "
+        "paper, and they are the ones that are best on their own (graphs, and the table of rank "
+        "correlations).",
+        f"NPAE's cost is not n_t·M³. With the rows fixed it went from {times[first]:.2f} s at M = "
+        f"{first} to {times[last]:.2f} s at M = {last}, where M³ grew by a factor of "
+        f"{(last / first)**3:.0f}. What rules is n_t·n², the covariances of all pairs of experts, "
+        "so selection saves α² and not α³: our times at the largest M go like α to the power "
         f"{exponent(book, last, 0.5):.1f} (α = 0.5), with the graph's own cost in it.",
-        "GPoE, RBCM and GRBCM are in observed space, as in the paper: they aggregate noisy predictions. In "
-        "latent space (rows ‘latent’) RBCM is better calibrated.",
+        "GPoE, RBCM and GRBCM are in observed space, as in the paper: they aggregate noisy "
+        "predictions. In latent space (rows ‘latent’) RBCM is better calibrated.",
     ])

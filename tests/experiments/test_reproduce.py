@@ -115,7 +115,8 @@ def test_again_runs_what_is_named(quick):
     done = reproduce("synthetic", "--out", folder.parent, "--quick", "--again", "own default")
     assert "(2 of" in done.stdout
     assert "synthetic 1/2  own default seed1" in done.stderr and " left" in done.stderr
-    quiet = reproduce("synthetic", "--out", folder.parent, "--quick", "--again", "own default", "-q")
+    quiet = reproduce("synthetic", "--out", folder.parent, "--quick", "--again", "own default",
+                      "-q")
     assert quiet.stderr == ""
 
 

@@ -28,7 +28,8 @@ def test_claims_are_those_of_the_scores(experiment, capsys):
         assert near or str(case.holds) == row["holds"], row
     with capsys.disabled():
         failing = [c for c in cases if not c.holds]
-        print(f"\n{experiment}: {len(failing)} of {len(cases)} cases of the paper's claims do not hold")
+        print(f"\n{experiment}: {len(failing)} of {len(cases)} cases of the paper's claims do not "
+              "hold")
         for c in failing:
             print(f"  {c.claim}: {c.where}, {c.metric} {c.left:.4g} against {c.right:.4g}")
 
