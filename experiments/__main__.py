@@ -56,7 +56,10 @@ def arguments():
 
 def reproduce(name, args):
     folder = os.path.abspath(os.path.join(args.out, name + ("-quick" if args.quick else "")))
-    os.makedirs(folder, exist_ok=True)
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        sys.exit(f"quorum reproduce: {folder} cannot be made: {error.strerror}")
     data = args.data and os.path.abspath(args.data)
     seeds = args.seeds or ([1] if args.quick else [1, 2, 3])
     setup = Setup(name, data, folder, seeds, args.quick)

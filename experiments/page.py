@@ -6,16 +6,15 @@ import re
 STYLE = """
 :root { color-scheme: light; }
 body { font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff; margin: 2rem auto;
-       max-width: 68rem; padding: 0 1rem; }
+       max-width: 76rem; padding: 0 1rem; }
 h1 { font-size: 1.7rem; line-height: 1.2; } h2 { font-size: 1.3rem; margin-top: 2.5rem; }
 h3 { font-size: 1.05rem; margin-top: 1.8rem; }
 p, li { max-width: 46rem; }
 .wide { overflow-x: auto; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 0.9rem; }
-caption { text-align: left; font-weight: 600; padding: 0.4rem 0; }
-th, td { padding: 0.2rem 0.6rem; text-align: right; white-space: nowrap; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 0.85rem; }
+caption { text-align: left; font-weight: 600; padding: 1rem 0 0.4rem; }
+th, td { padding: 0.2rem 0.5rem; text-align: right; white-space: nowrap; }
 th:first-child, td:first-child, td.text, th.text { text-align: left; }
-td.wrap { white-space: normal; text-align: left; min-width: 16rem; }
 thead th { border-bottom: 1px solid #444; vertical-align: bottom; }
 tbody + tbody td, tbody + tbody th { border-top: 1px solid #444; }
 tbody + tbody tr + tr td { border-top: none; }
@@ -23,13 +22,13 @@ tbody.own { background: #f1f6f1; } tbody.own th { font-weight: 600; text-align: 
 td.group, th.group { border-left: 1px solid #bbb; }
 figure { margin: 1.2rem 0; } figure svg { max-width: 100%; height: auto; }
 figcaption { font-size: 0.9rem; max-width: 46rem; }
-.row { display: flex; flex-wrap: wrap; gap: 0.8rem; }
+.row { display: flex; flex-wrap: wrap; gap: 0.8rem; margin-bottom: 0.8rem; }
 .row figure { flex: 1 1 17rem; margin: 0; border: 1px solid #ddd; padding: 0.4rem; }
 .row svg { width: 100%; height: auto; }
 .quick { border: 2px solid #8a5a00; background: #fff6e0; padding: 0.6rem 1rem; }
-.no { font-weight: 700; } code, pre { font-size: 0.82rem; }
+code, pre { font-size: 0.82rem; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; }
-@media print { body { margin: 0; max-width: none; } h2 { break-after: avoid; }
+@media print { body { margin: 0; max-width: none; } table { font-size: 0.65rem; } h2 { break-after: avoid; }
                figure, table { break-inside: avoid; } }
 """
 

@@ -64,10 +64,10 @@ def report(book):
 
 
 def leaked(setup):
-    """How many test rows are in the training set."""
-    files = [read_csv(f"{setup.data}/sarcos/{part}.csv.gz")[1] for part in ("train", "test")]
-    known = {row.tobytes() for row in np.ascontiguousarray(files[0])}
-    return sum(row.tobytes() in known for row in np.ascontiguousarray(files[1])), len(files[1])
+    """How many test rows are training rows: the i-th is the 10 i-th, up to the last digits."""
+    train, test = (read_csv(f"{setup.data}/sarcos/{part}.csv.gz")[1] for part in ("train", "test"))
+    same = np.abs(train[::10][:len(test)] - test).max(axis=1) < 1e-5
+    return same.sum(), len(test)
 
 
 def explain(book):
