@@ -55,7 +55,7 @@ def lost_rows(model, test):
 
 
 def own_rows(data, M):
-    return [("NPAE, 4 best experts a query",
+    return [("NPAE, 4 experts a query",
              {"data": data, "M": M, "variant": "own: 4 best experts a query"}),
             ("default settings, calibrated", {"data": data, "variant": "own: default settings"})]
 

@@ -6,16 +6,16 @@ import re
 STYLE = """
 :root { color-scheme: light; }
 body { font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff; margin: 2rem auto;
-       max-width: 76rem; padding: 0 1rem; }
+       max-width: 78rem; padding: 0 1rem; }
 h1 { font-size: 1.7rem; line-height: 1.2; } h2 { font-size: 1.3rem; margin-top: 2.5rem; }
 h3 { font-size: 1.05rem; margin-top: 1.8rem; }
 p, li { max-width: 46rem; }
 .wide { overflow-x: auto; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 0.85rem; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 0.78rem; }
 caption { text-align: left; font-weight: 600; padding: 1rem 0 0.4rem; }
-th, td { padding: 0.2rem 0.5rem; text-align: right; white-space: nowrap; }
+th, td { padding: 0.2rem 0.4rem; text-align: right; white-space: nowrap; }
 th:first-child, td:first-child, td.text, th.text { text-align: left; }
-thead th { border-bottom: 1px solid #444; vertical-align: bottom; }
+thead th { border-bottom: 1px solid #444; vertical-align: bottom; white-space: normal; }
 tbody + tbody td, tbody + tbody th { border-top: 1px solid #444; }
 tbody + tbody tr + tr td { border-top: none; }
 tbody.own { background: #f1f6f1; } tbody.own th { font-weight: 600; text-align: left; }

@@ -7,7 +7,7 @@ import published
 from cells import fits, scores
 from methods import kind, rows_of
 from page import Page
-from tables import pick, show, signed, stat, write_csv
+from tables import number, pick, show, signed, stat, write_csv
 
 SCORES = ["data", "partition", "M", "seed", "penalty", "variant", "method", "select", "space",
           "smse", "msll", "mae", "coverage95", "coverage99", "experts_used", "seconds", "cell"]
@@ -87,14 +87,14 @@ def comparison(book, caption, table, partition, M, paper_M=None, data=None, own=
     name = book.setup.name
     where = {"data": data or name, "partition": partition, "M": M}
     head = ["method", "type", "SMSE, paper", "ours", "difference", "MSLL, paper", "ours",
-            "difference", "95 % covers", "seconds", "SMSE, latent", "MSLL, latent"]
+            "difference", "95 % covers", "seconds", "latent: SMSE, MSLL"]
     rows = []
     for method, paper in published.numbers(book.published, table, name, partition,
                                            paper_M or M).items():
         wanted = {**where, **rows_of(method, 0.1 if name == "song" else 0.8)}
         rows.append([method, kind(method), *beside(book, paper, wanted), *rest(book, wanted),
-                     *latent(book, wanted)])
-    extra = [[label, "", *beside(book, {}, w), *rest(book, w), "", ""]
+                     latent(book, wanted)])
+    extra = [[label, "", *beside(book, {}, w), *rest(book, w), ""]
              for label, w in own if book.ours("smse", **w)]
     book.page.table(caption, head, [("", None, rows), *([("own", OWN, extra)] if extra else [])],
                     text_columns=(1,), group_columns=(2, 5, 8, 10))
@@ -117,10 +117,11 @@ def rest(book, wanted):
 
 def latent(book, wanted):
     """The same method in latent space; NPAE has no other."""
-    if wanted["space"] == "latent":
-        return ["", ""]
     wanted = {**wanted, "space": "latent"}
-    return [show(book.ours("smse", **wanted), 4), show(book.ours("msll", **wanted), 3)]
+    smse, msll = (book.ours(metric, **wanted) for metric in ("smse", "msll"))
+    if wanted["method"] == "npae" or smse is None:
+        return ""
+    return f"{number(smse.mean, 4)}, {number(msll.mean, 3)}"
 
 
 def closeness(book):

@@ -176,7 +176,7 @@ def quality_table(book, M):
     paper += [row(f"{name}, latent", M=M, **{**rows_of(name), "space": "latent"})
               for name in METHODS[3:]]
     paper.append(row("exact GP", M=1))
-    own_rows = [row("NPAE, 4 best experts a query", M=M, variant="own: 4 best experts a query"),
+    own_rows = [row("NPAE, 4 experts a query", M=M, variant="own: 4 best experts a query"),
                 row("default settings, calibrated", variant="own: default settings")]
     book.page.table(f"M = {M}: ours, mean ± standard deviation over seeds",
                     ["method", "MAE", "SMSE", "MSLL", "99 % covers", "seconds"],

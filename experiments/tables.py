@@ -33,12 +33,15 @@ def stat(rows, metric):
                 len(numbers))
 
 
+def number(value, digits):
+    return f"{value:.{digits}f}".replace("-", "\N{MINUS SIGN}")
+
+
 def show(s, digits):
     """0.0481 ± 0.0002; nothing for None."""
     if s is None:
         return ""
-    spread = f" ± {s.spread:.{digits}f}" if s.count > 1 else ""
-    return f"{s.mean:.{digits}f}{spread}".replace("-", "\N{MINUS SIGN}")
+    return number(s.mean, digits) + (f" ± {s.spread:.{digits}f}" if s.count > 1 else "")
 
 
 def signed(value, digits):
