@@ -1,6 +1,5 @@
 """The paper's names for methods, and what they are here."""
 
-DEPENDENT = "npae"
 PLAIN = {"PoE": "poe", "GPoE": "gpoe", "BCM": "bcm", "RBCM": "rbcm", "GRBCM": "grbcm"}
 
 
