@@ -42,8 +42,17 @@ def seed_list(text):
     return sorted(set(seeds))
 
 
+class Parser(argparse.ArgumentParser):
+    """Complains as the other commands do."""
+
+    def error(self, message):
+        print(f"quorum reproduce: {message.removeprefix('argument ')}; try 'quorum reproduce "
+              "--help'", file=sys.stderr)
+        sys.exit(2)
+
+
 def arguments():
-    parser = argparse.ArgumentParser(prog="quorum reproduce")
+    parser = Parser(prog="quorum reproduce")
     parser.add_argument("experiment", choices=(*NAMES, "all"))
     parser.add_argument("--data")
     parser.add_argument("--out", required=True)

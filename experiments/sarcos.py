@@ -57,8 +57,8 @@ def report(book):
     page.heading("The same without the leaked rows")
     page.text(
         "Every row of the official test set is also a training row. Here these rows are left out "
-        "of the training set: 40,035 rows. NPAE* for one seed. The paper's numbers are those of the "
-        "official split.")
+        "of the training set: 40,035 rows. NPAE* for one seed. The paper's numbers are those of "
+        "the official split.")
     tables(book, "sarcos_noleak", M, EXPERTS)
     page.heading("Running time (figure in the appendix)")
     times(book, "sarcos", M, "times.svg", "Sarcos")
@@ -103,8 +103,8 @@ def explain(book):
         f"are regions, and {100 * share:.0f} % of the test rows lose their surest expert; the "
         "table above shows that the loss is in these rows. Parts without size limits do not "
         "change this.",
-        "The paper's BCM, RBCM, GRBCM and NPAE* are better than ours here. On a split that leaks, a "
-        "smaller noise wins, because training rows are to be repeated: this project's default "
+        "The paper's BCM, RBCM, GRBCM and NPAE* are better than ours here. On a split that leaks, "
+        "a smaller noise wins, because training rows are to be repeated: this project's default "
         f"settings found a noise of {noise['own: default settings'].mean:.1g} of the variance "
         f"(the paper's way: {noise[''].mean:.2g}) and have SMSE {own[0].mean:.1g} on the official "
         f"split, but {show(own[1], 4)} without the leaked rows. So the numbers on the official "
