@@ -88,8 +88,8 @@ def explain(book):
         f"λ = 0.1 leaves {empty['edges']} edges in standardised units: every covariance between "
         "two experts' predictions is smaller than the penalty, importance is 0 for everyone, and "
         "there is nothing to select by. The tables use λ = 0.1 of the largest covariance, "
-        f"{show(used, 4)}, which leaves {show(edges, 0)} edges. λ has the units of the target, "
-        "squared; in the raw target's units 0.1 would be a small penalty.",
+        f"{show(used, 4)} on training inputs, which leaves {show(edges, 0)} edges. λ has the "
+        "units of the target, squared; in the raw target's units 0.1 would be a small penalty.",
         "Starred rules. In the paper each is a little better than the plain rule. Here only PoE* "
         "and GPoE* are, whose means suffer most from experts that know nothing. BCM*, RBCM* and "
         f"GRBCM* lose. Parts are regions, and {100 * share:.0f} % of the test rows lose their "

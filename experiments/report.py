@@ -130,10 +130,10 @@ def closeness(book):
     if not found:
         return
     near = [d for d in found if abs(d["difference"]) <=
-            (0.05 * float(d["paper"]) if d["metric"] == "smse" else 0.05)]
+            max(0.05 * abs(float(d["paper"])), 0.05 if d["metric"] == "msll" else 0.0)]
     book.page.text(f"Of the paper's {len(found)} numbers for this data, {len(near)} come out "
-                   "within 5 % of the SMSE or 0.05 of the MSLL. Ours are means over the seeds "
-                   "with their standard deviation.")
+                   "within 5 %, or 0.05 of an MSLL. Ours are means over the seeds with their "
+                   "standard deviation.")
 
 
 def verdicts(book):
