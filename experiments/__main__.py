@@ -96,4 +96,8 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        print("\nquorum reproduce: stopped; the same command goes on from here", file=sys.stderr)
+        sys.exit(130)
