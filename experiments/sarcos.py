@@ -107,8 +107,9 @@ def explain(book):
         "a smaller noise wins, because training rows are to be repeated: this project's default "
         f"settings found a noise of {noise['own: default settings'].mean:.1g} of the variance "
         f"(the paper's way: {noise[''].mean:.2g}) and have SMSE {own[0].mean:.1g} on the official "
-        f"split, but {show(own[1], 4)} without the leaked rows. So the numbers on the official "
-        "split say more about the noise that training found than about the rule.",
+        f"split, but {show(own[1], 4)} without the leaked rows. So numbers on the official split "
+        "depend on the noise that training found, which the paper does not give, at least as much "
+        "as on the rule. Whether this is the whole difference is not shown here.",
         "Choosing experts for each query instead of once for all avoids the loss: with the same "
         f"experts (official split), SMSE is {show(local_smse, 4)} with the 4 best of each query "
         f"and {show(npae[0], 4)} with the 58 of NPAE*.",
