@@ -5,8 +5,9 @@
 #include <string.h>
 
 const command *const all_commands[] = {
-    &fit_command,  &predict_command, &evaluate_command, &inspect_command,    &graph_command,
-    &demo_command, &options_command, &man_command,      &completion_command, NULL,
+    &fit_command,  &predict_command,   &evaluate_command, &inspect_command, &graph_command,
+    &demo_command, &reproduce_command, &options_command,  &man_command,     &completion_command,
+    NULL,
 };
 
 const command *find_command(const char *name)

@@ -84,12 +84,26 @@ static quorum_status add_errors(work *w, const arguments *given, size_t i)
     return status;
 }
 
+static bool graph_is_on_test(const arguments *given)
+{
+    return strcmp(quorum_options_get(given->options, "graph-on"), "test") == 0;
+}
+
+/* With --graph-on test: the graph of the rows just read, which are then all there are. */
+static quorum_status learn_graph(work *w, const arguments *given)
+{
+    if (!graph_is_on_test(given))
+        return QUORUM_OK;
+    quorum_status status = quorum_learn_graph(w->model, w->rows.X, w->rows.count, given->options);
+    return status < 0 ? status : quorum_inspect(w->model, &w->graph.info);
+}
+
 static int score_experts(work *w, const arguments *given)
 {
-    size_t block = quorum_block_rows(w->model, given->options);
+    size_t block = rows_limit(quorum_block_rows(w->model, given->options), given);
     int code;
     while ((code = rows_next(&w->rows, block, given)) == EXIT_DONE && w->rows.count > 0) {
-        quorum_status status = QUORUM_OK;
+        quorum_status status = learn_graph(w, given);
         for (size_t i = 0; i < w->graph.info.experts && status >= 0; i++)
             status = add_errors(w, given, i);
         progress_clear(&w->progress);
@@ -163,9 +177,9 @@ static int load_and_draw(work *w, const arguments *given, const char *path, bool
         status = quorum_inspect(w->model, &w->graph.info);
     if (status < 0)
         return library_failure(given, status);
-    int code = mark_selected(&w->graph, given, from_bottom);
-    if (code == EXIT_DONE && test)
-        code = test_experts(w, given, test);
+    int code = test ? test_experts(w, given, test) : EXIT_DONE;
+    if (code == EXIT_DONE)
+        code = mark_selected(&w->graph, given, from_bottom);
     if (code == EXIT_DONE)
         code = draw(&w->graph, given, path);
     return code;
@@ -181,6 +195,8 @@ static int run_graph(const arguments *given)
     if (!has_extension(path, ".svg") && !has_extension(path, ".dot") &&
         !has_extension(path, ".json"))
         return usage_error(given->command, "-o %s: the name must end in .svg, .dot or .json", path);
+    if (graph_is_on_test(given) && !argument_value(given, "test"))
+        return usage_error(given->command, "--graph-on test needs --test TEST");
     int code = parse_select(given, &w.graph, &from_bottom);
     if (code != EXIT_DONE)
         return code;
@@ -223,11 +239,12 @@ const command graph_command = {
         "experts are filled; an edge joins two experts that depend on each other given all others, "
         "wider for a stronger link. With --test, the experts that are best on their own get a "
         "second ring, so one sees how well importance finds them.",
-    .option_names = "header missing threads memory",
+    .option_names = "graph-on header missing threads memory",
     .operands = operands,
     .flags = flags,
     .examples = "  quorum graph model.npz -o graph.svg\n"
                 "  quorum graph model.npz -o graph.svg --select graph:0.5 --test test.csv\n"
+                "  quorum graph model.npz -o graph.svg --test test.csv --graph-on test\n"
                 "  quorum graph model.npz -o graph.dot && neato -Tpdf graph.dot -o graph.pdf\n",
     .run = run_graph,
 };

@@ -101,6 +101,8 @@ static void print_tail(void)
     printf(".SH ENVIRONMENT\n");
     print_item("OPENBLAS_CORETYPE", "Forces a BLAS kernel set; without it the best one for this "
                                     "processor is chosen.");
+    print_item("QUORUM_EXPERIMENTS", "Directory of the experiments that 'quorum reproduce' runs; "
+                                     "without it, the one that belongs to this command.");
 }
 
 static int run_man(const arguments *given)

@@ -213,6 +213,12 @@ typedef struct {
 
 QUORUM_API quorum_status quorum_inspect(const quorum_model *model, quorum_info *info);
 
+/* Learns the expert graph anew on these inputs (rows x inputs), as graph-on=test does for one
+ * call, with the graph options of the fit; the model keeps it, and pointers of an earlier
+ * quorum_inspect are gone.  Not while others use the model.  Options used: threads, memory. */
+QUORUM_API quorum_status quorum_learn_graph(quorum_model *model, const double *X, size_t rows,
+                                            const quorum_options *options);
+
 /* ---- Predict ------------------------------------------------------------ */
 
 /* Arrays of the caller, one value a query; any may be NULL.  In the target's

@@ -115,4 +115,15 @@ quorum_status model_base_committee(const quorum_model *m, const size_t *experts,
                                    size_t base_expert, const settings *s, const progress *p,
                                    const committee **out);
 
+/* ---- predict.c ---- */
+
+/* Fails when an input is not finite. */
+quorum_status model_check_queries(const quorum_model *m, const double *X, size_t n);
+
+/* ---- regraph.c ---- */
+
+/* The graph of the model's kind, learned on these inputs (n x D, in their units). */
+quorum_status model_graph_on(const quorum_model *m, const double *X, size_t n, const settings *s,
+                             const progress *p, expert_graph *g);
+
 #endif

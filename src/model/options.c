@@ -137,7 +137,8 @@ static const option table[] = {
      "Whether independent-expert rules aggregate the latent function and add the noise once, or "
      "aggregate noisy predictions as much of the literature does.  npae is always latent.",
      NULL},
-    {"graph-on", CHOICE, FIELD(graph_on), "train", "train|test", 0, 0, NULL, "predict evaluate",
+    {"graph-on", CHOICE, FIELD(graph_on), "train", "train|test", 0, 0, NULL,
+     "predict evaluate graph",
      "Inputs behind the expert graph: the model's own training sample, or the queries of this "
      "call as in the paper (a row's prediction then depends on its batch).",
      NULL},

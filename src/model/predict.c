@@ -126,9 +126,6 @@ static quorum_status take_base(plan *p, const size_t *ranking, int selected)
     return QUORUM_OK;
 }
 
-/* The graph of the model's kind, learned on these queries. */
-static quorum_status graph_on_queries(plan *p, const double *X, size_t n, expert_graph *g);
-
 /* Refuses what does not go together. */
 static quorum_status check_plan(const plan *p)
 {
@@ -157,7 +154,7 @@ static quorum_status choose_experts(plan *p, const double *X, size_t n)
     quorum_status status = QUORUM_OK;
     int by_rank = p->chosen.kind == SELECT_MOST || p->chosen.kind == SELECT_LEAST;
     if (by_rank && p->s->graph_on == GRAPH_ON_TEST) {
-        TRY(graph_on_queries(p, X, n, &fresh));
+        TRY(model_graph_on(p->m, X, n, p->s, p->progress, &fresh));
         ranking = fresh.ranking;
     }
     TRY_OR_DONE(selection_members(&p->chosen, p->m->M, ranking, p->experts, &p->count));
@@ -437,7 +434,7 @@ static void fill_nan(const quorum_prediction *out, size_t n)
             arrays[a][i] = NAN;
 }
 
-static quorum_status check_queries(const quorum_model *m, const double *X, size_t n)
+quorum_status model_check_queries(const quorum_model *m, const double *X, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         for (size_t d = 0; d < m->D; d++)
@@ -507,7 +504,7 @@ quorum_status quorum_predict(const quorum_model *m, const double *X, size_t rows
     double start = wall_seconds();
     tally t = {0};
     plan p = {0};
-    quorum_status status = check_queries(m, X, rows);
+    quorum_status status = model_check_queries(m, X, rows);
     if (status == QUORUM_OK && rows > 0)
         status = make_plan(m, options, X, rows, &p);
     if (status == QUORUM_OK && rows > 0)
@@ -532,31 +529,6 @@ size_t quorum_block_rows(const quorum_model *m, const quorum_options *options)
     double each = 8.0 * (2.0 * (double)m->D + 8.0);
     double fit = 0.1 * options_memory(options_values(options)) / each;
     return fit < 1024.0 ? 1024 : fit > CHUNK ? CHUNK : (size_t)fit;
-}
-
-/* ---- The paper's graph on the test inputs ---- */
-
-static quorum_status graph_on_queries(plan *p, const double *X, size_t n, expert_graph *g)
-{
-    const quorum_model *m = p->m;
-    graph_options o = m->graph_how;
-    o.budget = FACTOR_SHARE * p->memory;
-    o.threads = p->threads;
-    o.progress = p->progress;
-    size_t padded = pad(n);
-    double *Z;
-    points Q = {0};
-    if (!NEW_ZEROED(Z, padded * m->D))
-        return failure(QUORUM_E_MEMORY, "out of memory for %zu queries", n);
-    scaling_apply(n, m->D, X, m->x_mean, m->x_scale, Z);
-    quorum_status status = points_new(padded, m->D, &Q);
-    if (status == QUORUM_OK) {
-        points_scale(&Q, padded, Z, NULL, m->theta.lengthscale);
-        status = expert_graph_learn(p->c, &Q, n, &o, g);
-    }
-    points_free(&Q);
-    mem_free(Z);
-    return status;
 }
 
 /* ---- Joint covariance ---- */
@@ -633,7 +605,7 @@ quorum_status quorum_predict_joint(const quorum_model *m, const double *X, size_
             QUORUM_E_ARGUMENT,
             "quorum_predict_joint: model, X and covariance must not be NULL, rows not 0");
     quorum_prediction out = {.mean = mean};
-    quorum_status status = check_queries(m, X, rows);
+    quorum_status status = model_check_queries(m, X, rows);
     if (status == QUORUM_OK)
         status = make_plan(m, options, X, rows, &p);
     if (status == QUORUM_OK)

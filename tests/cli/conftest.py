@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 QUORUM = os.path.abspath(os.environ.get("QUORUM", "quorum"))
-COMMANDS = ["fit", "predict", "evaluate", "inspect", "graph", "demo"]
+COMMANDS = ["fit", "predict", "evaluate", "inspect", "graph", "demo", "reproduce"]
 
 
 class Result:

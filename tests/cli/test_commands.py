@@ -470,6 +470,18 @@ def test_graph_worst(tmp_path, data):
     assert [n["selected"] for n in nodes] == [False, False, False, True]
 
 
+def test_graph_on_test_inputs(tmp_path, data):
+    """The selection is the one that evaluate makes."""
+    run("graph", data / "model.npz", "-o", tmp_path / "g.json", "--select", "graph:0.25", "--test",
+        data / "test.csv", "--graph-on", "test", "-q")
+    first = json.loads((tmp_path / "g.json").read_text())["nodes"][0]["expert"]
+    words = ["evaluate", data / "model.npz", data / "test.csv", "--method", "poe", "--json"]
+    chosen = run(*words, "--select", "graph:0.25", "--graph-on", "test").json()[0]
+    assert chosen["smse"] == run(*words, "--select", f"expert:{first}").json()[0]["smse"]
+    result = run("graph", data / "model.npz", "-o", tmp_path / "g.json", "--graph-on", "test", code=2)
+    assert "--graph-on test needs --test TEST" in result.err
+
+
 def test_graph_selects_by_importance_unless_told(tmp_path, data):
     run("graph", data / "model.npz", "-o", tmp_path / "g.json", "-q")
     assert json.loads((tmp_path / "g.json").read_text())["select"] == "graph:0.8"

@@ -20,6 +20,7 @@ Commands:
   inspect    show a model's experts, hyperparameters and expert graph
   graph      draw how the experts depend on each other
   demo       see it work on built-in data, no files needed
+  reproduce  the paper's tables and figures, from raw data to a page
 
 Start here:
   quorum demo                                  see it work, no files needed

@@ -567,6 +567,26 @@ static void selections_compose_with_methods(void **state)
     quorum_model_free(m);
 }
 
+/* The graph learned on the queries selects as graph-on=test does, and stays. */
+static void a_graph_can_be_learned_on_other_inputs(void **state)
+{
+    world *w = *state;
+    quorum_model *m = fit_model(w);
+    answers paper, kept;
+    assert_ok(quorum_options_set(w->o, "select", "graph:0.5"));
+    assert_ok(quorum_options_set(w->o, "graph-on", "test"));
+    assert_ok(predict(m, w, &paper));
+    assert_ok(quorum_options_set(w->o, "graph-on", "train"));
+    assert_ok(quorum_learn_graph(m, w->queries, Q, w->o));
+    assert_ok(predict(m, w, &kept));
+    assert_memory_equal(paper.mean, kept.mean, sizeof paper.mean);
+    assert_memory_equal(paper.std, kept.std, sizeof paper.std);
+    assert_int_equal(quorum_learn_graph(m, w->queries, 1, w->o), QUORUM_E_ARGUMENT);
+    w->queries[4] = NAN;
+    assert_int_equal(quorum_learn_graph(m, w->queries, Q, w->o), QUORUM_E_DATA);
+    quorum_model_free(m);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -590,6 +610,7 @@ int main(void)
         TEST(calibration_mends_wrong_intervals),
         TEST(calibration_needs_rows),
         TEST(selections_compose_with_methods),
+        TEST(a_graph_can_be_learned_on_other_inputs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,196 @@
+"""What to run, and what came out: a cell is one `quorum` command.
+
+An experiment is a list of cells.  Each finished cell is one JSON file that holds the command, what
+it printed and a key: a hash of the command, of the data it reads, of quorum's version and of the
+fit behind it.  A cell whose file has the right key is not run again, so an interrupted run goes on
+where it stopped.
+"""
+import csv
+import hashlib
+import json
+import math
+import os
+import re
+import subprocess
+import time
+from dataclasses import dataclass, field
+
+import origin
+
+# The paper's way: parts by raw inputs, hyperparameters trained on those parts.
+PAPER = ("--kernel", "se", "--metric", "input", "--train", "parts")
+WORK = "work"  # below the experiment's folder: made data, models, predictions
+
+
+@dataclass(frozen=True)
+class Cell:
+    name: str                # "M20 kmeans seed1: npae", unique in its experiment
+    words: tuple             # what follows `quorum`; $DATA stands for --data
+    about: dict = field(default_factory=dict)  # data, partition, M, seed, ...: columns of the CSV
+    after: "Cell" = None     # the fit whose model it uses
+    seconds: float = 1.0     # a guess, for the time left
+    keep: tuple = ()         # of a prediction: the columns to keep
+
+
+def slug(name):
+    return re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-")
+
+
+def model_of(fit):
+    return f"{WORK}/{slug(fit.name)}.npz"
+
+
+def fit(name, train, about, *options, seconds=5.0):
+    words = ("fit", train, "-o", f"{WORK}/{slug(name)}.npz", "--json", "--seed",
+             str(about["seed"]), *options)
+    return Cell(name, words, about, seconds=seconds)
+
+
+def evaluate(model, what, test, *options, seconds=2.0, **about):
+    words = ("evaluate", model_of(model), test, "--json", *options)
+    return Cell(f"{model.name}: {what}", words, {**model.about, **about}, model, seconds)
+
+
+def predict(model, what, queries, keep, *options, seconds=2.0):
+    name = f"{model.name}: {what}"
+    words = ("predict", model_of(model), queries, "-o", f"{WORK}/{slug(name)}.csv", *options)
+    return Cell(name, words, model.about, model, seconds, tuple(keep))
+
+
+def graph(model, test, *options, seconds=2.0):
+    name = f"{model.name}: graph"
+    words = ("graph", model_of(model), "-o", f"{WORK}/{slug(name)}.json", "--test", test, *options)
+    return Cell(name, words, model.about, model, seconds)
+
+
+def read_columns(path, names):
+    with open(path, newline="") as file:
+        rows = list(csv.DictReader(file))
+    return {name: [float(f"{float(row[name]):.6g}") for row in rows] for name in names}
+
+
+def output_of(cell, stdout, folder):
+    """What a finished command has to say: its JSON, or the file that it wrote."""
+    if cell.words[0] in ("fit", "evaluate"):
+        return json.loads(stdout)
+    path = os.path.join(folder, cell.words[cell.words.index("-o") + 1])
+    if path.endswith(".csv"):
+        return read_columns(path, cell.keep)
+    with open(path) as file:
+        return json.load(file)
+
+
+class Runner:
+    """Runs the cells of one experiment in its folder."""
+
+    def __init__(self, quorum, folder, data, again, progress):
+        self.quorum, self.folder, self.data = quorum, folder, data
+        self.again, self.progress = again, progress
+        self.hashes = {}
+        self.ran = 0
+        self.version = origin.version(quorum)
+        self.origin = {"version": self.version, "commit": origin.commit(),
+                       "machine": origin.machine(), "date": origin.today()}
+        for part in ("cells", WORK):
+            os.makedirs(os.path.join(folder, part), exist_ok=True)
+
+    def real(self, word):
+        return word.replace("$DATA", self.data or "")
+
+    def path(self, word):
+        return os.path.join(self.folder, self.real(word))
+
+    def hash_of(self, word):
+        if word not in self.hashes:
+            with open(self.path(word), "rb") as file:
+                self.hashes[word] = hashlib.file_digest(file, "sha256").hexdigest()
+        return self.hashes[word]
+
+    def key(self, cell):
+        data = [self.hash_of(w) for w in cell.words
+                if w.startswith("$DATA/") or w.startswith(f"{WORK}/data/")]
+        parts = [cell.words, data, self.version, self.key(cell.after) if cell.after else ""]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+
+    def file_of(self, cell):
+        return os.path.join(self.folder, "cells", slug(cell.name) + ".json")
+
+    def finished(self, cell):
+        """What the cell's file holds, if it is this very cell's; else None."""
+        if self.again and self.again in cell.name:
+            return None
+        try:
+            with open(self.file_of(cell)) as file:
+                stored = json.load(file)
+        except (OSError, ValueError):
+            return None
+        return stored if stored.get("key") == self.key(cell) else None
+
+    def unfinished(self, cells):
+        """Cells to run, among them fits whose models are needed and gone."""
+        todo = {c.name for c in cells if self.finished(c) is None}
+        wanted = {c.after.name for c in cells if c.name in todo and c.after and not
+                  os.path.exists(os.path.join(self.folder, model_of(c.after)))}
+        return [c for c in cells if c.name in todo | wanted]
+
+    def run(self, cells):
+        """What the cells' files hold, by name.  Fits come before what uses them."""
+        assert len({slug(c.name) for c in cells}) == len(cells), "two cells of one name"
+        todo = self.unfinished(cells)
+        self.progress.start([c.seconds for c in todo])
+        for cell in todo:
+            self.run_cell(cell)
+            self.progress.done(cell.seconds)
+        self.again = None
+        return {c.name: self.finished(c) for c in cells}
+
+    def run_cell(self, cell):
+        command = [self.quorum, *map(self.real, cell.words)]
+        started = time.time()
+        child = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE, text=True)
+        said = self.progress.follow(cell.name, child.stderr)
+        stdout = child.stdout.read()
+        if child.wait() != 0:
+            raise SystemExit(f"\nquorum reproduce: {cell.name}: {' '.join(command)}\n{said}")
+        self.ran += 1
+        stored = {"name": cell.name, "command": "quorum " + " ".join(cell.words),
+                  "key": self.key(cell), **self.origin,
+                  "wall_seconds": round(time.time() - started, 2),
+                  "result": output_of(cell, stdout, self.folder)}
+        temporary = self.file_of(cell) + ".part"
+        with open(temporary, "w") as file:
+            json.dump(stored, file, separators=(",", ":"))
+            file.write("\n")
+        os.replace(temporary, self.file_of(cell))
+
+
+def scores(cells, results):
+    """Tidy rows: one for each method of each evaluation."""
+    for cell in cells:
+        if cell.words[0] != "evaluate":
+            continue
+        for r in results[cell.name]:
+            by_itself = r["select"] == "auto" and r["method"] != "npae"
+            yield {**cell.about, "method": r["method"].rstrip("*"),
+                   "select": "all" if by_itself else r["select"],
+                   "space": r["space"], "smse": r["smse"], "msll": r["msll"], "mae": r["mae"],
+                   "coverage95": r["coverage"]["95"], "coverage99": r["coverage"]["99"],
+                   "experts_used": r["experts_used"], "seconds": r["seconds"], "cell": cell.name}
+
+
+def fits(cells, results):
+    """Tidy rows: one for each fit."""
+    for cell in cells:
+        if cell.words[0] == "fit":
+            r = results[cell.name]
+            yield {**cell.about, "kernel": r["kernel"], "smallest": r["smallest"],
+                   "largest": r["largest"], "evaluations": r["evaluations"], "nlml": r["nlml"],
+                   "signal_variance": r["signal_variance"], "noise_variance": r["noise_variance"],
+                   "edges": r["edges"], "lambda": r["lambda"],
+                   "fit_seconds": r["seconds"]["total"], "cell": cell.name}
+
+
+def share(alpha, experts):
+    """How many experts a share alpha is."""
+    return max(1, math.ceil(alpha * experts - 1e-9))

@@ -1,0 +1,212 @@
+"""The paper's claims, held against our scores.
+
+A claim is a sentence and a function from tidy rows (scores.csv, experts.csv) to cases: two numbers
+of which the first should be the smaller one, up to the slack that the sentence names.
+"""
+from typing import NamedTuple
+
+from methods import PLAIN
+from tables import pick, stat, values
+
+COLUMNS = ["claim", "where", "metric", "left", "right", "holds"]
+SLACK = {"smse": 1.05, "mae": 1.05}   # "close": within 5 %, or 0.05 of MSLL
+
+
+class Case(NamedTuple):
+    claim: str
+    where: str
+    metric: str
+    left: float
+    right: float
+    holds: bool
+
+
+def mean(rows, metric, **wanted):
+    found = stat(pick(rows, **wanted), metric)
+    return None if found is None else found.mean
+
+
+def models(rows):
+    """(data, partition, M) of the paper's way of fitting."""
+    return sorted({(r["data"], r["partition"], int(r["M"])) for r in rows
+                   if not r.get("variant") and str(r["M"]).isdigit() and int(r["M"]) > 1})
+
+
+def at(data, partition, M, more=""):
+    return f"{data} {partition} M={M}{' ' + more if more else ''}"
+
+
+def compare(claim, where, metric, left, right, close=False):
+    """A case, if both numbers are there."""
+    if left is None or right is None:
+        return []
+    limit = right
+    if close:
+        limit = right + 0.05 if metric == "msll" else right * SLACK[metric]
+    return [Case(claim, where, metric, left, right, bool(left <= limit))]
+
+
+def npae_star_is_close(rows, claim):
+    for data, partition, M in models(rows):
+        where = {"data": data, "partition": partition, "M": M, "method": "npae"}
+        for alpha in ("0.8", "0.5"):
+            for metric in ("smse", "msll"):
+                yield from compare(claim, at(data, partition, M, f"NPAE*({alpha})"), metric,
+                                   mean(rows, metric, select=f"graph:{alpha}", **where),
+                                   mean(rows, metric, select="all", **where), close=True)
+
+
+def star_is_no_worse(rows, claim):
+    for data, partition, M in models(rows):
+        for name, method in PLAIN.items():
+            where = {"data": data, "partition": partition, "M": M, "method": method,
+                     "space": "observed"}
+            for metric in ("smse", "msll"):
+                yield from compare(claim, at(data, partition, M, name + "*"), metric,
+                                   mean(rows, metric, select="graph:0.8", **where),
+                                   mean(rows, metric, select="all", **where))
+
+
+def important_beat_unimportant(rows, claim):
+    for data, partition, M in sorted({(r["data"], r["partition"], int(r["M"])) for r in rows
+                                      if r.get("variant") == "alpha"}):
+        where = {"data": data, "partition": partition, "M": M, "method": "npae"}
+        for select in values(pick(rows, variant="alpha", **where), "select"):
+            kind, alpha = select.split(":")
+            if kind != "worst" or float(alpha) > 0.8:
+                continue
+            for metric in ("smse", "msll"):
+                best = mean(rows, metric, select=f"best:{alpha}", variant="alpha", **where)
+                if best is None:
+                    best = mean(rows, metric, select=f"graph:{alpha}", **where)
+                yield from compare(claim, at(data, partition, M, f"alpha={alpha}"), metric, best,
+                                   mean(rows, metric, select=select, variant="alpha", **where))
+
+
+def disjoint_beats_random(rows, claim):
+    for data, partition, M in models(rows):
+        if partition != "random":
+            continue
+        for r in sorted({(r["method"], r["select"], r["space"])
+                         for r in pick(rows, data=data, partition=partition, M=M)}):
+            if r[0] != "npae" and r[2] != "observed":
+                continue
+            where = {"data": data, "M": M, "method": r[0], "select": r[1], "space": r[2]}
+            for metric in ("smse", "msll"):
+                yield from compare(claim, f"{data} M={M} {r[0]} {r[1]}", metric,
+                                   mean(rows, metric, partition="kmeans", **where),
+                                   mean(rows, metric, partition="random", **where))
+
+
+def npae_star_wins(rows, claim):
+    for data, partition, M in models(rows):
+        where = {"data": data, "partition": partition, "M": M}
+        for metric in ("smse", "msll"):
+            ours = [mean(rows, metric, method="npae", select=f"graph:{a}", **where)
+                    for a in ("0.8", "0.1")]
+            others = [mean(rows, metric, method=m, select=s, space="observed", **where)
+                      for m in PLAIN.values() for s in ("all", "graph:0.8")]
+            others = [v for v in others if v is not None]
+            if others:
+                yield from compare(claim, at(data, partition, M), metric,
+                                   next((v for v in ours if v is not None), None), min(others))
+
+
+def npae_star_is_faster(rows, claim):
+    for data, partition, M in models(rows):
+        where = {"data": data, "partition": partition, "M": M, "method": "npae"}
+        for alpha in ("0.8", "0.5"):
+            yield from compare(claim, at(data, partition, M, f"NPAE*({alpha})"), "seconds",
+                               mean(rows, "seconds", select=f"graph:{alpha}", **where),
+                               mean(rows, "seconds", select="all", **where))
+
+
+def gap_grows(rows, claim):
+    """The distance of the independent rules to NPAE, at the fewest and at the most experts."""
+    counts = [M for data, _, M in models(rows) if data == "synthetic"]
+    for name in ("GPoE", "RBCM", "GRBCM") if len(counts) > 1 else ():
+        gaps = []
+        for M in (min(counts), max(counts)):
+            ours = mean(rows, "smse", data="synthetic", M=M, method="npae", select="all")
+            other = mean(rows, "smse", data="synthetic", M=M, method=PLAIN[name], space="observed")
+            gaps.append(None if ours is None or other is None else other - ours)
+        yield from compare(claim, f"synthetic {name}, M={min(counts)} and {max(counts)}", "smse",
+                           *gaps)
+
+
+def half_is_enough(rows, claim):
+    where = {"data": "synthetic", "M": 20, "method": "npae"}
+    whole = mean(rows, "smse", select="all", **where)
+    for r in sorted({r["select"] for r in pick(rows, variant="alpha", **where)}):
+        kind, alpha = r.split(":")
+        if kind == "best" and 0.5 <= float(alpha) < 1:
+            yield from compare(claim, f"synthetic M=20 alpha={alpha}", "smse",
+                               mean(rows, "smse", select=r, variant="alpha", **where), whole,
+                               close=True)
+
+
+def lambda_is_harmless(rows, claim):
+    """Every penalty from 0.05 to 0.5 against the middle one, 0.1."""
+    where = {"data": "synthetic", "M": 20, "method": "npae", "variant": "lambda"}
+    for alpha in ("0.8", "0.5"):
+        base = mean(rows, "smse", select=f"graph:{alpha}", penalty=0.1, **where)
+        for value in (0.05, 0.2, 0.3, 0.5):
+            yield from compare(claim, f"synthetic M=20 NPAE*({alpha}) lambda={value}", "smse",
+                               mean(rows, "smse", select=f"graph:{alpha}", penalty=value, **where),
+                               base, close=True)
+
+
+def rbcm_is_too_sure(rows, claim):
+    for data, partition, M in models(rows):
+        where = {"data": data, "partition": partition, "M": M, "select": "all",
+                 "space": "observed"}
+        yield from compare(claim, at(data, partition, M, "RBCM, GPoE"), "coverage95",
+                           mean(rows, "coverage95", method="rbcm", **where),
+                           min(0.95, mean(rows, "coverage95", method="gpoe", **where) or 0.95))
+
+
+def poe_is_gpoe(rows, claim):
+    for data, partition, M in models(rows):
+        where = {"data": data, "partition": partition, "M": M, "space": "observed"}
+        for select in ("all", "graph:0.8"):
+            left = mean(rows, "smse", method="poe", select=select, **where)
+            right = mean(rows, "smse", method="gpoe", select=select, **where)
+            if left is not None and right is not None:
+                same = abs(left - right) <= 1e-6 * right
+                yield Case(claim, at(data, partition, M, select), "smse", left, right, same)
+
+
+SCORE_CLAIMS = [
+    ("NPAE* is close to NPAE (SMSE within 5 %, MSLL within 0.05)", npae_star_is_close),
+    ("A starred independent rule is at least as good as the plain one", star_is_no_worse),
+    ("The most important experts beat the least important", important_beat_unimportant),
+    ("Disjoint parts beat random parts", disjoint_beats_random),
+    ("NPAE* beats every independent rule", npae_star_wins),
+    ("NPAE* takes less time than NPAE", npae_star_is_faster),
+    ("The independent rules fall further behind NPAE with more experts", gap_grows),
+    ("From half of the experts on, NPAE* is as good as NPAE (SMSE within 5 %)", half_is_enough),
+    ("Between 0.05 and 0.5, lambda hardly matters (SMSE within 5 %)", lambda_is_harmless),
+    ("RBCM is too sure of itself, GPoE is cautious (95 % coverage)", rbcm_is_too_sure),
+    ("PoE and GPoE share their mean", poe_is_gpoe),
+]
+BEST_CLAIM = "Importance finds the experts that are best on their own (more than by chance)"
+
+
+def importance_finds_the_best(experts):
+    """How many of the selected are among the best, against what chance would give."""
+    from cells import share
+    for data, M in sorted({(e["data"], int(e["M"])) for e in experts}):
+        for alpha in (0.5, 0.7, 0.8):
+            count = share(alpha, M)
+            hits = [sum(int(e["rank"]) <= count and int(e["mse_rank"]) <= count
+                        for e in pick(experts, data=data, M=M, seed=seed))
+                    for seed in values(pick(experts, data=data, M=M), "seed")]
+            found, chance = sum(hits) / len(hits), count * count / M
+            yield Case(BEST_CLAIM, f"{data} M={M} alpha={alpha}: {count} experts", "best found",
+                       found, chance, found > chance)
+
+
+def check(rows, experts):
+    """All cases of all claims for which there are numbers."""
+    cases = [case for sentence, cases_of in SCORE_CLAIMS for case in cases_of(rows, sentence)]
+    return cases + list(importance_finds_the_best(experts))

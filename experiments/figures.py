@@ -1,0 +1,164 @@
+"""Pictures: plots by gnuplot, graphs by Graphviz.  All can be told apart in grey."""
+import os
+import subprocess
+from dataclasses import dataclass
+
+# colour, dash type and point type of each line
+STYLES = {
+    "NPAE": ("#111111", 1, 7), "NPAE*(0.8)": ("#0b5fa5", 2, 5), "NPAE*(0.5)": ("#5aa9e6", 4, 9),
+    "GPoE": ("#7f7f7f", 1, 4), "RBCM": ("#c0392b", 2, 6), "GRBCM": ("#d68910", 4, 12),
+    "exact GP": ("#000000", 3, 1), "most important": ("#0b5fa5", 1, 7),
+    "least important": ("#c0392b", 2, 4),
+}
+FONT = "Helvetica,13"
+
+
+@dataclass
+class Panel:
+    title: str
+    xlabel: str
+    series: list             # (label, [(x, y, spread), ...])
+    logx: bool = False
+    logy: bool = False
+    xtics: str = "autofreq"
+
+
+def gnuplot(path, width, height, lines):
+    head = [f"set terminal svg size {width},{height} noenhanced font '{FONT}' "
+            "background '#ffffff'", f"set output '{os.path.basename(path)}'"]
+    done = subprocess.run(["gnuplot"], input="\n".join(head + lines) + "\n", text=True,
+                          capture_output=True, cwd=os.path.dirname(path) or ".")
+    if done.returncode != 0 or "error" in done.stderr.lower():
+        raise SystemExit(f"quorum reproduce: gnuplot could not draw {path}:\n{done.stderr}")
+
+
+def block(name, rows):
+    return [f"${name} << EOD", *(" ".join(f"{v:.6g}" for v in row) for row in rows), "EOD"]
+
+
+def style(label):
+    colour, dash, point = STYLES[label]
+    return f"lc rgb '{colour}' dt {dash} lw 2 pt {point} ps 0.7"
+
+
+def line(data, label):
+    """A line with points, and thin error bars behind it."""
+    return (f"{data} with yerrorbars lc rgb '{STYLES[label][0]}' dt 1 lw 0.7 ps 0, "
+            f"{data} with linespoints {style(label)}")
+
+
+class Sheet:
+    """Panels in rows, and below them one legend for all."""
+
+    def __init__(self, columns, rows, panel=(300, 250), legend=40):
+        self.columns, self.panel = columns, panel
+        self.width, self.height = columns * panel[0], rows * panel[1] + legend
+        self.legend = legend / self.height
+        self.script = ["set border lc rgb '#555555'", "set tmargin 2", "set multiplot", "unset key"]
+
+    def place(self, i):
+        """The i-th panel comes next."""
+        x = (i % self.columns) * self.panel[0] / self.width
+        y = 1 - (i // self.columns + 1) * self.panel[1] / self.height
+        return [f"set origin {x:.4f},{y:.4f}",
+                f"set size {self.panel[0] / self.width:.4f},{self.panel[1] / self.height:.4f}"]
+
+    def write(self, path, entries):
+        """entries: what each line of the legend looks like, and its title."""
+        plots = ", ".join(f"NaN {look} title '{title}'" for look, title in entries)
+        gnuplot(path, self.width, self.height, self.script + [
+            "unset title; unset xlabel; unset ylabel; unset border; unset tics; unset logscale",
+            "unset grid; unset arrow; unset offsets; set xrange [0:1]; set yrange [0:1]",
+            f"set origin 0,0; set size 1,{self.legend:.4f}; set margins 0,0,0,0",
+            "set key at screen 0.5,%.4f center center horizontal samplen 3 maxrows 2"
+            % (self.legend / 2), f"plot {plots}", "unset multiplot"])
+
+
+def lines(path, panels, columns=None):
+    """Panels of lines with error bars."""
+    labels = list(dict.fromkeys(label for p in panels for label, _ in p.series))
+    columns = columns or len(panels)
+    sheet = Sheet(columns, -(-len(panels) // columns))
+    sheet.script += ["set grid lc rgb '#dddddd' lt 1", "set format y '%g'"]
+    for i, p in enumerate(panels):
+        for j, (_, points) in enumerate(p.series):
+            sheet.script += block(f"d{i}x{j}", points)
+        sheet.script += [*sheet.place(i), f"set title '{p.title}'", f"set xlabel '{p.xlabel}'",
+                         f"set xtics {p.xtics}", f"{'set' if p.logx else 'unset'} logscale x",
+                         f"{'set' if p.logy else 'unset'} logscale y",
+                         "set offsets graph 0.04, graph 0.04, " +
+                         ("0, 0" if p.logy else "graph 0.04, graph 0.04"),
+                         "plot " + ", ".join(line(f"$d{i}x{j}", label)
+                                             for j, (label, _) in enumerate(p.series))]
+    sheet.write(path, [(f"with linespoints {style(label)}", label) for label in labels])
+
+
+def bars(path, panels, ylabel):
+    """Panels (title, categories, {label: [(value, spread), ...]}) of grouped bars."""
+    looks = ("lc rgb '#2e4a66' fs solid 1.0 border rgb '#111111'",
+             "lc rgb '#5d8aa8' fs pattern 2 border rgb '#111111'")
+    sheet = Sheet(len(panels), 1, (450, 330))
+    sheet.script += ["set style data histograms", "set style histogram errorbars gap 1.5 lw 1.5",
+                     "set grid y lc rgb '#dddddd' lt 1", "set xtics rotate by 35 right nomirror",
+                     f"set ylabel '{ylabel}'", "set yrange [0:*]"]
+    for i, (title, categories, groups) in enumerate(panels):
+        rows = [" ".join([f'"{c}"'] + [f"{number:.6g}" for g in groups.values() for number in g[n]])
+                for n, c in enumerate(categories)]
+        drawn = [f"$d{i} using {2 * k + 2}:{2 * k + 3}:xtic(1) {looks[k]}"
+                 for k in range(len(groups))]
+        sheet.script += [f"$d{i} << EOD", *rows, "EOD", *sheet.place(i), f"set title '{title}'",
+                         "plot " + ", ".join(drawn)]
+    sheet.write(path, [(f"with boxes {look}", label) for look, label in zip(looks, panels[0][2])])
+
+
+def bands(path, panels, exact, points):
+    """Panels (title, [(x, mean, lower, upper)]) of intervals against those of the exact GP."""
+    look = {"99 % interval of the method": "filledcurves fc rgb '#9ecae1' fs solid 0.8 noborder",
+            "its mean": "lines lc rgb '#08306b' lw 2.5",
+            "99 % interval of the exact GP": "lines lc rgb '#c0392b' dt 2 lw 1.5",
+            "mean of the exact GP": "lines lc rgb '#c0392b' dt 1 lw 1",
+            "test points": "points lc rgb '#444444' pt 7 ps 0.18"}
+    names = list(look)
+    sheet = Sheet(3, 2, (340, 280))
+    sheet.script += ["set xrange [-0.2:1.2]", "set yrange [-8:10]", "set xlabel 'x'",
+                     *(f"set arrow from {x}, graph 0 to {x}, graph 1 nohead lc rgb '#777777' dt 3"
+                       for x in (0, 1)), *block("exact", exact), *block("points", points)]
+    for i, (title, rows) in enumerate(panels):
+        drawn = [f"$d{i} using 1:3:4 with {look[names[0]]}",
+                 f"$points using 1:2 with {look[names[4]]}",
+                 f"$d{i} using 1:2 with {look[names[1]]}",
+                 f"$exact using 1:3 with {look[names[2]]}",
+                 f"$exact using 1:4 with {look[names[2]]}",
+                 f"$exact using 1:2 with {look[names[3]]}"]
+        sheet.script += [*block(f"d{i}", rows), *sheet.place(i), f"set title '{title}'",
+                         "plot " + ", ".join(drawn)]
+    shown = {**look, names[4]: look[names[4]].replace("0.18", "0.5")}
+    sheet.write(path, [(f"with {text}", name) for name, text in shown.items()])
+
+
+def expert_graph(path, graph, selected, best):
+    """The graph of one model: selected experts are dark, the best on their own double-ringed."""
+    largest = max((abs(e["precision"]) for e in graph["edges"]), default=1.0)
+    top = max((n["importance"] for n in graph["nodes"]), default=1.0) or 1.0
+    dot = ["graph g {", "layout=neato; overlap=false; splines=false; outputorder=edgesfirst;",
+           "start=1; pad=0.1; bgcolor=\"#ffffff\"; size=\"4,4\"; ratio=0.8;",
+           "node [shape=circle, style=filled, fixedsize=true, fontname=Helvetica];",
+           "edge [color=\"#55555599\"];"]
+    for n in sorted(graph["nodes"], key=lambda n: n["expert"]):
+        i = n["expert"]
+        width = 0.34 + 0.5 * (max(n["importance"], 0.0) / top)**0.5
+        fill, text = ("#b03a2e", "#ffffff") if i in selected else ("#ffffff", "#222222")
+        ring = "color=\"#145a32\", penwidth=2.5, peripheries=2" if i in best else \
+            "color=\"#444444\", penwidth=1, peripheries=1"
+        dot.append(f"{i} [width={width:.3f}, fontsize=13, fillcolor=\"{fill}\", "
+                   f"fontcolor=\"{text}\", {ring}];")
+    for e in graph["edges"]:
+        share = abs(e["precision"]) / largest
+        dot.append(f"{e['from']} -- {e['to']} [penwidth={0.3 + 3.5 * share:.2f}, "
+                   f"len={2.0 - 0.8 * share**0.5:.3f}];")
+    done = subprocess.run(["dot", "-Tsvg"], input="\n".join(dot + ["}"]), text=True,
+                          capture_output=True)
+    if done.returncode != 0:
+        raise SystemExit(f"quorum reproduce: Graphviz could not draw {path}:\n{done.stderr}")
+    with open(path, "w") as file:
+        file.write(done.stdout)

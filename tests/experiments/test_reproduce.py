@@ -1,0 +1,179 @@
+"""quorum reproduce from end to end, in its quick form."""
+import csv
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from conftest import EXPERIMENTS, QUORUM
+
+
+def reproduce(*words, code=0, **environment):
+    done = subprocess.run([QUORUM, "reproduce", *map(str, words)], capture_output=True, text=True,
+                          timeout=300, env={**os.environ, **environment})
+    assert done.returncode == code, done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory):
+    out = tmp_path_factory.mktemp("out")
+    done = reproduce("synthetic", "--out", out, "--quick")
+    return out / "synthetic-quick", done
+
+
+def rows_of(path):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+class Checker(HTMLParser):
+    """Tags that are closed as they should be, and ids that occur once."""
+    VOID = {"meta", "br", "img", "use", "path", "line", "polygon", "circle", "ellipse"}
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.ids, self.tags = [], [], {}
+
+    def handle_starttag(self, tag, attrs):
+        self.tags[tag] = self.tags.get(tag, 0) + 1
+        self.ids += [v for k, v in attrs if k == "id"]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.ids += [v for k, v in attrs if k == "id"]
+
+    def handle_endtag(self, tag):
+        if tag not in self.VOID:
+            assert self.open.pop() == tag
+
+
+def test_page_is_whole_and_self_contained(quick):
+    folder, _ = quick
+    text = (folder / "synthetic.html").read_text()
+    page = Checker()
+    page.feed(text)
+    assert page.open == []
+    assert len(page.ids) == len(set(page.ids))
+    assert "script" not in page.tags and "src=" not in text
+    assert page.tags["svg"] >= 12
+    assert text.count('role="img" aria-label="') == page.tags["svg"]
+    assert "A quick look" in text
+    assert "quorum reproduce synthetic --out DIR --seeds 1 --quick" in text
+
+
+def test_tables_are_tidy(quick):
+    folder, _ = quick
+    scores = rows_of(folder / "scores.csv")
+    assert {r["method"] for r in scores} == {"npae", "gpoe", "rbcm", "grbcm"}
+    assert {r["M"] for r in scores} == {"1", "10", "20", "auto"}
+    for r in scores:
+        assert 0 < float(r["smse"]) < 3 and 0 <= float(r["coverage95"]) <= 1
+    assert len(rows_of(folder / "experts.csv")) == 10 + 15 + 20
+    assert {r["holds"] for r in rows_of(folder / "claims.csv")} <= {"True", "False"}
+
+
+def test_cells_say_how_they_were_made(quick):
+    folder, _ = quick
+    files = sorted((folder / "cells").iterdir())
+    assert len(files) >= 25
+    cell = json.loads(files[0].read_text())
+    assert cell["command"].startswith("quorum ") and cell["version"].startswith("quorum ")
+    assert {"commit", "machine", "date", "key", "result"} <= cell.keys()
+
+
+def test_second_run_executes_nothing(quick):
+    folder, first = quick
+    assert "(0 of" not in first.stdout
+    done = reproduce("synthetic", "--out", folder.parent, "--quick")
+    assert "(0 of" in done.stdout
+    assert done.stderr == ""
+
+
+def test_interrupted_run_goes_on(quick):
+    folder, _ = quick
+    cells = sorted((folder / "cells").iterdir())
+    gone = [c for c in cells if c.name in ("m10-seed1-npae.json", "m20-seed1-npae.json")]
+    for cell in gone:
+        cell.unlink()
+    gone[0].write_text('{"key": "of another command"}')
+    os.remove(folder / "work" / "m20-seed1.npz")     # its fit has to be run again
+    done = reproduce("synthetic", "--out", folder.parent, "--quick")
+    assert "(3 of" in done.stdout
+    assert all(c.exists() for c in gone)
+
+
+def test_again_runs_what_is_named(quick):
+    folder, _ = quick
+    done = reproduce("synthetic", "--out", folder.parent, "--quick", "--again", "own default")
+    assert "(2 of" in done.stdout
+    assert "synthetic 1/2  own default seed1" in done.stderr and " left" in done.stderr
+    quiet = reproduce("synthetic", "--out", folder.parent, "--quick", "--again", "own default",
+                      "-q")
+    assert quiet.stderr == ""
+
+
+def test_data_sets_are_read_and_cut_for_a_quick_look(tmp_path):
+    rng = np.random.default_rng(1)
+    folder = tmp_path / "data" / "pumadyn32nm"
+    folder.mkdir(parents=True)
+    for part, n in (("train", 400), ("test", 100)):
+        x = rng.normal(size=(n, 3))
+        y = np.sin(x[:, 0]) + 0.1 * rng.normal(size=n)
+        np.savetxt(folder / f"{part}.csv.gz", np.column_stack([x, y]), delimiter=",",
+                   header="x1,x2,x3,y", comments="")
+    reproduce("pumadyn", "--data", tmp_path / "data", "--out", tmp_path / "out", "--quick")
+    differences = rows_of(tmp_path / "out" / "pumadyn-quick" / "differences.csv")
+    assert {r["table"] for r in differences} == {"1", "3", "4"}
+    text = (tmp_path / "out" / "pumadyn-quick" / "pumadyn.html").read_text()
+    assert "This project's own, not in the paper" in text
+
+
+@pytest.mark.parametrize("words, parts", [
+    (["pumadyn", "--out", "o"], ["--data DIR is missing"]),
+    (["synthetic"], ["--out DIR is missing"]),
+    (["nosuch", "--out", "o"], ["'nosuch' is not one of synthetic"]),
+    (["synthetic", "--out", "o", "--seeds", "1-5"], ["1-5", "1..5"]),
+])
+def test_wrong_command_lines(tmp_path, words, parts):
+    done = subprocess.run([QUORUM, "reproduce", *words], capture_output=True, text=True,
+                          cwd=tmp_path)
+    assert done.returncode == 2
+    for part in parts:
+        assert part in done.stderr
+
+
+def test_missing_data_is_named(tmp_path):
+    done = reproduce("protein", "--data", tmp_path, "--out", tmp_path / "o", code=1)
+    assert "protein/train.csv.gz is not there" in done.stderr
+
+
+def test_experiments_that_are_not_there(tmp_path):
+    done = reproduce("synthetic", "--out", tmp_path, code=1, QUORUM_EXPERIMENTS=str(tmp_path))
+    assert "there is no __main__.py" in done.stderr
+
+
+@pytest.mark.parametrize("missing, package", [("gnuplot", "gnuplot-nox"), ("dot", "graphviz")])
+def test_missing_programs_are_named(tmp_path, missing, package):
+    for program in ("python3", "gnuplot", "dot"):
+        if program != missing:
+            (tmp_path / program).symlink_to(shutil.which(program))
+    done = reproduce("synthetic", "--out", tmp_path, code=1, PATH=str(tmp_path))
+    assert f"'{missing}'" in done.stderr and f"apt install {package}" in done.stderr
+
+
+@pytest.mark.parametrize("text, seeds", [("1..5", [1, 2, 3, 4, 5]), ("1,4,7", [1, 4, 7]),
+                                         ("3", [3]), ("1..3,2,9", [1, 2, 3, 9])])
+def test_seeds(text, seeds):
+    place = importlib.util.spec_from_file_location("main", os.path.join(EXPERIMENTS, "__main__.py"))
+    main = importlib.util.module_from_spec(place)
+    sys.modules["main"] = main
+    place.loader.exec_module(main)
+    assert main.seed_list(text) == seeds
