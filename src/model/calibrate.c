@@ -1,7 +1,9 @@
 /* Calibration: how wide intervals have to be in truth.
  *
  * Some training rows are taken out of their experts, predicted from the others with
- * the model's own hyperparameters, and compared with what they were.  The ratios
+ * the model's own hyperparameters, and compared with what they were.  This is done in
+ * rounds of few rows, so that the rows that are left are as dense as a query will find
+ * them.  The ratios
  * |y - mean| / std, sorted, are kept: the interval of probability P then reaches as far
  * as the ceil((h + 1) P)-th smallest of the h ratios (split conformal prediction), and
  * std is multiplied by their root mean square. */
@@ -18,6 +20,7 @@
 enum {
     MOST_HELD_OUT = 2000, /* rows                        */
     SHARE_HELD_OUT = 10,  /* one row in so many          */
+    SHARE_OF_ROUND = 100, /* of all rows, in one round   */
     LEAST_HELD_OUT = 20,  /* fewer say nothing           */
     STREAM_CALIBRATE = 8  /* random stream: see rng_seed */
 };
@@ -33,10 +36,12 @@ void calibration_free(calibration *c)
 
 /* ---- A model without the rows that are held out ---- */
 
-/* held[i] = 1 for the rows to take out; every expert keeps one at least. */
-static quorum_status choose_rows(const quorum_model *m, char *held, size_t *count)
+/* round[i] = 1, 2, .. for the rows to take out in the first round, the second, ..; 0: never.
+ * Every expert keeps one row at least. */
+static quorum_status choose_rows(const quorum_model *m, unsigned char *round, size_t *count)
 {
     size_t wanted = m->n / SHARE_HELD_OUT, *rows = NULL, *left = NULL;
+    size_t together = m->n / SHARE_OF_ROUND > 1 ? m->n / SHARE_OF_ROUND : 1;
     quorum_status status = QUORUM_OK;
     wanted = wanted > MOST_HELD_OUT ? MOST_HELD_OUT : wanted;
     if (!NEW_ARRAY(rows, m->n) || !NEW_ARRAY(left, m->M)) {
@@ -56,8 +61,7 @@ static quorum_status choose_rows(const quorum_model *m, char *held, size_t *coun
         if (left[e] < 2)
             continue;
         left[e]--;
-        held[rows[i]] = 1;
-        (*count)++;
+        round[rows[i]] = (unsigned char)(1 + (*count)++ / together);
     }
     if (*count < LEAST_HELD_OUT)
         status = failure(QUORUM_E_DATA,
@@ -141,16 +145,16 @@ static int ascending(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Predicts the held-out rows, in the target's units, and keeps the sorted ratios. */
+/* Predicts the held-out rows, in the target's units, and adds their ratios. */
 static quorum_status find_ratios(const quorum_model *m, const quorum_model *reduced,
                                  const char *held, size_t count, const quorum_options *options,
                                  calibration *c)
 {
     size_t D = m->D, at = 0;
-    double *X = NULL, *y = NULL, *mean = NULL, *std = NULL, sum = 0.0;
+    double *X = NULL, *y = NULL, *mean = NULL, *std = NULL;
     quorum_status status = QUORUM_OK;
     if (!NEW_ARRAY(X, count * D) || !NEW_ARRAY(y, count) || !NEW_ARRAY(mean, count) ||
-        !NEW_ARRAY(std, count) || !NEW_ARRAY(c->ratio, count)) {
+        !NEW_ARRAY(std, count)) {
         status = failure(QUORUM_E_MEMORY, "out of memory for calibrating on %zu rows", count);
         goto done;
     }
@@ -163,13 +167,8 @@ static quorum_status find_ratios(const quorum_model *m, const quorum_model *redu
     }
     quorum_prediction out = {.mean = mean, .std = std};
     TRY_OR_DONE(quorum_predict(reduced, X, count, options, &out, NULL));
-    for (size_t i = 0; i < count; i++) {
-        c->ratio[i] = fabs(y[i] - mean[i]) / std[i];
-        sum += c->ratio[i] * c->ratio[i];
-    }
-    qsort(c->ratio, count, sizeof *c->ratio, ascending);
-    c->count = count;
-    c->scale = sqrt(sum / (double)count);
+    for (size_t i = 0; i < count; i++)
+        c->ratio[c->count++] = fabs(y[i] - mean[i]) / std[i];
 done:
     mem_free(X);
     mem_free(y);
@@ -178,26 +177,60 @@ done:
     return status;
 }
 
+/* Takes out the rows of one round and predicts them; *count: how many. */
+static quorum_status one_round(const quorum_model *m, const unsigned char *round, int which,
+                               const quorum_options *options, size_t *count, calibration *c)
+{
+    quorum_model *reduced = NULL;
+    char *held;
+    quorum_status status = QUORUM_OK;
+    if (!NEW_ARRAY(held, m->n))
+        return failure(QUORUM_E_MEMORY, "out of memory for calibrating");
+    *count = 0;
+    for (size_t i = 0; i < m->n; i++)
+        *count += (size_t)(held[i] = round[i] == which);
+    if (*count > 0) {
+        TRY_OR_DONE(without_rows(m, held, *count, &reduced));
+        TRY_OR_DONE(find_ratios(m, reduced, held, *count, options, c));
+    }
+done:
+    mem_free(held);
+    quorum_model_free(reduced);
+    return status;
+}
+
+static void summarise(calibration *c)
+{
+    double sum = 0.0;
+    qsort(c->ratio, c->count, sizeof *c->ratio, ascending);
+    for (size_t i = 0; i < c->count; i++)
+        sum += c->ratio[i] * c->ratio[i];
+    c->scale = sqrt(sum / (double)c->count);
+}
+
 quorum_status model_calibrate(quorum_model *m, const quorum_options *options)
 {
     calibration c = {0};
-    quorum_model *reduced = NULL;
-    char *held = NULL;
-    size_t count = 0;
+    unsigned char *round = NULL;
+    size_t count = 0, taken = 1;
     quorum_status status = QUORUM_OK;
     c.method = mem_copy_text(quorum_options_get(options, "method"));
     c.select = mem_copy_text(quorum_options_get(options, "select"));
     c.neighbours = mem_copy_text(quorum_options_get(options, "neighbours"));
-    if (!c.method || !c.select || !c.neighbours || !NEW_ZEROED(held, m->n)) {
+    if (!c.method || !c.select || !c.neighbours || !NEW_ZEROED(round, m->n)) {
         status = failure(QUORUM_E_MEMORY, "out of memory for calibrating");
         goto done;
     }
-    TRY_OR_DONE(choose_rows(m, held, &count));
-    TRY_OR_DONE(without_rows(m, held, count, &reduced));
-    TRY_OR_DONE(find_ratios(m, reduced, held, count, options, &c));
+    TRY_OR_DONE(choose_rows(m, round, &count));
+    if (!NEW_ARRAY(c.ratio, count)) {
+        status = failure(QUORUM_E_MEMORY, "out of memory for calibrating on %zu rows", count);
+        goto done;
+    }
+    for (int which = 1; taken > 0; which++)
+        TRY_OR_DONE(one_round(m, round, which, options, &taken, &c));
+    summarise(&c);
 done:
-    mem_free(held);
-    quorum_model_free(reduced);
+    mem_free(round);
     if (status < 0)
         calibration_free(&c);
     else

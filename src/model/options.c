@@ -126,12 +126,13 @@ static const option table[] = {
     {"select", TEXT, FIELD(select), "auto", NULL, 0, 0, "WHICH", "predict evaluate graph",
      "Experts that take part: all; none; graph:A, the share A that is most important in the graph "
      "(also best:A); worst:A, the least important; expert:I, one alone; local:K, the K that "
-     "explain most at each query; local:auto, as many as still help; graph:A+local:K.  auto: "
-     "local:4 for npae, all for the other methods.",
+     "explain most at each query; local:auto, as many as still help; graph:A+local:K.  auto: for "
+     "npae none, the neighbours being enough (local:4 with neighbours 0); all for the other "
+     "methods.",
      check_select},
     {"neighbours", TEXT, FIELD(neighbours), "auto", NULL, 0, 0, "m", "predict evaluate",
      "Nearest training rows that make an expert of each query's own, joined with the others by "
-     "npae; 0: none.  auto: 256 for npae with select auto, otherwise none.",
+     "npae; 0: none.  auto: 400 for npae with select auto, otherwise none.",
      check_neighbours},
     {"space", CHOICE, FIELD(space), "latent", "latent|observed", 0, 0, NULL, "predict evaluate",
      "Whether independent-expert rules aggregate the latent function and add the noise once, or "
@@ -512,9 +513,10 @@ static quorum_status check_lambda(const char *text)
     return parse_lambda(text, &kind, &value);
 }
 
-/* What select auto and neighbours auto stand for with npae. */
-static const char LOCAL_SELECT[] = "local:4";
-enum { LOCAL_NEIGHBOURS = 256 };
+/* What neighbours auto stands for with npae and select auto, and select auto without
+ * neighbours. */
+enum { OWN_NEIGHBOURS = 400 };
+static const char WITHOUT_NEIGHBOURS[] = "local:4";
 
 quorum_status options_method(const settings *s, const rule **method, selection *chosen,
                              size_t *neighbours)
@@ -522,14 +524,15 @@ quorum_status options_method(const settings *s, const rule **method, selection *
     int starred, automatic = strcmp(s->select, "auto") == 0;
     TRY(find_method(s->method, method, &starred));
     int joint = (*method)->kind == TAKES_COVARIANCE && automatic && !starred;
-    TRY(selection_parse(!automatic ? s->select
-                        : starred  ? "graph:0.8"
-                        : joint    ? LOCAL_SELECT
-                                   : "all",
-                        chosen));
-    *neighbours = joint ? LOCAL_NEIGHBOURS : 0;
-    return strcmp(s->neighbours, "auto") == 0 ? QUORUM_OK
-                                              : parse_neighbours(s->neighbours, neighbours);
+    *neighbours = joint ? OWN_NEIGHBOURS : 0;
+    if (strcmp(s->neighbours, "auto") != 0)
+        TRY(parse_neighbours(s->neighbours, neighbours));
+    return selection_parse(!automatic         ? s->select
+                           : starred          ? "graph:0.8"
+                           : !joint           ? "all"
+                           : *neighbours == 0 ? WITHOUT_NEIGHBOURS
+                                              : "none",
+                           chosen);
 }
 
 quorum_status options_graph(const settings *s, graph_options *out)

@@ -305,7 +305,7 @@ def test_evaluate_lists(data):
                      for p in ["latent", "observed"] for s in ["auto", "all", "worst:0.5"]
                      for m in ["npae", "rbcm*"]]
     used = {(s["method"], s["select"]): s["experts_used"] for s in scores}
-    assert used["npae", "all"] == used["npae", "auto"] == used["rbcm*", "graph:0.8"] == 4
+    assert used["npae", "all"] == used["rbcm*", "graph:0.8"] == 4 and used["npae", "auto"] == 0
     assert used["npae", "worst:0.5"] == 2
 
 
@@ -319,15 +319,19 @@ def test_star_is_a_selection(data):
             scores("--method", "npae*", "--select", "all")["smse"])
 
 
-def test_the_default_is_a_quorum_for_every_query(data):
+def test_the_default_is_an_expert_of_each_querys_own(data):
     words = [data / "model.npz", data / "test.csv", "--json"]
     [default] = run("evaluate", *words).json()
-    [spelled] = run("evaluate", *words, "--select", "local:4", "--neighbours", 256).json()
-    [all_experts] = run("evaluate", *words, "--select", "all").json()
+    [spelled] = run("evaluate", *words, "--select", "none", "--neighbours", 400).json()
+    [fewer] = run("evaluate", *words, "--neighbours", 64).json()
+    assert default["nlpd"] == spelled["nlpd"] != fewer["nlpd"]
+    assert default["experts_used"] == fewer["experts_used"] == 0
+    [experts] = run("evaluate", *words, "--neighbours", 0).json()
+    [named] = run("evaluate", *words, "--select", "local:4", "--neighbours", 0).json()
+    assert experts["nlpd"] == named["nlpd"] and experts["experts_used"] == 4
+    [every] = run("evaluate", *words, "--select", "all").json()
     [pure] = run("evaluate", *words, "--select", "all", "--neighbours", 0).json()
-    assert default["nlpd"] == spelled["nlpd"] != all_experts["nlpd"] == pure["nlpd"]
-    [alone] = run("evaluate", *words, "--select", "none", "--neighbours", 300).json()
-    assert alone["experts_used"] == 0 and np.isclose(alone["nlpd"], spelled["nlpd"], rtol=0.01)
+    assert every["nlpd"] == pure["nlpd"]
 
 
 @pytest.mark.parametrize("words, message", [
@@ -543,7 +547,7 @@ def test_demo_json(tmp_path):
     scores = run("demo", "-o", tmp_path, "--experts", 10, "--json", "-q").json()
     best = {(s["method"], s["select"]): s for s in scores}
     assert best["npae", "auto"]["smse"] < best["poe", "auto"]["smse"]
-    assert best["npae", "all"]["experts_used"] == 10 and best["npae", "auto"]["experts_used"] == 4
+    assert best["npae", "all"]["experts_used"] == 10 and best["npae", "auto"]["experts_used"] == 0
     assert best["npae*", "graph:0.8"]["rows"] == 500
 
 

@@ -480,10 +480,11 @@ def settings(method, select, neighbours):
     starred = method.endswith("*")
     method = method.rstrip("*")
     own = select == "auto" and not starred and method == "npae"
-    if select == "auto":
-        select = "graph:0.8" if starred else "local:4" if own else "all"
     if neighbours == "auto":
-        neighbours = 256 if own else 0
+        neighbours = 400 if own else 0
+    if select == "auto":
+        select = ("graph:0.8" if starred else "all" if not own
+                  else "none" if int(neighbours) else "local:4")
     return method, select, int(neighbours)
 
 
