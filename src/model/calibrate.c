@@ -18,7 +18,7 @@
 #include <string.h>
 
 enum {
-    MOST_HELD_OUT = 2000, /* rows                        */
+    MOST_HELD_OUT = 5000, /* rows                        */
     SHARE_HELD_OUT = 10,  /* one row in so many          */
     SHARE_OF_ROUND = 100, /* of all rows, in one round   */
     LEAST_HELD_OUT = 20,  /* fewer say nothing           */
