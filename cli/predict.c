@@ -86,8 +86,10 @@ static void say_summary(const arguments *given, const work *w, double seconds)
         return;
     fprintf(stderr, "quorum predict: %zu row%s in %.2f s", w->predicted, plural(w->predicted),
             seconds);
-    if (w->predicted)
+    if (w->total.experts_used > 0.0)
         fprintf(stderr, ", %.1f experts a row", w->total.experts_used / (double)w->predicted);
+    else if (w->predicted)
+        fprintf(stderr, ", each from its nearest rows");
     fputc('\n', stderr);
 }
 

@@ -163,7 +163,7 @@ def test_predict_columns(data):
     truth = np.loadtxt(data / "test.csv", delimiter=",", skiprows=1)[:, 2]
     assert np.mean((truth - mean) ** 2) < 0.05
     assert re.fullmatch(r"(quorum predict: note: .*\n)*quorum predict: 80 rows in \d+\.\d\d s, "
-                        r"4\.0 experts a row\n", result.err)
+                        r"each from its nearest rows\n", result.err)
 
 
 def test_predict_mean_only(data):

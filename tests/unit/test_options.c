@@ -96,10 +96,13 @@ static void a_star_selects_by_the_graph(void **state)
     assert_ok(quorum_options_set(o, "select", "auto"));
     assert_ok(quorum_options_set(o, "method", "npae"));
     assert_ok(options_method(options_values(o), &method, &chosen, &near));
-    assert_true(chosen.kind == SELECT_ALL && chosen.local > 0 && near > 0);
+    assert_true(chosen.kind == SELECT_NONE && near > 0);
     assert_ok(quorum_options_set(o, "neighbours", "17"));
     assert_ok(options_method(options_values(o), &method, &chosen, &near));
-    assert_int_equal(near, 17);
+    assert_true(chosen.kind == SELECT_NONE && near == 17);
+    assert_ok(quorum_options_set(o, "neighbours", "0")); /* somebody has to be asked */
+    assert_ok(options_method(options_values(o), &method, &chosen, &near));
+    assert_true(chosen.kind == SELECT_ALL && chosen.local > 0 && near == 0);
     assert_ok(quorum_options_set(o, "neighbours", "auto"));
     assert_ok(quorum_options_set(o, "method", "rbcm"));
     assert_ok(options_method(options_values(o), &method, &chosen, &near));
