@@ -6,6 +6,7 @@
 #include "table.h"
 #include "talk.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,10 +70,21 @@ static void print_experts(const quorum_info *info)
            info->partition, r.smallest, r.median, r.largest);
     if (experts_per_row(info) > 1.0)
         printf("overlap     a row is held by %.2f experts on average\n", experts_per_row(info));
-    printf("kernel      %s\nseed        %llu\n", info->kernel, info->seed);
-    printf("training    on %zu expert%s, %d evaluation%s, negative log marginal likelihood %.6g\n",
-           info->train_experts, plural(info->train_experts), info->evaluations,
-           plural((size_t)info->evaluations), info->nlml);
+    printf("kernel      %s\n", info->kernel);
+    for (size_t k = 0; k < info->kernels; k++)
+        printf("%s%s %.4f%s", k ? ", " : "compared    ", info->kernel_names[k],
+               info->kernel_scores[k],
+               k + 1 < info->kernels ? "" : " (log density of left-out rows)\n");
+    printf("seed        %llu\n", info->seed);
+    printf("training    on %zu rows (%s), %d evaluation%s, negative log marginal likelihood %.6g\n",
+           info->train_rows, info->train, info->evaluations, plural((size_t)info->evaluations),
+           info->nlml);
+    if (isfinite(info->spread))
+        printf("spread      variances follow the rows around a query, against %g rows\n",
+               info->spread);
+    if (info->calibration_rows)
+        printf("calibrated  on %zu held-out rows: std times %.3f\n", info->calibration_rows,
+               info->calibration_scale);
     printf("seconds     %.2f: partition %.2f, train %.2f, graph %.2f\n", info->seconds_total,
            info->seconds_partition, info->seconds_train, info->seconds_graph);
 }
@@ -194,6 +206,14 @@ static json_t *graph_as_json(const quorum_info *info)
                      counts_as_json(info->ranking, info->experts, 1));
 }
 
+static json_t *scores_as_json(const quorum_info *info)
+{
+    json_t *o = json_object();
+    for (size_t k = 0; k < info->kernels; k++)
+        json_object_set_new(o, info->kernel_names[k], json_number(info->kernel_scores[k]));
+    return o;
+}
+
 static json_t *model_as_json(const quorum_info *info)
 {
     json_t *o = json_object();
@@ -216,6 +236,12 @@ static json_t *model_as_json(const quorum_info *info)
     json_object_set_new(o, "nlml", json_number(info->nlml));
     json_object_set_new(o, "evaluations", json_integer(info->evaluations));
     json_object_set_new(o, "train_experts", json_count(info->train_experts));
+    json_object_set_new(o, "train", json_string(info->train));
+    json_object_set_new(o, "train_rows", json_count(info->train_rows));
+    json_object_set_new(o, "kernel_scores", scores_as_json(info));
+    json_object_set_new(o, "spread", json_number(info->spread));
+    json_object_set_new(o, "calibration_rows", json_count(info->calibration_rows));
+    json_object_set_new(o, "calibration_scale", json_number(info->calibration_scale));
     json_object_set_new(o, "graph", graph_as_json(info));
     return o;
 }

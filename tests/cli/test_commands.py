@@ -432,6 +432,10 @@ def test_inspect_json(data):
         assert np.isclose(h["mean"], train[:, d].mean(), rtol=1e-9)
         assert np.isclose(h["lengthscale_in_units"], h["lengthscale"] * h["scale"])
     assert np.isclose(sum(h["relevance"] for h in model["hyperparameters"]), 1.0)
+    scores = model["kernel_scores"]
+    assert not scores or sorted(scores) == ["matern12", "matern32", "matern52", "se"]
+    assert model["spread"] is None or model["spread"] > 0
+    assert model["train"] == "neighbours" and model["calibration_rows"] == 0
     graph = model["graph"]
     assert sorted(graph["ranking"]) == [1, 2, 3, 4]
     if graph["edges"]:
