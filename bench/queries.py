@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""Seconds per 1,000 queries as the training data grow, as committed CSV.
+
+    bench/queries.py --quorum build/quorum [--rows 10000 100000 1000000]
+
+Made data with 8 inputs, experts of 500 rows in boxes of equal size, fixed hyperparameters (they do
+not change the work).  Every prediction is made of one file of 10,000 queries and of one of 1,000;
+the difference is what 9,000 queries cost once the model is read and its factors are made.  Writes
+results/queries.csv.
+"""
+import argparse
+import csv
+import os
+import tempfile
+import time
+
+import numpy as np
+
+from accuracy import commit, machine, run
+
+FIELDS = ["rows", "prediction", "fit_seconds", "first_1000_seconds", "seconds_per_1000"]
+PREDICTIONS = [("local:4, 64 neighbours", ["--select", "local:4", "--neighbours", "64"]),
+               ("default", [])]
+THETA = "1.5,1,0.05"
+
+
+def made(rng, rows):
+    X = rng.uniform(-1.0, 1.0, (rows, 8))
+    y = np.sin(3 * X[:, 0]) + np.cos(2 * X[:, 1] * X[:, 2]) + X[:, 4] * X[:, 5]
+    return np.column_stack([X, y + 0.2 * rng.standard_normal(rows)])
+
+
+def predict(args, folder, name, options):
+    start = time.perf_counter()
+    run([args.quorum, "evaluate", os.path.join(folder, "model.npz"), os.path.join(folder, name),
+         "--method", "npae", "--json", "--quiet", *options])
+    return time.perf_counter() - start
+
+
+def measure(args, rows):
+    rng = np.random.default_rng(1)
+    with tempfile.TemporaryDirectory() as folder:
+        np.save(os.path.join(folder, "train.npy"), made(rng, rows))
+        np.save(os.path.join(folder, "few.npy"), made(rng, 1000))
+        np.save(os.path.join(folder, "many.npy"), made(rng, 10000))
+        fit = run([args.quorum, "fit", os.path.join(folder, "train.npy"), "-o",
+                   os.path.join(folder, "model.npz"), "--theta", THETA, "--partition", "kdtree",
+                   "--graph", "none", "--json", "--quiet"])
+        for label, options in PREDICTIONS:
+            few = predict(args, folder, "few.npy", options)
+            many = predict(args, folder, "many.npy", options)
+            yield {"rows": rows, "prediction": label, "fit_seconds": fit["seconds"]["total"],
+                   "first_1000_seconds": few, "seconds_per_1000": (many - few) / 9}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quorum", default="build/quorum")
+    parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
+    parser.add_argument("--out", default=os.path.join(os.path.dirname(__file__), "results",
+                                                      "queries.csv"))
+    args = parser.parse_args()
+    with open(args.out, "w", newline="") as out:
+        out.write(f"# command: bench/queries.py --rows {' '.join(map(str, args.rows))}\n"
+                  f"# machine: {machine()}\n# commit: {commit()}\n")
+        writer = csv.DictWriter(out, FIELDS)
+        writer.writeheader()
+        for rows in args.rows:
+            for row in measure(args, rows):
+                writer.writerow({k: f"{v:.4g}" if isinstance(v, float) else v
+                                 for k, v in row.items()})
+                out.flush()
+    print(args.out)
+
+
+if __name__ == "__main__":
+    main()
