@@ -30,16 +30,6 @@ void neighbourhoods_free(neighbourhoods *n)
     *n = (neighbourhoods){0};
 }
 
-/* The search has the nearest row first, a neighbourhood last. */
-static void reverse(size_t m, size_t *row)
-{
-    for (size_t i = 0; i < m / 2; i++) {
-        size_t other = row[m - 1 - i];
-        row[m - 1 - i] = row[i];
-        row[i] = other;
-    }
-}
-
 quorum_status neighbourhoods_find(const committee *c, const neighbour_index *index, const points *Q,
                                   int threads, neighbourhoods *n)
 {
@@ -47,7 +37,7 @@ quorum_status neighbourhoods_find(const committee *c, const neighbour_index *ind
     for (size_t i = 0; c->parts.home && i < Q->n * n->m; i++)
         n->row[i] = c->parts.home[n->row[i]];
     for (size_t q = 0; q < Q->n; q++)
-        reverse(n->m, n->row + q * n->m);
+        reverse_rows(n->m, n->row + q * n->m); /* nearest last */
     return QUORUM_OK;
 }
 

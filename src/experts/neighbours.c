@@ -244,3 +244,12 @@ quorum_status neighbour_search(const neighbour_index *index, const points *Q, si
     search_job job = {.index = index, .Q = Q, .m = m, .rows = rows, .distances = distances};
     return index->has_tree ? search_tree(&job, threads) : search_scan(&job, threads);
 }
+
+void reverse_rows(size_t m, size_t *rows)
+{
+    for (size_t i = 0; i < m / 2; i++) {
+        size_t other = rows[m - 1 - i];
+        rows[m - 1 - i] = rows[i];
+        rows[i] = other;
+    }
+}

@@ -23,6 +23,9 @@ void neighbour_index_free(neighbour_index *index); /* accepts NULL */
 quorum_status neighbour_search(const neighbour_index *index, const points *Q, size_t m, int threads,
                                size_t *rows, double *distances);
 
+/* The same list the other way round: farthest first. */
+void reverse_rows(size_t m, size_t *rows);
+
 /* The method it chose: "tree" or "scan". */
 const char *neighbour_index_method(const neighbour_index *index);
 

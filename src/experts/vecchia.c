@@ -273,11 +273,7 @@ static void keep_allowed(target_search *s, size_t target, const size_t *around, 
     for (size_t i = 0; i < room && count < given; i++)
         if (around[i] < end && (around[i] < own || around[i] >= behind))
             found[count++] = around[i];
-    for (size_t i = 0; i < count / 2; i++) {
-        size_t other = found[count - 1 - i];
-        found[count - 1 - i] = found[i];
-        found[i] = other;
-    }
+    reverse_rows(count, found);
     s->found_count[target] = count;
 }
 
