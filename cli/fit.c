@@ -226,5 +226,6 @@ const command fit_command = {
                 "  quorum fit train.npz -o model.npz --experts 70 --kernel matern32 --seed 1\n"
                 "  quorum fit small.csv -o exact.npz --experts 1          # the exact GP\n"
                 "  quorum fit train.csv -o model.npz --json | jq .seconds\n",
+    .in_team = true,
     .run = run_fit,
 };

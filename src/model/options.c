@@ -1,7 +1,7 @@
 #include "model/options.h"
 
 #include "base/memory.h"
-#include "base/parallel.h"
+#include "team/team.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -406,14 +406,14 @@ const progress *options_progress(const quorum_options *options)
 
 int options_threads(const settings *s)
 {
-    return s->threads > 0.0 ? (int)s->threads : parallel_processors();
+    return s->threads > 0.0 ? (int)s->threads : team_processors();
 }
 
 double options_memory(const settings *s)
 {
     if (s->memory > 0.0)
         return s->memory;
-    double physical = mem_physical();
+    double physical = team_memory();
     return physical > 0.0 ? 0.5 * physical : 4e9;
 }
 
