@@ -97,6 +97,10 @@ class Parameters(BaseEstimator):
     calibrate : bool, default=False
         Predict some training rows from the others and keep how wide intervals have to be, so
         that a 95 % interval covers 95 %.
+    checkpoint : str or None, default=None
+        File that keeps the state of the training after each evaluation. A fit that was broken
+        off goes on from there when it is started again with the same data and options, and
+        gives the same model; quorum fit removes the file when the model is written.
     random_state : int, RandomState or None, default=None
         Seed of everything random; the same seed gives the same model. From 0 to 9.0072e+15. An
         int, or a RandomState that is asked for one. None: 1, as on the command line, so that a
@@ -142,6 +146,7 @@ class Parameters(BaseEstimator):
         calibration='auto',
         latent=False,
         calibrate=False,
+        checkpoint=None,
         random_state=None,
         n_jobs=None,
         memory=None,
@@ -175,6 +180,7 @@ class Parameters(BaseEstimator):
         self.calibration = calibration
         self.latent = latent
         self.calibrate = calibrate
+        self.checkpoint = checkpoint
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory = memory

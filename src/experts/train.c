@@ -267,10 +267,27 @@ typedef struct {
     double best;    /* lowest objective of this start                   */
     double *best_x; /* D + 2                                            */
     int evaluations, max_evaluations;
+    checkpoint *checkpoint;
     const progress *progress;
     nlopt_opt optimiser;
     quorum_status status; /* of a failure that ends the search                */
 } search;
+
+/* Value and gradient at x: remembered, or evaluated and written down. */
+static quorum_status answer(search *s, const double *x, double *value, double *gradient)
+{
+    evaluation e = {.value = HUGE_VAL, .gradient = gradient};
+    int known;
+    TRY(checkpoint_recall(s->checkpoint, x, &e, &known));
+    if (!known) {
+        from_logs(x, &s->theta);
+        e.status = evaluate(&s->job, &s->theta, &e.value, gradient);
+        if (e.status == QUORUM_OK || e.status == QUORUM_E_NUMERIC)
+            TRY(checkpoint_record(s->checkpoint, x, &e));
+    }
+    *value = e.value;
+    return e.status;
+}
 
 /* NLML per row.  A theta at which some covariance is not positive definite is
  * merely a bad one; any other failure ends the search. */
@@ -278,8 +295,7 @@ static double objective(unsigned n, const double *x, double *gradient, void *con
 {
     search *s = context;
     double value = HUGE_VAL;
-    from_logs(x, &s->theta);
-    quorum_status status = evaluate(&s->job, &s->theta, &value, gradient);
+    quorum_status status = answer(s, x, &value, gradient);
     s->evaluations++;
     if (status == QUORUM_E_NUMERIC || (status == QUORUM_OK && !isfinite(value))) {
         for (unsigned i = 0; gradient && i < n; i++)
@@ -385,6 +401,7 @@ quorum_status train(const parts *p, const size_t *experts, size_t count, const t
     search s = {.theta = *theta,
                 .best = HUGE_VAL,
                 .max_evaluations = o->max_evaluations,
+                .checkpoint = o->checkpoint,
                 .progress = o->progress};
     double *x = NULL;
     quorum_status status = job_new(p, experts, count, o, &s.job);

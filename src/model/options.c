@@ -158,6 +158,11 @@ static const option table[] = {
      "Predict some training rows from the others and keep how wide intervals have to be, so that "
      "a 95 % interval covers 95 %.",
      NULL},
+    {"checkpoint", TEXT, FIELD(checkpoint), "", NULL, 0, 0, "FILE", "fit",
+     "File that keeps the state of the training after each evaluation.  A fit that was broken off "
+     "goes on from there when it is started again with the same data and options, and gives the "
+     "same model; quorum fit removes the file when the model is written.",
+     NULL},
     {"seed", COUNT, FIELD(seed), "1", NULL, 0, 9007199254740992.0, "N", "fit",
      "Seed of everything random; the same seed gives the same model.", NULL},
     {"threads", COUNT, FIELD(threads), "auto", NULL, 1, 256, "N", "fit predict evaluate",
