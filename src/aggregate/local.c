@@ -1,7 +1,7 @@
 #include "aggregate/local.h"
 
 #include "base/memory.h"
-#include "base/parallel.h"
+#include "team/team.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -161,9 +161,12 @@ quorum_status seat_local(assembly *a, const size_t *experts, size_t count, size_
     }
     for (size_t i = 0; i < count; i++)
         j.listed[experts[i]] = 1;
-    TRY_OR_DONE(parallel_for(threads, a->b, invite, &j));
+    TRY_OR_DONE(team_for(threads, a->b, invite, &j));
+    TRY_OR_DONE(team_share_columns(hearing.member, sizeof *hearing.member, room, a->b, 1));
     TRY_OR_DONE(assembly_ask(&hearing, 1, 0, budget, threads));
-    TRY_OR_DONE(parallel_for(threads, a->b, choose, &j));
+    TRY_OR_DONE(team_for(threads, a->b, choose, &j));
+    TRY_OR_DONE(team_share_columns(a->member, sizeof *a->member, j.K, a->b, 1));
+    team_share_slices(j.unsure, sizeof *j.unsure, a->b, 1);
     *unsure = 0;
     for (size_t q = 0; q < real; q++)
         *unsure += (size_t)j.unsure[q];

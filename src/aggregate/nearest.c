@@ -2,10 +2,10 @@
 
 #include "aggregate/npae.h"
 #include "base/memory.h"
-#include "base/parallel.h"
 #include "gp/covariance.h"
 #include "gp/neighbourhood.h"
 #include "linalg/blas.h"
+#include "team/team.h"
 
 enum { PANEL = 64 }; /* columns of a cross-covariance that exist at a time */
 
@@ -33,11 +33,17 @@ void neighbourhoods_free(neighbourhoods *n)
 quorum_status neighbourhoods_find(const committee *c, const neighbour_index *index, const points *Q,
                                   int threads, neighbourhoods *n)
 {
-    TRY(neighbour_search(index, Q, n->m, threads, n->row, NULL));
-    for (size_t i = 0; c->parts.home && i < Q->n * n->m; i++)
-        n->row[i] = c->parts.home[n->row[i]];
-    for (size_t q = 0; q < Q->n; q++)
-        reverse_rows(n->m, n->row + q * n->m); /* nearest last */
+    team_slice mine = my_slice(Q->n, 1);
+    points queries = points_view(Q, mine.first, mine.count);
+    size_t *row = n->row + mine.first * n->m;
+    quorum_status status = QUORUM_OK;
+    if (mine.count > 0)
+        status = neighbour_search(index, &queries, n->m, threads, row, NULL);
+    TRY(team_agree(status));
+    for (size_t i = 0; c->parts.home && i < mine.count * n->m; i++)
+        row[i] = c->parts.home[row[i]];
+    for (size_t q = 0; q < mine.count; q++)
+        reverse_rows(n->m, row + q * n->m); /* nearest last */
     return QUORUM_OK;
 }
 
@@ -148,7 +154,8 @@ quorum_status nearest_seat(assembly *a, size_t seat, neighbourhoods *n, int thre
     assembly_map_seats(a, j.column, j.place);
     for (int w = 0; w < workers; w++)
         TRY_OR_DONE(space_new(n->m, a->c->parts.D, &j.space[w]));
-    status = parallel_for(workers, a->b, one_query, &j);
+    TRY_OR_DONE(team_for(workers, a->b, one_query, &j));
+    team_share_slices(n->spread, sizeof *n->spread, a->b, 1);
 done:
     for (int w = 0; j.space && w < workers; w++)
         space_free(&j.space[w]);

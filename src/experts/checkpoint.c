@@ -12,7 +12,8 @@
 /* A record: status, whether there is a gradient, value, x (P), gradient (P). */
 enum { STATUS, WITH_GRADIENT, VALUE, X };
 static const char FORMAT_LINE[] = "format: quorum checkpoint 1\n";
-static const double SHARE_OF_TIME = 0.01; /* that writing may take */
+static const double SHARE_OF_TIME = 0.01; /* that writing may take ...    */
+static const double SECONDS_FREE = 0.5;   /* ... beyond so many seconds   */
 
 struct checkpoint {
     char *path, *fit;
@@ -21,7 +22,7 @@ struct checkpoint {
     size_t used;          /* of them, answered so far        */
     size_t saved;         /* of them, in the file            */
     double *records;      /* room x width                    */
-    double written, cost; /* when the file was written last, seconds that it took */
+    double opened, spent; /* when; seconds that writing took since */
 };
 
 static void release(checkpoint *c)
@@ -52,8 +53,7 @@ static quorum_status write_file(checkpoint *c)
     TRY_OR_DONE(npz_add_text(w, "fit.txt", c->fit));
     TRY_OR_DONE(npz_add_doubles(w, "evaluations", 2, shape, c->records));
     TRY_OR_DONE(npz_writer_save(w, c->path));
-    c->written = wall_seconds();
-    c->cost = c->written - start;
+    c->spent += wall_seconds() - start;
     c->saved = c->count;
 done:
     npz_writer_free(w);
@@ -169,6 +169,7 @@ quorum_status checkpoint_open(const char *path, const char *fit, size_t paramete
     if (!NEW_ZEROED(c, 1)) {
         status = no_memory();
     } else {
+        c->opened = wall_seconds();
         c->P = parameters;
         c->width = X + 2 * parameters;
         status = name_file(c, path, fit);
@@ -231,7 +232,7 @@ quorum_status checkpoint_record(checkpoint *c, const double *x, const evaluation
     if (!c)
         return QUORUM_OK;
     quorum_status status = append(c, x, e);
-    int due = wall_seconds() - c->written > c->cost / SHARE_OF_TIME;
+    int due = c->spent < SECONDS_FREE + SHARE_OF_TIME * (wall_seconds() - c->opened);
     if (status == QUORUM_OK && team_rank() == 0 && due)
         status = write_file(c);
     return team_agree(status);

@@ -5,9 +5,9 @@
 #include "experts/partition.h"
 
 #include "base/memory.h"
-#include "base/parallel.h"
 #include "base/random.h"
 #include "linalg/blas.h"
+#include "team/team.h"
 
 #include <float.h>
 #include <string.h>
@@ -151,7 +151,10 @@ static quorum_status assign(kmeans_state *s, size_t *moved)
     const partition_problem *p = s->p;
     for (size_t k = 0; k < p->parts; k++)
         s->norm[k] = vec_dot(p->D, s->centre + k * p->D, s->centre + k * p->D);
-    TRY(parallel_for(p->threads, chunks(p), assign_chunk, s));
+    TRY(team_for(p->threads, chunks(p), assign_chunk, s));
+    team_share_slices(s->label, sizeof *s->label, p->n, CHUNK);
+    team_share_slices(s->distance, sizeof *s->distance, p->n, CHUNK);
+    team_share_slices(s->moved, sizeof *s->moved, chunks(p), 1);
     *moved = 0;
     for (size_t c = 0; c < chunks(p); c++)
         *moved += s->moved[c];

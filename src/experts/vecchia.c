@@ -1,11 +1,11 @@
 #include "experts/vecchia.h"
 
 #include "base/memory.h"
-#include "base/parallel.h"
 #include "base/random.h"
 #include "experts/neighbours.h"
 #include "experts/partition.h"
 #include "linalg/blas.h"
+#include "team/team.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -251,7 +251,7 @@ static quorum_status find_neighbours(target_search *s)
     NEW_ARRAY(s->product, workers * TILE * GROUP);
     NEW_ARRAY(s->heap, workers * GROUP * s->p->given);
     if (s->center && s->product && s->heap)
-        status = parallel_for((int)workers, groups, search_group, s);
+        status = team_for((int)workers, groups, search_group, s);
     else
         status = failure(QUORUM_E_MEMORY, "out of memory for the neighbours of %zu training blocks",
                          s->count);
@@ -303,8 +303,9 @@ static quorum_status find_by_index(target_search *s)
     TRY_OR_DONE(points_new(INDEX_CHUNK, D, &targets));
     points_scale(&rows, o->n, o->Z, NULL, unit);
     TRY_OR_DONE(neighbour_index_new(&rows, s->p->threads, &index));
-    for (size_t first = 0; first < s->count; first += INDEX_CHUNK) {
-        size_t width = s->count - first < INDEX_CHUNK ? s->count - first : INDEX_CHUNK;
+    team_slice mine = my_slice(s->count, GROUP);
+    for (size_t first = mine.first, end = first + mine.count; first < end; first += INDEX_CHUNK) {
+        size_t width = end - first < INDEX_CHUNK ? end - first : INDEX_CHUNK;
         for (size_t k = 0; k < width; k++)
             block_center(o, s->skipped + first + k, center + k * D);
         points_scale(&targets, width, center, NULL, unit);
@@ -388,7 +389,10 @@ quorum_status vecchia_parts_new(const vecchia_problem *p, vecchia_parts *out)
         status = failure(QUORUM_E_MEMORY, "out of memory for %zu training blocks", s.count);
         goto done;
     }
-    TRY_OR_DONE(o.n > INDEX_FROM * s.count * p->block ? find_by_index(&s) : find_neighbours(&s));
+    TRY_OR_DONE(o.n > INDEX_FROM * s.count * p->block ? team_agree(find_by_index(&s))
+                                                      : find_neighbours(&s));
+    team_share_slices(s.found, p->given * sizeof *s.found, s.count, GROUP);
+    team_share_slices(s.found_count, sizeof *s.found_count, s.count, GROUP);
     TRY_OR_DONE(gather(&s, &v));
 done:
     ordering_free(&o);

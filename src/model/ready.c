@@ -83,7 +83,7 @@ static quorum_status make_committee(const quorum_model *m, const parts *rows, co
     double room = SHARE_OF_MEMORY * options_memory(s) - cache->kept;
     TRY(committee_new(rows, &m->theta, room, options_threads(s), p, out));
     if (out->factors)
-        cache->kept += committee_factor_bytes(rows);
+        cache->kept += committee_factor_bytes(out);
     return QUORUM_OK;
 }
 

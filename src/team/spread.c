@@ -1,5 +1,7 @@
 #include "team/team.h"
 
+#include "base/memory.h"
+
 static size_t limited(int ranks)
 {
     return ranks < MOST_RANKS ? (size_t)ranks : MOST_RANKS;
@@ -36,6 +38,45 @@ void team_share_slices(void *items, size_t width, size_t n, size_t step)
             .data = (char *)items + s.first * width, .bytes = s.count * width, .owner = (int)r};
     }
     team_share(pieces, size);
+}
+
+quorum_status team_share_columns(void *table, size_t width, size_t rows, size_t n, size_t step)
+{
+    size_t size = limited(team_size()), count = 0;
+    team_piece *pieces = NULL;
+    if (size == 1)
+        return QUORUM_OK;
+    NEW_ARRAY(pieces, rows * size);
+    TRY(team_agree(pieces ? QUORUM_OK : failure(QUORUM_E_MEMORY, "out of memory for a message")));
+    for (size_t r = 0; r < size; r++) {
+        team_slice s = slice_of(n, step, (int)r, team_size());
+        for (size_t i = 0; i < rows; i++)
+            pieces[count++] = (team_piece){.data = (char *)table + (i * n + s.first) * width,
+                                           .bytes = s.count * width,
+                                           .owner = (int)r};
+    }
+    team_share(pieces, count);
+    mem_free(pieces);
+    return QUORUM_OK;
+}
+
+typedef struct {
+    parallel_body body;
+    void *context;
+    size_t first;
+} shifted;
+
+static quorum_status shifted_item(void *context, size_t item, int worker)
+{
+    const shifted *s = context;
+    return s->body(s->context, s->first + item, worker);
+}
+
+quorum_status team_for(int threads, size_t n, parallel_body body, void *context)
+{
+    team_slice mine = my_slice(n, 1);
+    shifted s = {.body = body, .context = context, .first = mine.first};
+    return team_agree(parallel_for(threads, mine.count, shifted_item, &s));
 }
 
 void spread_by_cost(const double *cost, size_t n, int ranks, int *owner)

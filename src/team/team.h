@@ -5,7 +5,7 @@
  * then all have all, and sums taken in index order have the same bits for any number of
  * ranks.
  *
- *     spread_by_cost  ->  each rank does its items  ->  team_agree  ->  team_share
+ *     my_slice or spread_by_cost  ->  each rank does its items  ->  team_agree  ->  team_share
  *
  * serial.c is a team of one (libquorum, quorum); mpi.c is one of MPI processes
  * (quorum-mpi).  Functions under "together" are called by all ranks, in the same order,
@@ -14,7 +14,7 @@
 #ifndef QRM_TEAM_TEAM_H
 #define QRM_TEAM_TEAM_H
 
-#include "base/status.h"
+#include "base/parallel.h"
 
 #include <stddef.h>
 
@@ -71,8 +71,13 @@ typedef struct {
 team_slice slice_of(size_t n, size_t step, int rank, int ranks);
 team_slice my_slice(size_t n, size_t step); /* of this rank in this team */
 
-/* Each rank's slice of the n items of `width` bytes goes to all. */
+/* Each rank's slice of the n items of `width` bytes goes to all; the same of every row of a
+ * table with n items a row. */
 void team_share_slices(void *items, size_t width, size_t n, size_t step);
+quorum_status team_share_columns(void *table, size_t width, size_t rows, size_t n, size_t step);
+
+/* parallel_for, each rank doing its slice of the n items; all agree on the status. */
+quorum_status team_for(int threads, size_t n, parallel_body body, void *context);
 
 /* owner[i]: the rank that has least to do so far, item after item: give the costly first. */
 void spread_by_cost(const double *cost, size_t n, int ranks, int *owner);
