@@ -7,6 +7,7 @@
 #include "experts/neighbours.h"
 
 typedef struct {
+    size_t b, real; /* queries; those from `real` on are padding and repeat the last */
     size_t m;       /* rows of each neighbourhood                             */
     size_t *row;    /* b x m: columns of the committee, each row's in its owner's part,
                        nearest last                                           */
@@ -15,7 +16,8 @@ typedef struct {
     double *spread; /* b: the factor of the variance                          */
 } neighbourhoods;
 
-quorum_status neighbourhoods_new(size_t b, size_t m, double prior, neighbourhoods *out);
+quorum_status neighbourhoods_new(size_t b, size_t real, size_t m, double prior,
+                                 neighbourhoods *out);
 void neighbourhoods_free(neighbourhoods *n);
 
 /* Finds the rows: `index` is over the committee's different rows, by their numbers. */
