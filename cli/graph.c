@@ -177,6 +177,11 @@ static int load_and_draw(work *w, const arguments *given, const char *path, bool
         status = quorum_inspect(w->model, &w->graph.info);
     if (status < 0)
         return library_failure(given, status);
+    if (!w->graph.info.precision && !graph_is_on_test(given))
+        return failure(given,
+                       "%s has no graph: it has %zu experts, and fit leaves the graph out beyond "
+                       "500; fit it with --graph glasso, or give --graph-on test --test TEST",
+                       given->operands[0], w->graph.info.experts);
     int code = test ? test_experts(w, given, test) : EXIT_DONE;
     if (code == EXIT_DONE)
         code = mark_selected(&w->graph, given, from_bottom);

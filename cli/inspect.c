@@ -255,7 +255,10 @@ static int tell(const arguments *given, const quorum_info *info)
     print_experts(info);
     print_lengthscales(info);
     print_variances(info);
-    print_ranking(info);
+    if (info->precision)
+        print_ranking(info);
+    else
+        printf("\nExpert graph: left out with so many experts (see quorum fit --help, --graph)\n");
     return EXIT_DONE;
 }
 

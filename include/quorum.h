@@ -191,7 +191,7 @@ typedef struct {
     /* The expert graph (docs/methods.md, "The expert graph"). */
     double lambda;            /* penalty used, absolute                              */
     size_t edges;             /* non-zero pairs of the precision matrix              */
-    const double *precision;  /* experts x experts                                   */
+    const double *precision;  /* experts x experts; NULL: no graph was learned       */
     const double *importance; /* experts                                             */
     const size_t *ranking;    /* experts: most important first                       */
     /* Calibration (docs/methods.md, "Calibration"). */

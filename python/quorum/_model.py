@@ -101,7 +101,7 @@ class Model:
             "y_scale": info.y_scale,
             "nlml": info.nlml,
             "experts": np.split(rows, offset[1:-1]),
-            "precision": _copied(info.precision, M, M),
+            "precision": _copied(info.precision, M, M) if info.precision else None,
             "importance": _copied(info.importance, M),
             "ranking": _copied(info.ranking, M).astype(np.intp),
             "alpha": getattr(info, "lambda"),

@@ -59,9 +59,11 @@ class Parameters(BaseEstimator):
         Whether the variance of a prediction with neighbours follows how surprising the rows
         around it are, against NU rows that are as expected; none: it does not. auto: what
         predicts left-out training rows best; none with train=parts or when theta is given.
-    graph : {"glasso", "lasso", "none"}, default='glasso'
+    graph : {"auto", "glasso", "lasso", "none"}, default='auto'
         How the graph of experts is learned: graphical lasso, neighbourhood selection by lasso
-        regressions, or not at all (experts are then ranked by the variance they explain).
+        regressions, or not at all (experts are then ranked by the variance they explain). auto:
+        graphical lasso up to 500 experts; beyond, where it would take most of the time, no
+        graph and no ranking.
     alpha : float or str, default='rel:0.1'
         Sparsity penalty of the graph: absolute (0.1 in the paper), relative to the largest
         covariance between two experts, or chosen by the extended BIC. A number is absolute;
@@ -134,7 +136,7 @@ class Parameters(BaseEstimator):
         max_evaluations=200,
         tolerance=1e-06,
         spread='auto',
-        graph='glasso',
+        graph='auto',
         alpha='rel:0.1',
         free_diagonal=False,
         graph_rows=1000,

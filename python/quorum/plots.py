@@ -93,6 +93,9 @@ def plot_graph(regressor, *, ax=None):
     ax : matplotlib.axes.Axes
     """
     check_is_fitted(regressor)
+    if regressor.precision_ is None:
+        raise ArgumentError(f"no graph was learned for {regressor.n_experts_} experts: "
+                            'fit with graph="glasso"')
     weights = np.abs(regressor.precision_)
     np.fill_diagonal(weights, 0.0)
     angle = _ring(weights)

@@ -51,7 +51,8 @@ class QuorumRegressor(RegressorMixin, Parameters):
     experts_ : list of ndarray
         The training rows, counted from 0, of each expert.
     precision_ : ndarray of shape (n_experts_, n_experts_)
-        Precision matrix of the expert graph: exact zeros where there is no edge.
+        Precision matrix of the expert graph: exact zeros where there is no edge.  None where
+        no graph was learned (graph="auto" with more than 500 experts).
     importance_ : ndarray of shape (n_experts_,)
         Sum of the absolute weights of each expert's edges.
     ranking_ : ndarray of shape (n_experts_,)

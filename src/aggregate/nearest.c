@@ -7,11 +7,13 @@
 #include "linalg/blas.h"
 #include "team/team.h"
 
+#include <string.h>
+
 enum { PANEL = 64 }; /* columns of a cross-covariance that exist at a time */
 
-quorum_status neighbourhoods_new(size_t b, size_t m, double prior, neighbourhoods *out)
+quorum_status neighbourhoods_new(size_t b, size_t real, size_t m, double prior, neighbourhoods *out)
 {
-    neighbourhoods n = {.m = m, .prior = prior};
+    neighbourhoods n = {.b = b, .real = real, .m = m, .prior = prior};
     NEW_ARRAY(n.row, b * m);
     NEW_ARRAY(n.gamma, b * m);
     NEW_ARRAY(n.spread, b);
@@ -30,10 +32,17 @@ void neighbourhoods_free(neighbourhoods *n)
     *n = (neighbourhoods){0};
 }
 
+/* Whether the last query, which the padding repeats, is this rank's. */
+static int has_last(const neighbourhoods *n)
+{
+    team_slice mine = my_slice(n->real, 1);
+    return mine.count > 0 && mine.first + mine.count == n->real;
+}
+
 quorum_status neighbourhoods_find(const committee *c, const neighbour_index *index, const points *Q,
                                   int threads, neighbourhoods *n)
 {
-    team_slice mine = my_slice(Q->n, 1);
+    team_slice mine = my_slice(n->real, 1);
     points queries = points_view(Q, mine.first, mine.count);
     size_t *row = n->row + mine.first * n->m;
     quorum_status status = QUORUM_OK;
@@ -44,6 +53,8 @@ quorum_status neighbourhoods_find(const committee *c, const neighbour_index *ind
         row[i] = c->parts.home[row[i]];
     for (size_t q = 0; q < mine.count; q++)
         reverse_rows(n->m, row + q * n->m); /* nearest last */
+    for (size_t q = n->real; has_last(n) && q < n->b; q++)
+        memcpy(n->row + q * n->m, n->row + (n->real - 1) * n->m, n->m * sizeof *n->row);
     return QUORUM_OK;
 }
 
@@ -140,9 +151,27 @@ static quorum_status one_query(void *context, size_t q, int worker)
     return QUORUM_OK;
 }
 
+/* What was found at the last query goes to the padding behind it. */
+static void fill_padding(const nearest_job *j)
+{
+    assembly *a = j->a;
+    neighbourhoods *n = j->n;
+    size_t last = n->real - 1, seat = j->seat * a->b;
+    for (size_t q = n->real; q < a->b; q++) {
+        memcpy(n->gamma + q * n->m, n->gamma + last * n->m, n->m * sizeof *n->gamma);
+        n->spread[q] = n->spread[last];
+        a->mean[seat + q] = a->mean[seat + last];
+        a->explained[seat + q] = a->explained[seat + last];
+        for (size_t s = 0; j->pairs && s < j->seat; s++) {
+            double *pair = j->pairs + pair_index(s, j->seat) * a->b;
+            pair[q] = pair[last];
+        }
+    }
+}
+
 quorum_status nearest_seat(assembly *a, size_t seat, neighbourhoods *n, int threads, double *pairs)
 {
-    int workers = parallel_workers(threads, a->b);
+    int workers = parallel_workers(threads, n->real);
     nearest_job j = {.a = a, .seat = seat, .n = n, .pairs = pairs};
     quorum_status status = QUORUM_OK;
     if (!NEW_ARRAY(j.column, seat * a->b) || !NEW_ARRAY(j.place, seat * a->b) ||
@@ -154,8 +183,10 @@ quorum_status nearest_seat(assembly *a, size_t seat, neighbourhoods *n, int thre
     assembly_map_seats(a, j.column, j.place);
     for (int w = 0; w < workers; w++)
         TRY_OR_DONE(space_new(n->m, a->c->parts.D, &j.space[w]));
-    TRY_OR_DONE(team_for(workers, a->b, one_query, &j));
-    team_share_slices(n->spread, sizeof *n->spread, a->b, 1);
+    TRY_OR_DONE(team_for(workers, n->real, one_query, &j));
+    team_share_slices(n->spread, sizeof *n->spread, n->real, 1);
+    if (has_last(n))
+        fill_padding(&j);
 done:
     for (int w = 0; j.space && w < workers; w++)
         space_free(&j.space[w]);

@@ -1,7 +1,7 @@
 /* An expert made for each query: a GP on its m nearest training rows, and its
  * covariance with the experts at the same table, rows they share included.
  *
- * In a team each rank does all of this for its own slice of the queries, my_slice(b, 1): what
+ * In a team each rank does all of this for its own slice of the queries, my_slice(real, 1): what
  * is said below of every query holds for those; of the others only the spread is known. */
 #ifndef QRM_AGGREGATE_NEAREST_H
 #define QRM_AGGREGATE_NEAREST_H
@@ -10,6 +10,7 @@
 #include "experts/neighbours.h"
 
 typedef struct {
+    size_t b, real; /* queries; those from `real` on are padding and repeat the last */
     size_t m;       /* rows of each neighbourhood                             */
     size_t *row;    /* b x m: columns of the committee, each row's in its owner's part,
                        nearest last                                           */
@@ -18,7 +19,8 @@ typedef struct {
     double *spread; /* b: the factor of the variance                          */
 } neighbourhoods;
 
-quorum_status neighbourhoods_new(size_t b, size_t m, double prior, neighbourhoods *out);
+quorum_status neighbourhoods_new(size_t b, size_t real, size_t m, double prior,
+                                 neighbourhoods *out);
 void neighbourhoods_free(neighbourhoods *n);
 
 /* Finds the rows: `index` is over the committee's different rows, by their numbers. */

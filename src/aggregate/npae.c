@@ -506,9 +506,28 @@ static void count_events(const char *event, size_t b, npae_result *out)
     }
 }
 
+/* Each rank has solved its slice of the queries; the padding repeats the last. */
+static quorum_status share_results(const solve_job *job)
+{
+    const assembly *a = job->a;
+    npae_result *out = job->out;
+    size_t last = out->real - 1, weighed = out->weights ? a->seats : 0;
+    team_share_slices(job->event, sizeof *job->event, out->real, 1);
+    team_share_slices(out->mean, sizeof *out->mean, out->real, 1);
+    team_share_slices(out->var, sizeof *out->var, out->real, 1);
+    TRY(team_share_columns(out->weights, sizeof *out->weights, weighed, a->b, out->real));
+    for (size_t q = out->real; q < a->b; q++) {
+        out->mean[q] = out->mean[last];
+        out->var[q] = out->var[last];
+        for (size_t s = 0; s < weighed; s++)
+            out->weights[s * a->b + q] = out->weights[s * a->b + last];
+    }
+    return QUORUM_OK;
+}
+
 quorum_status npae_solve(const assembly *a, const double *pairs, int threads, npae_result *out)
 {
-    int workers = parallel_workers(threads, a->b);
+    int workers = parallel_workers(threads, out->real);
     solve_job job = {.a = a, .pairs = pairs, .out = out};
     quorum_status status = QUORUM_OK;
     if (!NEW_ZEROED(job.event, a->b) || !NEW_ZEROED(job.system, (size_t)workers)) {
@@ -517,13 +536,9 @@ quorum_status npae_solve(const assembly *a, const double *pairs, int threads, np
     }
     for (int w = 0; w < workers; w++)
         TRY_OR_DONE(system_new(a->seats, &job.system[w]));
-    TRY_OR_DONE(team_for(workers, a->b, one_query, &job));
-    team_share_slices(job.event, sizeof *job.event, a->b, 1);
-    team_share_slices(out->mean, sizeof *out->mean, a->b, 1);
-    team_share_slices(out->var, sizeof *out->var, a->b, 1);
-    if (out->weights)
-        TRY_OR_DONE(team_share_columns(out->weights, sizeof *out->weights, a->seats, a->b, 1));
-    count_events(job.event, out->real < a->b ? out->real : a->b, out);
+    TRY_OR_DONE(team_for(workers, out->real, one_query, &job));
+    TRY_OR_DONE(share_results(&job));
+    count_events(job.event, out->real, out);
 done:
     for (int w = 0; job.system && w < workers; w++)
         system_free(&job.system[w]);

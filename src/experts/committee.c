@@ -76,7 +76,7 @@ static quorum_status factor_group(factor_job *j, int threads)
 
 /* ---- Making a committee ---- */
 
-static quorum_status keep_factors(committee *c, int threads, const progress *report)
+static quorum_status make_factors(committee *c, int threads, const progress *report)
 {
     const parts *p = &c->parts;
     quorum_status status = QUORUM_OK;
@@ -103,10 +103,23 @@ static quorum_status keep_factors(committee *c, int threads, const progress *rep
     factor_job job = {.c = c, .experts = experts, .count = own, .L = L, .alpha = alpha};
     TRY_OR_DONE(factor_group(&job, threads));
 done:
+    if (status < 0) {
+        mem_free(c->factors);
+        c->factors = NULL;
+    }
     mem_free(experts);
     mem_free(L);
     mem_free(alpha);
     return status;
+}
+
+quorum_status committee_keep_factors(committee *c, double budget, int threads,
+                                     const progress *report)
+{
+    quorum_status status = QUORUM_OK;
+    if (!c->factors && committee_factor_bytes(c) <= budget)
+        status = make_factors(c, threads, report);
+    return team_agree(status);
 }
 
 static void find_centres(committee *c)
@@ -174,10 +187,8 @@ quorum_status committee_new(const parts *p, const hyper *theta, double budget, i
     TRY_OR_DONE(points_new(p->n, p->D, &c.Z));
     points_scale(&c.Z, p->n, p->X, NULL, theta->lengthscale);
     find_centres(&c);
-    if (committee_factor_bytes(&c) <= budget)
-        TRY_OR_DONE(keep_factors(&c, threads, report));
+    TRY_OR_DONE(committee_keep_factors(&c, budget, threads, report));
 done:
-    status = team_agree(status);
     *out = c;
     if (status < 0)
         committee_free(out);

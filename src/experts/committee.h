@@ -23,6 +23,11 @@ quorum_status committee_new(const parts *p, const hyper *theta, double budget, i
                             const progress *report, committee *out);
 void committee_free(committee *c);
 
+/* Makes all factors and keeps them, unless they are kept already or do not fit into `budget`
+ * bytes.  Nobody may be answered meanwhile. */
+quorum_status committee_keep_factors(committee *c, double budget, int threads,
+                                     const progress *report);
+
 /* What one expert is asked: its posterior at b of the queries, b a multiple of
  * QUERY_MULTIPLE; NULL parts are not computed. */
 typedef struct {

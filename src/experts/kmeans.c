@@ -1,7 +1,11 @@
 /* K-means: k-means++ start on a sample, then Lloyd's iterations.
  *
  * Assignment is one product of centres and rows per chunk, |c|^2 - 2 c.x; new
- * centres are sums in row order per part: the same for any number of threads. */
+ * centres are sums in row order per part: the same for any number of threads.
+ *
+ * Its cost is n x parts, which is n^2 for experts of a given size.  Many parts are
+ * therefore made in two steps or more: about sqrt(parts) groups from a sample of the rows, every
+ * row to its nearest group, then each group's parts on its own. */
 #include "experts/partition.h"
 
 #include "base/memory.h"
@@ -10,12 +14,17 @@
 #include "team/team.h"
 
 #include <float.h>
+#include <math.h>
 #include <string.h>
 
 enum {
     CHUNK = 512,          /* rows assigned at a time                               */
     SAMPLE_PER_PART = 50, /* rows a part in the sample that the start is drawn from */
-    MAX_ITERATIONS = 60
+    MAX_ITERATIONS = 60,
+    FLAT_PARTS = 256,       /* more parts go by groups                               */
+    SAMPLE_PER_GROUP = 500, /* rows a group in the sample that the groups come from */
+    STREAM_CENTRES = 2,     /* random streams: see rng_seed                          */
+    STREAM_GROUPS = 9
 };
 static const double SETTLED = 1e-3; /* share of rows that may still move when we stop */
 
@@ -110,7 +119,7 @@ static quorum_status start_centres(kmeans_state *s)
 {
     const partition_problem *p = s->p;
     size_t count = p->n, *sample = s->sorted; /* free until the first update */
-    rng r = rng_seed(p->seed, 2);
+    rng r = rng_seed(p->seed, STREAM_CENTRES);
     for (size_t i = 0; i < p->n; i++)
         sample[i] = i;
     if (p->parts < p->n / SAMPLE_PER_PART) {
@@ -161,16 +170,17 @@ static quorum_status assign(kmeans_state *s, size_t *moved)
     return QUORUM_OK;
 }
 
-static void sort_rows(kmeans_state *s)
+/* Rows by label into `sorted`; those of label k begin at start[k] (parts + 2 entries). */
+static void sort_by_label(size_t n, size_t parts, const size_t *label, size_t *start,
+                          size_t *sorted)
 {
-    const partition_problem *p = s->p;
-    memset(s->start, 0, (p->parts + 2) * sizeof *s->start);
-    for (size_t i = 0; i < p->n; i++)
-        s->start[s->label[i] + 2]++;
-    for (size_t k = 2; k < p->parts + 2; k++)
-        s->start[k] += s->start[k - 1];
-    for (size_t i = 0; i < p->n; i++)
-        s->sorted[s->start[s->label[i] + 1]++] = i;
+    memset(start, 0, (parts + 2) * sizeof *start);
+    for (size_t i = 0; i < n; i++)
+        start[label[i] + 2]++;
+    for (size_t k = 2; k < parts + 2; k++)
+        start[k] += start[k - 1];
+    for (size_t i = 0; i < n; i++)
+        sorted[start[label[i] + 1]++] = i;
 }
 
 /* A part that has lost all rows starts anew at the row worst served. */
@@ -188,7 +198,7 @@ static void reseed(kmeans_state *s, size_t k)
 static void update_centres(kmeans_state *s)
 {
     const partition_problem *p = s->p;
-    sort_rows(s);
+    sort_by_label(p->n, p->parts, s->label, s->start, s->sorted);
     for (size_t k = 0; k < p->parts; k++) {
         size_t first = s->start[k], last = s->start[k + 1];
         double *c = s->centre + k * p->D;
@@ -220,17 +230,151 @@ static quorum_status lloyd(kmeans_state *s)
     return QUORUM_OK;
 }
 
+/* centres (D x parts) to begin with, or NULL: then they are found, else only assigned to. */
+static quorum_status split_flat(const partition_problem *p, const double *centre, size_t *label,
+                                double *found)
+{
+    kmeans_state s;
+    size_t moved;
+    memset(label, 0, p->n * sizeof *label);
+    TRY(kmeans_new(p, label, &s));
+    quorum_status status = QUORUM_OK;
+    if (centre) {
+        memcpy(s.centre, centre, p->D * p->parts * sizeof *centre);
+        status = assign(&s, &moved);
+    } else {
+        status = start_centres(&s);
+        if (status == QUORUM_OK)
+            status = lloyd(&s);
+    }
+    if (found)
+        memcpy(found, s.centre, p->D * p->parts * sizeof *found);
+    kmeans_free(&s);
+    return status;
+}
+
+/* ---- Many parts: by groups ---- */
+
+typedef struct {
+    size_t groups;
+    size_t *group;  /* n: of each row                        */
+    size_t *start;  /* groups + 1: its rows in `sorted`      */
+    size_t *sorted; /* n: rows by group                      */
+    size_t *parts;  /* groups: of each                       */
+    double *X;      /* room for the rows of one group        */
+    size_t *label;  /* n: within the group                   */
+    double *centre; /* D x groups                            */
+} grouping;
+
+static void grouping_free(grouping *g)
+{
+    mem_free(g->group);
+    mem_free(g->start);
+    mem_free(g->sorted);
+    mem_free(g->parts);
+    mem_free(g->X);
+    mem_free(g->label);
+    mem_free(g->centre);
+}
+
+static quorum_status grouping_new(const partition_problem *p, grouping *g)
+{
+    size_t groups = (size_t)ceil(sqrt((double)p->parts));
+    *g = (grouping){.groups = groups < FLAT_PARTS ? groups : FLAT_PARTS};
+    if (NEW_ARRAY(g->group, p->n) && NEW_ARRAY(g->start, g->groups + 2) &&
+        NEW_ARRAY(g->sorted, p->n) && NEW_ARRAY(g->parts, g->groups) &&
+        NEW_ARRAY(g->X, p->n * p->D) && NEW_ARRAY(g->label, p->n) &&
+        NEW_ARRAY(g->centre, g->groups * p->D))
+        return QUORUM_OK;
+    grouping_free(g);
+    return failure(QUORUM_E_MEMORY, "out of memory for k-means with %zu parts", p->parts);
+}
+
+static void gather_rows(const partition_problem *p, const size_t *rows, size_t count, double *X)
+{
+    for (size_t i = 0; i < count; i++)
+        memcpy(X + i * p->D, p->X + rows[i] * p->D, p->D * sizeof *X);
+}
+
+/* Groups from a sample; every row joins the nearest. */
+static quorum_status find_groups(const partition_problem *p, grouping *g)
+{
+    partition_problem sample = *p, all = *p;
+    rng r = rng_seed(p->seed, STREAM_GROUPS);
+    for (size_t i = 0; i < p->n; i++)
+        g->sorted[i] = i;
+    rng_shuffle(&r, g->sorted, p->n);
+    sample.n = g->groups * SAMPLE_PER_GROUP < p->n ? g->groups * SAMPLE_PER_GROUP : p->n;
+    sample.parts = all.parts = g->groups;
+    gather_rows(p, g->sorted, sample.n, g->X);
+    sample.X = g->X;
+    TRY(split_flat(&sample, NULL, g->label, g->centre));
+    TRY(split_flat(&all, g->centre, g->group, NULL));
+    sort_by_label(p->n, g->groups, g->group, g->start, g->sorted);
+    return QUORUM_OK;
+}
+
+/* Every group's parts in proportion to its rows: the next part goes to the group with the
+ * most rows a part.  A group without rows has none. */
+static void share_parts(size_t parts, grouping *g)
+{
+    size_t given = 0;
+    for (size_t k = 0; k < g->groups; k++)
+        given += g->parts[k] = g->start[k + 1] > g->start[k];
+    for (; given < parts; given++) {
+        size_t most = 0;
+        double rows = 0.0;
+        for (size_t k = 0; k < g->groups; k++) {
+            double each = (double)(g->start[k + 1] - g->start[k]) / (double)(g->parts[k] + 1);
+            if (g->parts[k] > 0 && each > rows) {
+                rows = each;
+                most = k;
+            }
+        }
+        g->parts[most]++;
+    }
+}
+
+static quorum_status split(const partition_problem *p, size_t *label);
+
+static quorum_status split_groups(const partition_problem *p, grouping *g, size_t *label)
+{
+    size_t before = 0;
+    TRY(find_groups(p, g));
+    share_parts(p->parts, g);
+    for (size_t k = 0; k < g->groups; k++) {
+        const size_t *rows = g->sorted + g->start[k];
+        size_t count = g->start[k + 1] - g->start[k];
+        partition_problem own = *p;
+        if (count == 0)
+            continue;
+        TRY(progress_report(p->progress, "partition", (double)k / (double)g->groups,
+                            "k-means, group %zu of %zu", k + 1, g->groups));
+        gather_rows(p, rows, count, g->X);
+        own.n = count;
+        own.parts = g->parts[k];
+        own.X = g->X;
+        own.progress = &(progress){0};
+        TRY(split(&own, g->label));
+        for (size_t i = 0; i < count; i++)
+            label[rows[i]] = before + g->label[i];
+        before += g->parts[k];
+    }
+    return QUORUM_OK;
+}
+
 static quorum_status split(const partition_problem *p, size_t *label)
 {
-    memset(label, 0, p->n * sizeof *label);
-    if (p->parts == 1)
+    if (p->parts == 1) {
+        memset(label, 0, p->n * sizeof *label);
         return QUORUM_OK;
-    kmeans_state s;
-    TRY(kmeans_new(p, label, &s));
-    quorum_status status = start_centres(&s);
-    if (status == QUORUM_OK)
-        status = lloyd(&s);
-    kmeans_free(&s);
+    }
+    if (p->parts <= FLAT_PARTS)
+        return split_flat(p, NULL, label, NULL);
+    grouping g;
+    TRY(grouping_new(p, &g));
+    quorum_status status = split_groups(p, &g, label);
+    grouping_free(&g);
     return status;
 }
 

@@ -6,7 +6,8 @@
 #include "base/progress.h"
 #include "experts/committee.h"
 
-typedef enum { GRAPH_GLASSO, GRAPH_LASSO, GRAPH_NONE } graph_kind;
+/* GRAPH_AUTO is the graphical lasso where the caller has decided that there is to be one. */
+typedef enum { GRAPH_AUTO, GRAPH_GLASSO, GRAPH_LASSO, GRAPH_NONE } graph_kind;
 typedef enum { LAMBDA_RELATIVE, LAMBDA_ABSOLUTE, LAMBDA_EBIC } lambda_kind;
 
 typedef struct {
@@ -22,7 +23,7 @@ typedef struct {
 typedef struct {
     double lambda; /* absolute                                                */
     size_t edges;
-    double *precision;  /* M x M: Omega                                            */
+    double *precision;  /* M x M: Omega; NULL: no graph was learned                */
     double *importance; /* M: I_i = sum_{j != i} |Omega_ij|                        */
     size_t *ranking;    /* M: most important first                                 */
 } expert_graph;

@@ -136,8 +136,10 @@ static quorum_status save(const quorum_model *m, const char *path)
     TRY_OR_DONE(npz_add_doubles(w, "x_scale", 1, &m->D, m->x_scale));
     TRY_OR_DONE(npz_add_doubles(w, "y_mean", 0, NULL, &m->y_mean));
     TRY_OR_DONE(npz_add_doubles(w, "y_scale", 0, NULL, &m->y_scale));
-    TRY_OR_DONE(npz_add_doubles(w, "reference", 2, rD, m->reference));
-    TRY_OR_DONE(npz_add_doubles(w, "precision", 2, MM, m->graph.precision));
+    if (m->references > 0)
+        TRY_OR_DONE(npz_add_doubles(w, "reference", 2, rD, m->reference));
+    if (m->graph.precision)
+        TRY_OR_DONE(npz_add_doubles(w, "precision", 2, MM, m->graph.precision));
     TRY_OR_DONE(npz_add_doubles(w, "importance", 1, &m->M, m->graph.importance));
     if (m->calibration.count > 0)
         TRY_OR_DONE(
@@ -307,9 +309,11 @@ static quorum_status load_graph(load_state *l)
 {
     quorum_model *m = l->m;
     size_t MM[] = {m->M, m->M}, rD[] = {0, m->D};
-    TRY(read_array(l->npz, "reference", 2, rD, &m->reference));
+    if (npz_has(l->npz, "reference.npy"))
+        TRY(read_array(l->npz, "reference", 2, rD, &m->reference));
     m->references = rD[0];
-    TRY(read_array(l->npz, "precision", 2, MM, &m->graph.precision));
+    if (npz_has(l->npz, "precision.npy"))
+        TRY(read_array(l->npz, "precision", 2, MM, &m->graph.precision));
     TRY(read_array(l->npz, "importance", 1, &m->M, &m->graph.importance));
     json_t *graph = json_object_get(l->meta, "graph"), *ranking = json_object_get(graph, "ranking");
     m->graph.lambda = json_number_value(json_object_get(graph, "lambda"));

@@ -13,7 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STREAM_REFERENCE = 5 }; /* random stream: see rng_seed */
+enum {
+    STREAM_REFERENCE = 5, /* random stream: see rng_seed                                   */
+    GRAPH_EXPERTS = 500   /* graph=auto: beyond, all experts' factors and M^3 cost too much */
+};
 
 /* ---- Data ---- */
 
@@ -182,11 +185,23 @@ static quorum_status draw_references(quorum_model *m, const settings *s)
                         : failure(QUORUM_E_MEMORY, "out of memory for the reference inputs");
 }
 
+/* No edges, no weights; experts in the order of their numbers. */
+static quorum_status leave_out_graph(quorum_model *m)
+{
+    if (!NEW_ZEROED(m->graph.importance, m->M) || !NEW_ARRAY(m->graph.ranking, m->M))
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu experts", m->M);
+    for (size_t e = 0; e < m->M; e++)
+        m->graph.ranking[e] = e;
+    return QUORUM_OK;
+}
+
 static quorum_status learn_graph(quorum_model *m, const settings *s, const progress *p)
 {
     const committee *c;
     points Q = {0};
     TRY(options_graph(s, &m->graph_how));
+    if (m->graph_how.graph == GRAPH_AUTO && m->M > GRAPH_EXPERTS)
+        return leave_out_graph(m);
     graph_options o = m->graph_how;
     o.budget = 0.3 * options_memory(s);
     o.threads = options_threads(s);

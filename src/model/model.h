@@ -106,8 +106,11 @@ void model_cache_free(model_cache *cache);
 quorum_status model_committee(const quorum_model *m, const settings *s, const progress *p,
                               const committee **out);
 
+/* The same committee for those who do not ask its experts: no factors are made. */
+quorum_status model_rows(const quorum_model *m, const committee **out);
+
 /* The search for nearest rows, over the model's rows. */
-quorum_status model_neighbour_index(const quorum_model *m, const settings *s, const progress *p,
+quorum_status model_neighbour_index(const quorum_model *m, const settings *s,
                                     const neighbour_index **out);
 
 /* GRBCM's experts over the listed ones; base_expert as in experts/base.h. */

@@ -106,9 +106,11 @@ static const option table[] = {
      "left-out training rows best; none with train=parts or when theta is given.",
      check_spread},
 
-    {"graph", CHOICE, FIELD(graph), "glasso", "glasso|lasso|none", 0, 0, NULL, "fit",
+    {"graph", CHOICE, FIELD(graph), "auto", "auto|glasso|lasso|none", 0, 0, NULL, "fit",
      "How the graph of experts is learned: graphical lasso, neighbourhood selection by lasso "
-     "regressions, or not at all (experts are then ranked by the variance they explain).",
+     "regressions, or not at all (experts are then ranked by the variance they explain).  auto: "
+     "graphical lasso up to 500 experts; beyond, where it would take most of the time, no graph "
+     "and no ranking.",
      NULL},
     {"lambda", TEXT, FIELD(lambda), "rel:0.1", NULL, 0, 0, "V|rel:V|ebic", "fit",
      "Sparsity penalty of the graph: absolute (0.1 in the paper), relative to the largest "

@@ -16,11 +16,14 @@
 #include <string.h>
 
 enum {
-    CI_BLOCK = 8192,    /* queries of a block at most: independent rules              */
-    NPAE_BLOCK = 1024,  /* NPAE on the same experts everywhere                        */
-    LOCAL_BLOCK = 8192, /* NPAE on each query's own experts: more queries, more shared */
-    CHUNK = 65536,      /* queries that a caller should pass at once at most          */
-    AUTO_MOST = 16      /* experts that local:auto seats at most                      */
+    CI_BLOCK = 8192,       /* queries of a block at most: independent rules, neighbourhoods alone */
+    NPAE_BLOCK = 1024,     /* NPAE on the same experts everywhere                           */
+    LOCAL_PER_EXPERT = 32, /* NPAE on each query's own experts: so many queries for each of the
+                                experts that may take part, so that a pair's covariance matrix
+                                serves several queries ...                                  */
+    LOCAL_MOST = 65536,    /* ... at most                                                   */
+    CHUNK = 65536,         /* queries that a caller should pass at once at most             */
+    AUTO_MOST = 16         /* experts that local:auto seats at most                         */
 };
 static const double BLOCK_SHARE = 0.2;     /* of the memory option: a block                     */
 static const double FACTOR_SHARE = 0.2;    /* factors made for a block when they are not kept   */
@@ -84,13 +87,22 @@ static size_t seats_wanted(const plan *p)
     return K > 0 && K < p->count ? K : p->count;
 }
 
+static size_t local_block(size_t experts)
+{
+    size_t b = LOCAL_PER_EXPERT * experts;
+    return b < CI_BLOCK ? CI_BLOCK : b < LOCAL_MOST ? b : LOCAL_MOST;
+}
+
 /* Queries of a block: as many as memory allows, up to what speed can use. */
 static size_t block_size(const plan *p, size_t queries)
 {
     size_t seats = seats_wanted(p), most = CI_BLOCK, b;
     double rows = 0.0, each = 8.0 * (4.0 * (double)p->m->D + 8.0);
     if (p->rule->kind == TAKES_COVARIANCE) {
-        most = is_local(p) || p->count == 0 ? LOCAL_BLOCK : NPAE_BLOCK;
+        if (is_local(p))
+            most = local_block(p->count);
+        else if (p->count > 0)
+            most = NPAE_BLOCK;
         if (p->count > 0)
             rows = (double)rows_of(p->c, p->experts, p->count) / (double)p->count * (double)seats;
         each += 16.0 * (double)p->neighbours;
@@ -153,6 +165,11 @@ static quorum_status choose_experts(plan *p, const double *X, size_t n)
     expert_graph fresh = {0};
     quorum_status status = QUORUM_OK;
     int by_rank = p->chosen.kind == SELECT_MOST || p->chosen.kind == SELECT_LEAST;
+    if (by_rank && p->s->graph_on != GRAPH_ON_TEST && !p->m->graph.precision)
+        return failure(QUORUM_E_ARGUMENT,
+                       "the model of %zu experts has no graph to select by: fit it with graph "
+                       "glasso, or use select local:K",
+                       p->m->M);
     if (by_rank && p->s->graph_on == GRAPH_ON_TEST) {
         TRY(model_graph_on(p->m, X, n, p->s, p->progress, &fresh));
         ranking = fresh.ranking;
@@ -176,9 +193,12 @@ static quorum_status make_plan(const quorum_model *m, const quorum_options *opti
     p->memory = options_memory(p->s);
     TRY(options_method(p->s, &p->rule, &p->chosen, &p->neighbours));
     p->neighbours = p->neighbours < m->n ? p->neighbours : m->n;
-    TRY(model_committee(m, p->s, p->progress, &p->c));
+    if (p->chosen.kind == SELECT_NONE)
+        TRY(model_rows(m, &p->c));
+    else
+        TRY(model_committee(m, p->s, p->progress, &p->c));
     if (p->neighbours > 0)
-        TRY(model_neighbour_index(m, p->s, p->progress, &p->index));
+        TRY(model_neighbour_index(m, p->s, &p->index));
     if (!NEW_ARRAY(p->experts, m->M))
         return failure(QUORUM_E_MEMORY, "out of memory for %zu experts", m->M);
     TRY_OR_DONE(choose_experts(p, X, n));
@@ -291,7 +311,7 @@ static quorum_status aggregate_jointly(const plan *p, const points *Q, size_t K,
     if (!NEW_ZEROED(j->pairs, seats * (seats - 1) / 2 * Q->n))
         return failure(QUORUM_E_MEMORY, "out of memory for the covariances of %zu experts", seats);
     if (near) {
-        TRY(neighbourhoods_new(Q->n, p->neighbours, p->m->spread, near));
+        TRY(neighbourhoods_new(Q->n, out->real, p->neighbours, p->m->spread, near));
         TRY(neighbourhoods_find(p->c, p->index, Q, p->threads, near));
     }
     *unsure = 0;

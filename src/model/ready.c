@@ -17,7 +17,8 @@ typedef struct base_entry {
 
 struct model_cache {
     pthread_mutex_t lock;
-    int ready;
+    int ready;       /* the committee has its rows ...           */
+    int asked;       /* ... and has its factors, if they fit     */
     held_parts held; /* what experts hold, when they overlap     */
     committee committee;
     base_entry *bases;
@@ -75,30 +76,48 @@ static quorum_status hold_rows(const quorum_model *m, parts *out)
     return QUORUM_OK;
 }
 
-/* A committee whose factors are kept if there is room for them. */
-static quorum_status make_committee(const quorum_model *m, const parts *rows, const settings *s,
-                                    const progress *p, committee *out)
+/* Factors are kept if there is room for them. */
+static quorum_status keep_factors(model_cache *cache, const settings *s, const progress *p,
+                                  committee *c)
+{
+    double room = SHARE_OF_MEMORY * options_memory(s) - cache->kept;
+    TRY(committee_keep_factors(c, room, options_threads(s), p));
+    if (c->factors)
+        cache->kept += committee_factor_bytes(c);
+    return QUORUM_OK;
+}
+
+/* The committee, without factors. */
+static quorum_status gather_committee(const quorum_model *m)
 {
     model_cache *cache = m->cache;
-    double room = SHARE_OF_MEMORY * options_memory(s) - cache->kept;
-    TRY(committee_new(rows, &m->theta, room, options_threads(s), p, out));
-    if (out->factors)
-        cache->kept += committee_factor_bytes(out);
+    parts rows;
+    if (cache->ready)
+        return QUORUM_OK;
+    TRY(hold_rows(m, &rows));
+    TRY(committee_new(&rows, &m->theta, 0.0, 1, NULL, &cache->committee));
+    cache->ready = 1;
     return QUORUM_OK;
+}
+
+quorum_status model_rows(const quorum_model *m, const committee **out)
+{
+    pthread_mutex_lock(&m->cache->lock);
+    quorum_status status = gather_committee(m);
+    pthread_mutex_unlock(&m->cache->lock);
+    *out = &m->cache->committee;
+    return status;
 }
 
 quorum_status model_committee(const quorum_model *m, const settings *s, const progress *p,
                               const committee **out)
 {
     model_cache *cache = m->cache;
-    quorum_status status = QUORUM_OK;
     pthread_mutex_lock(&cache->lock);
-    if (!cache->ready) {
-        parts rows;
-        status = hold_rows(m, &rows);
-        if (status == QUORUM_OK)
-            status = make_committee(m, &rows, s, p, &cache->committee);
-        cache->ready = status == QUORUM_OK;
+    quorum_status status = gather_committee(m);
+    if (status == QUORUM_OK && !cache->asked) {
+        status = keep_factors(cache, s, p, &cache->committee);
+        cache->asked = status == QUORUM_OK;
     }
     pthread_mutex_unlock(&cache->lock);
     *out = &cache->committee;
@@ -120,13 +139,13 @@ static quorum_status different_points(const quorum_model *m, const committee *c,
     return QUORUM_OK;
 }
 
-quorum_status model_neighbour_index(const quorum_model *m, const settings *s, const progress *p,
+quorum_status model_neighbour_index(const quorum_model *m, const settings *s,
                                     const neighbour_index **out)
 {
     model_cache *cache = m->cache;
     const committee *c;
     const points *Z;
-    TRY(model_committee(m, s, p, &c));
+    TRY(model_rows(m, &c));
     quorum_status status = QUORUM_OK;
     pthread_mutex_lock(&cache->lock);
     if (!cache->index) {
@@ -165,7 +184,8 @@ static quorum_status make_base(const quorum_model *m, const size_t *experts, siz
     parts rows;
     TRY_OR_DONE(hold_rows(m, &rows));
     TRY_OR_DONE(augment_parts(&rows, experts, count, base_expert, m->seed, &b->rows));
-    TRY_OR_DONE(make_committee(m, &b->rows.parts, s, p, &b->committee));
+    TRY_OR_DONE(committee_new(&b->rows.parts, &m->theta, 0.0, 1, NULL, &b->committee));
+    TRY_OR_DONE(keep_factors(m->cache, s, p, &b->committee));
 done:
     if (status < 0) {
         base_entry_free(b);

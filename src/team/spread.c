@@ -40,7 +40,7 @@ void team_share_slices(void *items, size_t width, size_t n, size_t step)
     team_share(pieces, size);
 }
 
-quorum_status team_share_columns(void *table, size_t width, size_t rows, size_t n, size_t step)
+quorum_status team_share_columns(void *table, size_t width, size_t rows, size_t stride, size_t n)
 {
     size_t size = limited(team_size()), count = 0;
     team_piece *pieces = NULL;
@@ -49,9 +49,9 @@ quorum_status team_share_columns(void *table, size_t width, size_t rows, size_t 
     NEW_ARRAY(pieces, rows * size);
     TRY(team_agree(pieces ? QUORUM_OK : failure(QUORUM_E_MEMORY, "out of memory for a message")));
     for (size_t r = 0; r < size; r++) {
-        team_slice s = slice_of(n, step, (int)r, team_size());
+        team_slice s = slice_of(n, 1, (int)r, team_size());
         for (size_t i = 0; i < rows; i++)
-            pieces[count++] = (team_piece){.data = (char *)table + (i * n + s.first) * width,
+            pieces[count++] = (team_piece){.data = (char *)table + (i * stride + s.first) * width,
                                            .bytes = s.count * width,
                                            .owner = (int)r};
     }

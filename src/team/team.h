@@ -71,10 +71,10 @@ typedef struct {
 team_slice slice_of(size_t n, size_t step, int rank, int ranks);
 team_slice my_slice(size_t n, size_t step); /* of this rank in this team */
 
-/* Each rank's slice of the n items of `width` bytes goes to all; the same of every row of a
- * table with n items a row. */
+/* Each rank's slice of the n items of `width` bytes goes to all; the same of the first n
+ * items of every row of a table, `stride` items a row (step 1). */
 void team_share_slices(void *items, size_t width, size_t n, size_t step);
-quorum_status team_share_columns(void *table, size_t width, size_t rows, size_t n, size_t step);
+quorum_status team_share_columns(void *table, size_t width, size_t rows, size_t stride, size_t n);
 
 /* parallel_for, each rank doing its slice of the n items; all agree on the status. */
 quorum_status team_for(int threads, size_t n, parallel_body body, void *context);

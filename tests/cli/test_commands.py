@@ -21,6 +21,25 @@ EVALUATE_KEYS = ["method", "select", "space", "smse", "msll", "mae", "rmse", "nl
 # ---- fit --------------------------------------------------------------------------------------------------
 
 
+def test_graph_is_left_out_with_very_many_experts(tmp_path):
+    np.save(tmp_path / "t.npy", make_rows(1200))
+    fit = ["fit", "t.npy", "-o", "m.npz", "--experts", 520, "--theta", "0.5,1,0.01"]
+    run(*fit, cwd=tmp_path)
+    with np.load(tmp_path / "m.npz") as model:
+        assert "precision" not in model.files and "reference" not in model.files
+    assert "left out with so many experts" in run("inspect", "m.npz", cwd=tmp_path).out
+    run("inspect", "m.npz", "--json", cwd=tmp_path).json()
+    for select in ("none", "local:3"):
+        run("evaluate", "m.npz", "t.npy", "--select", select, "--neighbours", 20, cwd=tmp_path)
+    refused = run("evaluate", "m.npz", "t.npy", "--method", "npae*", "--neighbours", 0, code=1,
+                  cwd=tmp_path)
+    assert "no graph to select by" in refused.err
+    assert "--graph glasso" in run("graph", "m.npz", "-o", "g.svg", code=1, cwd=tmp_path).err
+    run(*fit, "--graph", "none", cwd=tmp_path)
+    with np.load(tmp_path / "m.npz") as model:
+        assert model["precision"].shape == (520, 520)
+
+
 def test_fit_json(tmp_path, data):
     result = run("fit", data / "train.csv", "-o", tmp_path / "m.npz", "--experts", 4, "--json",
                  "--train", "parts")

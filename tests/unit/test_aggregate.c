@@ -246,8 +246,8 @@ static void npae_does_not_depend_on_threads(void **state)
     assert_ok(npae_pairs(&t.a, 4, pairs));
     assert_memory_equal(pairs, t.pairs, sizeof pairs);
     for (int k = 0; k < 2; k++)
-        assert_ok(
-            npae_solve(&t.a, pairs, 1 + 3 * k, &(npae_result){.mean = mean[k], .var = var[k]}));
+        assert_ok(npae_solve(&t.a, pairs, 1 + 3 * k,
+                             &(npae_result){.mean = mean[k], .var = var[k], .real = B}));
     assert_memory_equal(mean[0], mean[1], sizeof mean[0]);
     assert_memory_equal(var[0], var[1], sizeof var[0]);
     free_ensemble(&t);
@@ -311,8 +311,8 @@ static void experts_that_know_nothing_give_the_prior(void **state)
         X[i] += 1000.0;
     ensemble t;
     make_ensemble(&t, X, smooth_targets(X, N, D, 0.3), offset, 3, NULL, 0);
-    assert_ok(
-        npae_solve(&t.a, t.pairs, 2, &(npae_result){.mean = mean, .var = var, .weights = weights}));
+    assert_ok(npae_solve(&t.a, t.pairs, 2,
+                         &(npae_result){.mean = mean, .var = var, .weights = weights, .real = B}));
     for (size_t q = 0; q < B; q++)
         assert_true(mean[q] == 0.0 && var[q] == 1.5 && weights[q] == 0.0);
     free_ensemble(&t);
@@ -410,7 +410,7 @@ static void a_neighbourhood_of_everything_is_the_exact_gp(void **state)
     double *X2 = random_normals((size_t)N * D, 1);
     make_ensemble(&exact, X2, smooth_targets(X2, N, D, 0.3), whole, 1, NULL, 0);
     neighbourhoods near;
-    assert_ok(neighbourhoods_new(B, N, INFINITY, &near));
+    assert_ok(neighbourhoods_new(B, B, N, INFINITY, &near));
     for (size_t i = 0; i < (size_t)B * N; i++)
         near.row[i] = (i * 7) % N; /* in any order: 7 and 90 share no factor */
     assert_ok(nearest_seat(&t.a, 3, &near, 2, t.pairs));
@@ -478,7 +478,7 @@ static void every_allocation_may_fail(void **state)
         if (status == QUORUM_OK)
             status = npae_pairs(&a, 1, pairs);
         if (status == QUORUM_OK)
-            status = neighbourhoods_new(B, 8, INFINITY, &near);
+            status = neighbourhoods_new(B, B, 8, INFINITY, &near);
         for (size_t i = 0; status == QUORUM_OK && i < (size_t)B * 8; i++)
             near.row[i] = i % 8;
         if (status == QUORUM_OK)

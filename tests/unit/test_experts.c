@@ -114,6 +114,53 @@ static void kmeans_finds_separate_lumps(void **state)
     mem_free(X);
 }
 
+/* Sum of squared distances from the mean of the own part. */
+static double scatter(const partition_problem *p, const size_t *label)
+{
+    double total = 0.0, *sum = mem_alloc_zero(p->parts * p->D, sizeof *sum);
+    size_t *count = mem_alloc_zero(p->parts, sizeof *count);
+    for (size_t i = 0; i < p->n; i++) {
+        count[label[i]]++;
+        for (size_t d = 0; d < p->D; d++)
+            sum[label[i] * p->D + d] += p->X[i * p->D + d];
+    }
+    for (size_t i = 0; i < p->n; i++)
+        for (size_t d = 0; d < p->D; d++)
+            total +=
+                pow(p->X[i * p->D + d] - sum[label[i] * p->D + d] / (double)count[label[i]], 2.0);
+    mem_free(sum);
+    mem_free(count);
+    return total;
+}
+
+/* So many parts go by groups: none is empty, threads do not matter, and they are more compact
+ * than boxes of equal size. */
+static void many_parts_go_by_groups(void **state)
+{
+    (void)state;
+    enum { n = 12000, many = 300 };
+    double *X = random_normals((size_t)n * 3, 4);
+    size_t *one = mem_alloc(n, sizeof *one), *two = mem_alloc(n, sizeof *two);
+    partition_problem p = {.n = n, .D = 3, .parts = many, .X = X, .seed = 1, .threads = 1};
+    assert_ok(partition_kmeans.split(&p, one));
+    p.threads = 3;
+    assert_ok(partition_kmeans.split(&p, two));
+    assert_memory_equal(one, two, n * sizeof *one);
+    size_t used = 0;
+    char seen[many] = {0};
+    for (size_t i = 0; i < n; i++) {
+        assert_true(one[i] < many);
+        used += !seen[one[i]];
+        seen[one[i]] = 1;
+    }
+    assert_int_equal(used, many);
+    assert_ok(partition_kdtree.split(&p, two));
+    assert_true(scatter(&p, one) < 0.8 * scatter(&p, two));
+    mem_free(one);
+    mem_free(two);
+    mem_free(X);
+}
+
 static void identical_rows_can_be_divided(void **state)
 {
     (void)state;
@@ -454,6 +501,7 @@ int main(void)
         cmocka_unit_test(equal_partitions_are_equal),
         cmocka_unit_test(sizes_stay_within_floor_and_cap),
         cmocka_unit_test(kmeans_finds_separate_lumps),
+        cmocka_unit_test(many_parts_go_by_groups),
         cmocka_unit_test(identical_rows_can_be_divided),
         cmocka_unit_test(nth_is_selected),
         cmocka_unit_test(factors_kept_or_not_give_the_same),
