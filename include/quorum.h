@@ -341,6 +341,7 @@ QUORUM_API quorum_status quorum_team_agree(quorum_status status);
 typedef struct {
     double seconds;     /* in all                            */
     double waited;      /* of these for other processes      */
+    double computed;    /* processor seconds of the rest     */
     double sent;        /* bytes                             */
     double received;    /* bytes                             */
     double peak_memory; /* bytes, the largest so far         */

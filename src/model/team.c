@@ -59,6 +59,7 @@ void quorum_team_account(quorum_team_usage *usage)
     getrusage(RUSAGE_SELF, &used);
     usage[team_rank()] = (quorum_team_usage){.seconds = wall_seconds() - started,
                                              .waited = spent.seconds,
+                                             .computed = processor_seconds() - spent.processor,
                                              .sent = spent.sent,
                                              .received = spent.received,
                                              .peak_memory = 1024.0 * (double)used.ru_maxrss};

@@ -142,16 +142,27 @@ int team_finish(int code)
 
 /* ---- Messages ---- */
 
-static void account(double start, double sent, double received)
+typedef struct {
+    double wall, processor; /* seconds */
+} moment;
+
+static moment now(void)
 {
-    team.spent.seconds += wall_seconds() - start;
+    return (moment){wall_seconds(), processor_seconds()};
+}
+
+static void account(moment start, double sent, double received)
+{
+    moment end = now();
+    team.spent.seconds += end.wall - start.wall;
+    team.spent.processor += end.processor - start.processor;
     team.spent.sent += sent;
     team.spent.received += received;
 }
 
 quorum_status team_agree(quorum_status mine)
 {
-    double start = wall_seconds();
+    moment start = now();
     int failed = mine < 0 ? team.rank : team.size, first = team.size;
     MPI_Allreduce(&failed, &first, 1, MPI_INT, MPI_MIN, team.work);
     if (first < team.size) {
@@ -176,7 +187,7 @@ static void send_from(int owner, void *data, size_t bytes)
 
 void team_send(void *data, size_t bytes)
 {
-    double start = wall_seconds();
+    moment start = now();
     if (team.size == 1)
         return;
     send_from(0, data, bytes);
@@ -248,7 +259,8 @@ static size_t one_message(const team_piece *pieces, size_t count)
 
 void team_share(const team_piece *pieces, size_t count)
 {
-    double start = wall_seconds(), sent = 0.0, received = 0.0;
+    moment start = now();
+    double sent = 0.0, received = 0.0;
     if (team.size == 1)
         return;
     for (size_t done = 0, some; done < count; done += some) {

@@ -53,8 +53,9 @@ void team_share(const team_piece *pieces, size_t count);
 
 /* What this rank spent on all this so far. */
 typedef struct {
-    double seconds;        /* sending and waiting */
-    double sent, received; /* bytes               */
+    double seconds;        /* sending and waiting            */
+    double processor;      /* processor seconds of that      */
+    double sent, received; /* bytes                          */
 } team_traffic;
 
 team_traffic team_spent(void);
