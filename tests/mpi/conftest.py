@@ -24,8 +24,9 @@ ENVIRONMENT = {**os.environ,
                "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
                "OMPI_MCA_btl_base_warn_component_unused": "0"}
 SUPPRESSIONS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "leaks.supp")
-# What MPI itself never frees is not ours to report.
+# What MPI itself never frees is not ours to report; whole stacks, since it unloads its plug-ins.
 ENVIRONMENT["LSAN_OPTIONS"] = f"suppressions={SUPPRESSIONS}:print_suppressions=0"
+ENVIRONMENT["ASAN_OPTIONS"] = "fast_unwind_on_malloc=0"
 
 
 def pytest_collection_modifyitems(items):
