@@ -17,6 +17,8 @@ extern void dsyrk_(const char *, const char *, const int *, const int *, const d
 extern void dsymm_(const char *, const char *, const int *, const int *, const double *,
                    const double *, const int *, const double *, const int *, const double *,
                    double *, const int *);
+extern void dtrmm_(const char *, const char *, const char *, const char *, const int *, const int *,
+                   const double *, const double *, const int *, double *, const int *);
 extern void dtrsm_(const char *, const char *, const char *, const char *, const int *, const int *,
                    const double *, const double *, const int *, double *, const int *);
 
@@ -67,6 +69,13 @@ void blas_symm_lower(size_t m, size_t n, const double *A, size_t lda, const doub
     dsymm_("L", "L", &im, &in, &one, A, &ia, B, &ib, &zero, C, &ic);
 }
 
+void blas_multiply_lower(char side, char transposed, size_t m, size_t n, double alpha,
+                         const double *L, size_t ldl, double *B, size_t ldb)
+{
+    int im = narrow(m), in = narrow(n), il = leading(ldl), ib = leading(ldb);
+    dtrmm_(&side, "L", &transposed, "N", &im, &in, &alpha, L, &il, B, &ib);
+}
+
 static void trsm(const char *side, const char *transposed, size_t m, size_t n, const double *L,
                  size_t ldl, double *B, size_t ldb)
 {
@@ -99,10 +108,16 @@ size_t blas_cholesky(size_t m, double *A, size_t lda)
     return info > 0 ? (size_t)info : 0;
 }
 
-void blas_inverse_lower(size_t m, double *A, size_t lda)
+void blas_small_triangle_inverse(size_t m, double *L, size_t ld)
 {
-    int im = narrow(m), ia = leading(lda), info = 0;
-    LAPACK_dpotri("L", &im, A, &ia, &info);
+    int im = narrow(m), il = leading(ld), info = 0;
+    LAPACK_dtrtri("L", "N", &im, L, &il, &info);
+}
+
+void blas_small_triangle_square(size_t m, double *W, size_t ld)
+{
+    int im = narrow(m), iw = leading(ld), info = 0;
+    LAPACK_dlauum("L", &im, W, &iw, &info);
 }
 
 quorum_status blas_eigen(size_t n, double *A, size_t lda, double *values)

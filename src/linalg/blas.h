@@ -46,7 +46,15 @@ void blas_solve_right_transposed(size_t m, size_t n, const double *L, size_t ldl
  * Returns 0, or the 1-based order of the leading minor that is not positive. */
 size_t blas_cholesky(size_t m, double *A, size_t lda);
 
-/* From the lower factor L in A: lower triangle of (L L')^-1, in place. */
+/* B(m x n) = alpha op(L) B (side L) or alpha B op(L) (side R), L lower triangular. */
+void blas_multiply_lower(char side, char transposed, size_t m, size_t n, double alpha,
+                         const double *L, size_t ldl, double *B, size_t ldb);
+
+/* L^-1 and the lower triangle of W'W in place, for blocks of a few rows. */
+void blas_small_triangle_inverse(size_t m, double *L, size_t ld);
+void blas_small_triangle_square(size_t m, double *W, size_t ld);
+
+/* From the lower factor L in A: lower triangle of (L L')^-1, in place (inverse.c). */
 void blas_inverse_lower(size_t m, double *A, size_t lda);
 
 /* Eigenvalues (ascending) and vectors (columns, over A) of a symmetric matrix,

@@ -82,7 +82,7 @@ quorum_status tiles_cholesky(size_t m, double *A, int threads, size_t *minor)
     return QUORUM_OK;
 }
 
-/* ---- Inverse: block columns, each solved by itself ---- */
+/* ---- Inverse: up to WHOLE rows by halves, above by block columns, each solved by itself ---- */
 
 typedef struct {
     size_t m;
@@ -110,6 +110,12 @@ static quorum_status inverse_panel(void *context, size_t item, int worker)
 
 quorum_status tiles_inverse(size_t m, const double *L, double *out, int threads)
 {
+    if (m <= WHOLE) {
+        for (size_t j = 0; j < m; j++)
+            memcpy(out + j * m + j, L + j * m + j, (m - j) * sizeof *out);
+        blas_inverse_lower(m, out, m);
+        return QUORUM_OK;
+    }
     inverse_job job = {.m = m, .L = L, .out = out};
     return parallel_for(threads, pieces(m, PANEL), inverse_panel, &job);
 }

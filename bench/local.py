@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""Local selection against all experts, and against the exact GP, as committed CSV.
+
+    bench/local.py --quorum build/quorum --data DIR [--cases protein kin40k]
+
+protein   squared exponential, the paper's fit with 70 experts: the 4 best experts of each query
+          against NPAE on all of them, and the pair work of both
+kin40k    kin40k_10k30k, squared exponential: 256 neighbours, 8 experts, both together, the default
+          prediction and the exact GP, which is one expert of all 10,000 rows
+
+Minutes each.  Writes results/local.csv.
+"""
+import argparse
+import csv
+import os
+import tempfile
+
+from accuracy import commit, machine, run
+
+FIELDS = ["case", "prediction", "smse", "msll", "coverage95", "pairs_a_query", "fit_seconds",
+          "predict_seconds"]
+CASES = {
+    "protein": ("protein", [
+        (["--experts", "70", "--train", "parts", "--metric", "input"], [
+            ("4 experts", ["--select", "local:4", "--neighbours", "0"]),
+            ("all 70 experts", ["--select", "all", "--neighbours", "0"])])]),
+    "kin40k": ("kin40k_10k30k", [
+        ([], [
+            ("256 neighbours", ["--select", "none", "--neighbours", "256"]),
+            ("8 experts", ["--select", "local:8", "--neighbours", "0"]),
+            ("256 neighbours, 8 experts", ["--select", "local:8", "--neighbours", "256"]),
+            ("default", [])]),
+        (["--experts", "1", "--train", "parts", "--graph", "none"], [
+            ("exact GP", ["--select", "all", "--neighbours", "0"])])]),
+}
+
+
+def measure(args, case):
+    name, fits = CASES[case]
+    train, test = (os.path.join(args.data, name, f"{part}.csv.gz") for part in ("train", "test"))
+    with tempfile.TemporaryDirectory() as folder:
+        model = os.path.join(folder, "model.npz")
+        for options, predictions in fits:
+            fit = run([args.quorum, "fit", train, "-o", model, "--kernel", "se", "--json",
+                       "--quiet", *options])
+            for label, how in predictions:
+                result = run([args.quorum, "evaluate", model, test, "--method", "npae", "--json",
+                              "--quiet", *how])[0]
+                yield row(case, label, fit, result)
+
+
+def row(case, label, fit, result):
+    used = result["experts_used"]
+    return {"case": case, "prediction": label, "smse": result["smse"], "msll": result["msll"],
+            "coverage95": result["coverage"]["95"], "pairs_a_query": used * (used - 1) / 2,
+            "fit_seconds": fit["seconds"]["total"], "predict_seconds": result["seconds"]}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quorum", default="build/quorum")
+    parser.add_argument("--data", required=True, help="directory that holds the data sets")
+    parser.add_argument("--cases", nargs="+", choices=list(CASES), default=list(CASES))
+    parser.add_argument("--out", default=os.path.join(os.path.dirname(__file__), "results",
+                                                      "local.csv"))
+    args = parser.parse_args()
+    with open(args.out, "w", newline="") as out:
+        out.write(f"# command: bench/local.py --data DIR --cases {' '.join(args.cases)}\n"
+                  f"# machine: {machine()}\n# commit: {commit()}\n")
+        writer = csv.DictWriter(out, FIELDS)
+        writer.writeheader()
+        for case in args.cases:
+            for each in measure(args, case):
+                writer.writerow({k: f"{v:.6g}" if isinstance(v, float) else v
+                                 for k, v in each.items()})
+                out.flush()
+    print(args.out)
+
+
+if __name__ == "__main__":
+    main()
