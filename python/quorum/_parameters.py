@@ -108,11 +108,13 @@ class Parameters(BaseEstimator):
         int, or a RandomState that is asked for one. None: 1, as on the command line, so that a
         fit can be repeated.
     n_jobs : int or None, default=None
-        Threads. None: all processors. Results do not depend on it. From 1 to 256. -1: all
-        processors, -2: all but one, and so on.
+        Threads, of each process with quorum-mpi. None: all processors, divided among the
+        processes of a machine. Results do not depend on it. From 1 to 256. -1: all processors,
+        -2: all but one, and so on.
     memory : int or str or None, default=None
-        Memory to stay within, as in 800M or 4G. None: half of the machine's. From 1e+07 to
-        1e+15. A number of bytes, or text such as "4G".
+        Memory to stay within, as in 800M or 4G, of each process with quorum-mpi. None: half of
+        the machine's, divided among the processes on it. From 1e+07 to 1e+15. A number of
+        bytes, or text such as "4G".
     verbose : int, default=0
         1: lines of progress on standard error; 2: all of them; 0: none.
     """

@@ -168,9 +168,13 @@ static const option table[] = {
     {"seed", COUNT, FIELD(seed), "1", NULL, 0, 9007199254740992.0, "N", "fit",
      "Seed of everything random; the same seed gives the same model.", NULL},
     {"threads", COUNT, FIELD(threads), "auto", NULL, 1, 256, "N", "fit predict evaluate",
-     "Threads.  auto: all processors.  Results do not depend on it.", NULL},
+     "Threads, of each process with quorum-mpi.  auto: all processors, divided among the processes "
+     "of a machine.  Results do not depend on it.",
+     NULL},
     {"memory", BYTES, FIELD(memory), "auto", NULL, 1e7, 1e15, "SIZE", "fit predict evaluate",
-     "Memory to stay within, as in 800M or 4G.  auto: half of the machine's.", NULL},
+     "Memory to stay within, as in 800M or 4G, of each process with quorum-mpi.  auto: half of the "
+     "machine's, divided among the processes on it.",
+     NULL},
 };
 
 enum { OPTIONS = sizeof table / sizeof *table };
