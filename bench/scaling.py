@@ -29,6 +29,7 @@ from accuracy import commit, machine
 HERE = os.path.dirname(os.path.abspath(__file__))
 RESULTS = os.path.join(HERE, "results", "scaling.csv")
 INPUTS = 8
+SMALL, MIDDLE, LARGE = 260000, 520000, 1040000  # rows: more than 500 experts, so no graph
 FIELDS = ["case", "rows", "queries", "ranks", "seconds", "processor_seconds", "train_share",
           "partition_share", "efficiency", "efficiency_processors", "communication_share",
           "sent_MB", "received_MB", "peak_MB"]
@@ -129,15 +130,15 @@ def cases(folder):
         return path if os.path.exists(path) else make_rows(path, n, n)
 
     fit = ["-o", os.path.join(folder, "out.npz"), "--threads", "1", "--json"]
-    yield ("fit --train parts", 8000, 0,
-           ["fit", train(8000), *fit, "--train", "parts", "--expert-size", "400", "--kernel", "se",
-            "--tolerance", "0", "--max-evaluations", "20"], True)
+    yield ("fit --train parts", 20000, 0,
+           ["fit", train(20000), *fit, "--train", "parts", "--kernel", "se", "--tolerance", "0",
+            "--max-evaluations", "40"], True)
     yield "fit", 20000, 0, ["fit", train(20000), *fit], True
     queries = make_rows(os.path.join(folder, "queries.npy"), 2048, 1)
     predict = ["predict", model, queries, "-o", os.path.join(folder, "out.csv"), "--threads", "1"]
     yield "predict --select all", 10000, 2048, [*predict, "--select", "all"], True
     yield "predict", 10000, 2048, predict, True
-    for n in (100000, 200000, 400000):
+    for n in (SMALL, MIDDLE, LARGE):
         yield "fit --kernel se", n, 0, ["fit", train(n), *fit, "--kernel", "se"], False
 
 
@@ -207,7 +208,7 @@ class Model:
     memory(n) = p0 + p1 n.
     """
 
-    def __init__(self, results, small=100000, large=400000):
+    def __init__(self, results, small=SMALL, large=LARGE):
         case = "fit --kernel se"
         one = [pick(results, case, n, 1) for n in (small, large)]
         two = [pick(results, case, n, 2) for n in (small, large)]
@@ -250,7 +251,7 @@ class Model:
         return compute + self.rows_bytes(n) / DISK + self.received(n, nodes) / NETWORK
 
 
-def check(model, results, n=200000):
+def check(model, results, n=MIDDLE):
     print(f"constants: F {model.F:.3g} s, G {model.G:.3g} s, H {model.H:.3g} s; b0 {model.b0:.3g}, "
           f"b1 {model.b1:.3g} bytes; p0 {model.p0:.3g}, p1 {model.p1:.3g} bytes; "
           f"a query {model.query:.3g} s, of NPAE with all experts {model.pair:.3g} n^2 s\n")

@@ -251,14 +251,16 @@ static quorum_status find_neighbours(target_search *s)
     NEW_ARRAY(s->product, workers * TILE * GROUP);
     NEW_ARRAY(s->heap, workers * GROUP * s->p->given);
     if (s->center && s->product && s->heap)
-        status = team_for((int)workers, groups, search_group, s);
+        status = team_deal((int)workers, groups, search_group, s); /* later ones see more rows */
     else
         status = failure(QUORUM_E_MEMORY, "out of memory for the neighbours of %zu training blocks",
                          s->count);
     mem_free(s->center);
     mem_free(s->product);
     mem_free(s->heap);
-    return status;
+    TRY(status);
+    TRY(team_share_dealt(s->found, s->p->given * sizeof *s->found, s->count, GROUP));
+    return team_share_dealt(s->found_count, sizeof *s->found_count, s->count, GROUP);
 }
 
 /* ---- The same by an index, where targets are few among many rows ---- */
@@ -303,7 +305,7 @@ static quorum_status find_by_index(target_search *s)
     TRY_OR_DONE(points_new(INDEX_CHUNK, D, &targets));
     points_scale(&rows, o->n, o->Z, NULL, unit);
     TRY_OR_DONE(neighbour_index_new(&rows, s->p->threads, &index));
-    team_slice mine = my_slice(s->count, GROUP);
+    team_slice mine = my_slice(s->count, 1);
     for (size_t first = mine.first, end = first + mine.count; first < end; first += INDEX_CHUNK) {
         size_t width = end - first < INDEX_CHUNK ? end - first : INDEX_CHUNK;
         for (size_t k = 0; k < width; k++)
@@ -320,7 +322,10 @@ done:
     mem_free(around);
     mem_free(center);
     mem_free(unit);
-    return status;
+    TRY(team_agree(status));
+    team_share_slices(s->found, s->p->given * sizeof *s->found, s->count, 1);
+    team_share_slices(s->found_count, sizeof *s->found_count, s->count, 1);
+    return QUORUM_OK;
 }
 
 /* ---- The parts ---- */
@@ -389,10 +394,7 @@ quorum_status vecchia_parts_new(const vecchia_problem *p, vecchia_parts *out)
         status = failure(QUORUM_E_MEMORY, "out of memory for %zu training blocks", s.count);
         goto done;
     }
-    TRY_OR_DONE(o.n > INDEX_FROM * s.count * p->block ? team_agree(find_by_index(&s))
-                                                      : find_neighbours(&s));
-    team_share_slices(s.found, p->given * sizeof *s.found, s.count, GROUP);
-    team_share_slices(s.found_count, sizeof *s.found_count, s.count, GROUP);
+    TRY_OR_DONE(o.n > INDEX_FROM * s.count * p->block ? find_by_index(&s) : find_neighbours(&s));
     TRY_OR_DONE(gather(&s, &v));
 done:
     ordering_free(&o);

@@ -59,8 +59,8 @@ team_traffic team_spent(void)
 
 static _Noreturn void give_up(const char *why)
 {
-    fprintf(team.voice ? team.voice : stderr, "quorum: rank %d: %s; the whole job ends\n",
-            team.rank, why);
+    fprintf(team.voice ? team.voice : stderr,
+            "quorum: rank %d failed alone (%s), so the whole job ends\n", team.rank, why);
     fflush(NULL);
     MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     _Exit(EXIT_FAILURE);

@@ -60,23 +60,51 @@ quorum_status team_share_columns(void *table, size_t width, size_t rows, size_t 
     return QUORUM_OK;
 }
 
+/* A rank's items: first, first + stride, ... */
 typedef struct {
     parallel_body body;
     void *context;
-    size_t first;
-} shifted;
+    size_t first, stride;
+} own_items;
 
-static quorum_status shifted_item(void *context, size_t item, int worker)
+static quorum_status own_item(void *context, size_t item, int worker)
 {
-    const shifted *s = context;
-    return s->body(s->context, s->first + item, worker);
+    const own_items *o = context;
+    return o->body(o->context, o->first + item * o->stride, worker);
 }
 
 quorum_status team_for(int threads, size_t n, parallel_body body, void *context)
 {
     team_slice mine = my_slice(n, 1);
-    shifted s = {.body = body, .context = context, .first = mine.first};
-    return team_agree(parallel_for(threads, mine.count, shifted_item, &s));
+    own_items o = {.body = body, .context = context, .first = mine.first, .stride = 1};
+    return team_agree(parallel_for(threads, mine.count, own_item, &o));
+}
+
+quorum_status team_deal(int threads, size_t n, parallel_body body, void *context)
+{
+    size_t size = (size_t)team_size(), rank = (size_t)team_rank();
+    own_items o = {.body = body, .context = context, .first = rank, .stride = size};
+    size_t count = rank < n ? (n - rank + size - 1) / size : 0;
+    return team_agree(parallel_for(threads, count, own_item, &o));
+}
+
+quorum_status team_share_dealt(void *items, size_t width, size_t n, size_t step)
+{
+    size_t count = (n + step - 1) / step;
+    team_piece *pieces = NULL;
+    if (team_size() == 1)
+        return QUORUM_OK;
+    NEW_ARRAY(pieces, count);
+    TRY(team_agree(pieces ? QUORUM_OK : failure(QUORUM_E_MEMORY, "out of memory for a message")));
+    for (size_t i = 0; i < count; i++) {
+        size_t some = n - i * step < step ? n - i * step : step;
+        pieces[i] = (team_piece){.data = (char *)items + i * step * width,
+                                 .bytes = some * width,
+                                 .owner = (int)(i % (size_t)team_size())};
+    }
+    team_share(pieces, count);
+    mem_free(pieces);
+    return QUORUM_OK;
 }
 
 void spread_by_cost(const double *cost, size_t n, int ranks, int *owner)

@@ -80,6 +80,11 @@ quorum_status team_share_columns(void *table, size_t width, size_t rows, size_t 
 /* parallel_for, each rank doing its slice of the n items; all agree on the status. */
 quorum_status team_for(int threads, size_t n, parallel_body body, void *context);
 
+/* The same where neighbouring items cost differently: items dealt to the ranks one at a time, in
+ * turn, and shared in blocks of `step` that were so dealt. */
+quorum_status team_deal(int threads, size_t n, parallel_body body, void *context);
+quorum_status team_share_dealt(void *items, size_t width, size_t n, size_t step);
+
 /* owner[i]: the rank that has least to do so far, item after item: give the costly first. */
 void spread_by_cost(const double *cost, size_t n, int ranks, int *owner);
 

@@ -3,7 +3,7 @@ import json
 
 import numpy as np
 import pytest
-from conftest import FIT, RANKS, arrays, serial, team
+from conftest import FIT, QUORUM_MPI, RANKS, arrays, serial, team
 
 
 @pytest.mark.parametrize("ranks", RANKS)
@@ -59,6 +59,13 @@ def test_failures_end_all(data, tmp_path, args, words):
     result = team(2, *words_of, code=1)
     assert result.err.count(words) >= 1, result.err
     assert "MPI_ABORT" not in result.err
+
+
+def test_a_rank_that_fails_alone(data, tmp_path):
+    """Rank 1 has another command line: it leaves, and takes the others with it."""
+    fit = ["fit", data / "train.csv", "-o", tmp_path / "m.npz", "-q"]
+    result = team(1, *fit, ":", "-np", "1", QUORUM_MPI, "fit", "-q", code=None)
+    assert "rank 1 failed alone" in result.err
 
 
 def test_commands_for_one_process(data):
