@@ -16,7 +16,7 @@ FIT = ["--train", "parts", "--experts", "6", "--kernel", "se", "--max-evaluation
 def slow(tmp_path_factory):
     """Directory with a fit that takes some seconds: train.csv, and serial.npz of it."""
     here = tmp_path_factory.mktemp("slow")
-    write_csv(here / "train.csv", make_rows(2700, 3), "a,b,c,y")
+    write_csv(here / "train.csv", make_rows(3300, 3), "a,b,c,y")
     serial("fit", here / "train.csv", "-o", here / "serial.npz", *FIT)
     return here
 
@@ -53,30 +53,31 @@ def ranks_of(process):
     return sorted(found)
 
 
-def broken_off(words, checkpoint, victim, number):
-    """Starts the fit on 3 ranks, sends one of them a signal while it trains."""
-    with subprocess.Popen(command(3, *words), env=ENVIRONMENT, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True) as process:
-        wait_for(checkpoint, 4, process)
-        ranks = ranks_of(process)
-        assert len(ranks) == 3, ranks
-        os.kill(ranks[victim], number)
-        _, error = process.communicate(timeout=60)
-    assert process.returncode != 0
-    return error
+def broken_off(words, out, checkpoint, victim):
+    """Starts the fit on 3 ranks, kills one of them while it trains; again if it was too quick."""
+    for _ in range(5):
+        with subprocess.Popen(command(3, *words), env=ENVIRONMENT, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True) as process:
+            wait_for(checkpoint, 2, process)
+            ranks = ranks_of(process)
+            if len(ranks) == 3:
+                os.kill(ranks[victim], signal.SIGKILL)
+            _, error = process.communicate(timeout=120)
+        if process.returncode != 0 and not out.exists():
+            return error
+        out.unlink()
+    raise AssertionError("the fit is always over before a rank is killed")
 
 
 @pytest.mark.parametrize("victim", [0, 2])
 def test_a_killed_rank(slow, tmp_path, victim):
     out, checkpoint = tmp_path / "model.npz", tmp_path / "fit.checkpoint"
     words = ["fit", slow / "train.csv", "-o", out, "--checkpoint", checkpoint, *FIT]
-    error = broken_off(words, checkpoint, victim, signal.SIGKILL)
+    error = broken_off(words, out, checkpoint, victim)
     assert "signal 9" in error, error
     if victim != 0:
         assert "another process of it was lost" in error, error
-    assert not out.exists()
-    done = evaluations(checkpoint)
-    assert 4 <= done < 30
+    assert evaluations(checkpoint) >= 2
     team(2, *words)  # also on another number of ranks
     assert arrays(out) == arrays(slow / "serial.npz")
     assert not checkpoint.exists()
@@ -85,7 +86,7 @@ def test_a_killed_rank(slow, tmp_path, victim):
 def test_serial_goes_on(slow, tmp_path):
     out, checkpoint = tmp_path / "model.npz", tmp_path / "fit.checkpoint"
     words = ["fit", slow / "train.csv", "-o", out, "--checkpoint", checkpoint, *FIT]
-    broken_off(words, checkpoint, 1, signal.SIGKILL)
+    broken_off(words, out, checkpoint, 1)
     serial(*words)
     assert arrays(out) == arrays(slow / "serial.npz")
     assert not checkpoint.exists()
