@@ -71,7 +71,7 @@ def draw_slopes(axes, rows):
                     fontsize=7)
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.set_xlim(-0.1, 3.3)
-    axes.set_xlabel("slope of log seconds over log size (bar: what theory or the target says)")
+    axes.set_xlabel("slope of log seconds over log size; bar: expected")
     axes.set_title("Growth over sizes", fontsize=10, loc="left")
 
 

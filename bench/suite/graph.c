@@ -53,7 +53,7 @@ static double glasso_seconds(void *context)
 
 void stage_glasso(suite *s)
 {
-    for (size_t p = suite_pick(s, 75, 12); p <= suite_pick(s, 600, 12); p *= 2) {
+    for (size_t p = suite_pick(s, 75, 12); p <= suite_pick(s, 300, 12); p *= 2) {
         glasso_run g = glasso_new(p);
         glasso_seconds(&g);
         timing t = {.size = p,
