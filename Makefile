@@ -27,15 +27,17 @@ demo: all                           ## fit, predict and evaluate on built-in dat
 test: all                           ## all tests
 	ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
 
-bench: all                          ## speed of each stage against this machine's DGEMM
-	$(BUILD)/bench/quorum_bench
+bench: all                          ## speed of each stage against what limits it here; table, CSV, picture
+	$(BUILD)/bench/quorum_bench --csv $(BUILD)/bench.csv \
+	    --commit "$$(git describe --always --dirty 2>/dev/null || echo '?')"
+	@/usr/bin/python3 -B bench/plot.py $(BUILD)/bench.csv -o $(BUILD)/bench.svg
 
 sanitize: | setup                   ## the tests under address and undefined-behaviour sanitizers
 	cmake -S . -B $(BUILD)-asan -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \
 	      -DQUORUM_SANITIZE=address,undefined
 	cmake --build $(BUILD)-asan -j $(JOBS)
 	UBSAN_OPTIONS=print_stacktrace=1 \
-	ctest --test-dir $(BUILD)-asan --output-on-failure -j $(JOBS) -E 'bitwise|glasso_r|python|experiments.test_reproduce'
+	ctest --test-dir $(BUILD)-asan --output-on-failure -j $(JOBS) -E 'bitwise|glasso_r|python|experiments.test_reproduce|bench.(plot|scale|busy|peers)'
 
 thread-sanitize: | setup            ## the threaded unit tests under the thread sanitizer
 	cmake -S . -B $(BUILD)-tsan -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DQUORUM_SANITIZE=thread

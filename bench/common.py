@@ -26,7 +26,7 @@ print(json.dumps([code, wall, used.ru_utime + used.ru_stime, used.ru_maxrss / 10
 
 
 def made(rng, rows):
-    """8 uniform inputs and a smooth target with noise, as in queries.py."""
+    """8 uniform inputs and a smooth target with noise."""
     X = rng.uniform(-1.0, 1.0, (rows, 8))
     y = np.sin(3 * X[:, 0]) + np.cos(2 * X[:, 1] * X[:, 2]) + X[:, 4] * X[:, 5]
     return np.column_stack([X, y + 0.2 * rng.standard_normal(rows)])

@@ -17,17 +17,12 @@ import time
 import numpy as np
 
 from accuracy import commit, machine, run
+from common import made
 
 FIELDS = ["rows", "prediction", "fit_seconds", "first_1000_seconds", "seconds_per_1000"]
 PREDICTIONS = [("local:4, 64 neighbours", ["--select", "local:4", "--neighbours", "64"]),
                ("default", [])]
 THETA = "1.5,1,0.05"
-
-
-def made(rng, rows):
-    X = rng.uniform(-1.0, 1.0, (rows, 8))
-    y = np.sin(3 * X[:, 0]) + np.cos(2 * X[:, 1] * X[:, 2]) + X[:, 4] * X[:, 5]
-    return np.column_stack([X, y + 0.2 * rng.standard_normal(rows)])
 
 
 def predict(args, folder, name, options):

@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""What single precision for the products of pairs of experts would do to NPAE, as committed CSV.
+
+    bench/single_precision.py --data DIR --quorum build/quorum
+
+For each set, `quorum fit --kernel se` makes a model; here, in NumPy, NPAE of all of some experts is
+computed at some test rows twice: K_A's entries as Gamma_i' (k(X_i, X_j) Gamma_j) in double precision,
+and with the inner product in single.  Errors are in units of the double result's standard deviation.
+Writes results/single_precision.csv.
+"""
+import argparse
+import os
+import tempfile
+
+import numpy as np
+from scipy.linalg import cho_solve, cholesky, solve_triangular
+
+from common import RESULTS, measured, write_csv
+from peers.compare import read_table
+
+FIELDS = ["set", "experts", "queries", "smallest_eigenvalue", "mean_error_median", "mean_error_99",
+          "mean_error_max", "std_error_median", "std_error_max", "indefinite", "jittered_double",
+          "jittered_single"]
+SMALLEST_PIVOT, JITTERS = 1e-9, [0.0, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5]
+
+
+class Model:
+    """The arrays of a model file, inputs divided by their length-scales."""
+
+    def __init__(self, path):
+        a = np.load(path)
+        self.l, self.y, self.offset = np.exp(a["log_lengthscale"]), a["y"], a["offset"]
+        self.signal, self.noise = (float(np.exp(a[f"log_{k}_variance"])) for k in ("signal", "noise"))
+        self.x_mean, self.x_scale, self.Z = a["x_mean"], a["x_scale"], a["X"] / self.l
+
+    def kernel(self, A, B):
+        s = (A * A).sum(1)[:, None] + (B * B).sum(1) - 2 * A @ B.T
+        return self.signal * np.exp(-0.5 * np.maximum(s, 0.0))
+
+    def part(self, e):
+        rows = slice(self.offset[e], self.offset[e + 1])
+        return self.Z[rows], self.y[rows]
+
+
+def nearest_experts(model, Q, count):
+    """The experts with the nearest centres to the queries' mean: those that overlap most."""
+    centres = np.array([model.part(e)[0].mean(0) for e in range(len(model.offset) - 1)])
+    return np.argsort(((centres - Q.mean(0)) ** 2).sum(1))[:count]
+
+
+def opinions(model, experts, Q):
+    """Gamma, mean and k_A of every expert at the queries."""
+    for e in experts:
+        Z, y = model.part(e)
+        L = cholesky(model.kernel(Z, Z) + model.noise * np.eye(len(y)), lower=True)
+        k = model.kernel(Z, Q)
+        yield cho_solve((L, True), k), k.T @ cho_solve((L, True), y), (
+            solve_triangular(L, k, lower=True) ** 2).sum(0)
+
+
+def joint(model, experts, Q, kind):
+    """mean, k_A (M x b) and K_A (b x M x M), the products in the given precision."""
+    gamma, mean, explained = zip(*opinions(model, experts, Q))
+    M, b = len(experts), len(Q)
+    K = np.empty((b, M, M))
+    for i in range(M):
+        K[:, i, i] = explained[i]
+        for j in range(i):
+            C = model.kernel(model.part(experts[i])[0], model.part(experts[j])[0])
+            product = (C.astype(kind) @ gamma[j].astype(kind)).astype(float)
+            K[:, i, j] = K[:, j, i] = (gamma[i] * product).sum(0)
+    return np.array(mean), np.array(explained), K
+
+
+def solve(model, mean, explained, K):
+    """docs/methods.md, "Dependent experts": one query's mean, latent variance and jitter."""
+    d = 1 / np.sqrt(explained)
+    R = K * np.outer(d, d)
+    for jitter in JITTERS:
+        try:
+            L = cholesky(R + jitter * np.eye(len(d)), lower=True)
+        except np.linalg.LinAlgError:
+            continue
+        if np.diag(L).min() ** 2 >= SMALLEST_PIVOT:
+            weights = d * cho_solve((L, True), d * explained)
+            var = model.signal - weights @ explained
+            return weights @ mean, min(max(var, 0.0), model.signal - explained.max()), jitter
+    return np.nan, np.nan, np.inf
+
+
+def measure(args, name):
+    with tempfile.TemporaryDirectory() as folder:
+        train, path = os.path.join(folder, "train.npy"), os.path.join(folder, "model.npz")
+        np.save(train, read_table(args.data, name, "train"))
+        measured([args.quorum, "fit", train, "-o", path, "--kernel", "se", "--graph", "none", "--quiet"])
+        model = Model(path)
+    test = read_table(args.data, name, "test")[:args.queries, :-1]
+    Q = (test - model.x_mean) / model.x_scale / model.l
+    experts = nearest_experts(model, Q, args.experts)
+    result, lowest, indefinite = {}, [], 0
+    for kind in (np.float64, np.float32):
+        mean, explained, K = joint(model, experts, Q, kind)
+        result[kind] = np.array([solve(model, mean[:, q], explained[:, q], K[q])
+                                 for q in range(len(Q))])
+        scale = 1 / np.sqrt(explained.T)
+        values = np.linalg.eigvalsh(K * scale[:, :, None] * scale[:, None, :])[:, 0]
+        if kind == np.float64:
+            lowest = values
+        else:
+            indefinite = int((values <= 0).sum())
+    double, single = result[np.float64], result[np.float32]
+    std = np.sqrt(double[:, 1] + model.noise)
+    off = np.abs(single[:, 0] - double[:, 0]) / std
+    ratio = np.abs(np.sqrt(single[:, 1] + model.noise) / std - 1)
+    return {"set": name, "experts": len(experts), "queries": len(Q),
+            "smallest_eigenvalue": float(np.median(lowest)),
+            "mean_error_median": float(np.median(off)),
+            "mean_error_99": float(np.quantile(off, 0.99)), "mean_error_max": float(off.max()),
+            "std_error_median": float(np.median(ratio)), "std_error_max": float(ratio.max()),
+            "indefinite": indefinite, "jittered_double": int((double[:, 2] > 0).sum()),
+            "jittered_single": int((single[:, 2] > 0).sum())}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quorum", default="build/quorum")
+    parser.add_argument("--data", required=True, help="directory that holds the data sets")
+    parser.add_argument("--sets", nargs="+", default=["protein", "pumadyn32nm"])
+    parser.add_argument("--experts", type=int, default=12)
+    parser.add_argument("--queries", type=int, default=500)
+    parser.add_argument("--out", default=os.path.join(RESULTS, "single_precision.csv"))
+    args = parser.parse_args()
+    rows = []
+    for name in args.sets:
+        rows.append(measure(args, name))
+        print("  ".join(f"{k} {v:.3g}" if isinstance(v, float) else f"{k} {v}"
+                        for k, v in rows[-1].items()), flush=True)
+    write_csv(args.out, f"bench/single_precision.py --data DIR --sets {' '.join(args.sets)} --experts "
+              f"{args.experts} --queries {args.queries}", args.quorum, FIELDS, rows)
+    print(args.out)
+
+
+if __name__ == "__main__":
+    main()
