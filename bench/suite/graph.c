@@ -30,7 +30,8 @@ static glasso_run glasso_new(size_t p)
     for (size_t i = 0; i < p; i++) {
         centre[0] = rng_uniform(&r), centre[1] = rng_uniform(&r);
         for (size_t q = 0; q < REFERENCE; q++) {
-            double a = (double)(q % 40) / 40.0 - centre[0], b = (double)(q / 40) / 25.0 - centre[1];
+            size_t row = q / 40, column = q % 40; /* of a grid over the unit square */
+            double a = (double)column / 40.0 - centre[0], b = (double)row / 25.0 - centre[1];
             F[i * REFERENCE + q] = exp(-8.0 * (a * a + b * b)) + 0.05 * rng_normal(&r);
         }
     }

@@ -127,7 +127,8 @@ static quorum_status read_numbers(void *context, size_t item, int worker)
 static double read_rate(const void *context, int threads)
 {
     (void)context;
-    return rate_of(read_numbers, threads, 8.0 * (double)(room.stream / (size_t)threads));
+    size_t each = room.stream / (size_t)threads;
+    return rate_of(read_numbers, threads, 8.0 * (double)each);
 }
 
 const limit limit_gemm = {"DGEMM", "GFLOP/s", 1e9, gemm_rate, NULL};

@@ -63,7 +63,7 @@ void stage_kmeans(suite *s)
             must(NEW_ARRAY(r[k].label, sizes[i]));
             t[k] = split_timing(&r[k]);
         }
-        suite_measure(s, t, 2, suite_quick(s) ? 1 : 3);
+        suite_measure(s, t, 2, suite_quick(s) ? 1 : 2);
         for (int k = 0; k < 2; k++)
             mem_free(r[k].label);
         mem_free(X);
