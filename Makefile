@@ -5,8 +5,10 @@ BUILD  ?= build
 PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 CMAKE_FLAGS ?=
+PYTHON  ?= /usr/bin/python3 -B
+RESULTS  = bench/results
 
-.PHONY: all setup demo test test-only bench sanitize thread-sanitize format format-check tidy \
+.PHONY: all setup demo test test-only bench bench-results sanitize thread-sanitize format format-check tidy \
         check-includes docs install clean help
 
 all: $(BUILD)/build.ninja           ## build the library, the command and the tests
@@ -30,7 +32,17 @@ test: all                           ## all tests
 bench: all                          ## speed of each stage against what limits it here; table, CSV, picture
 	$(BUILD)/bench/quorum_bench --csv $(BUILD)/bench.csv \
 	    --commit "$$(git describe --always --dirty 2>/dev/null || echo '?')"
-	@/usr/bin/python3 -B bench/plot.py $(BUILD)/bench.csv -o $(BUILD)/bench.svg
+	@$(PYTHON) bench/plot.py $(BUILD)/bench.csv -o $(BUILD)/bench.svg
+
+bench-results: all                  ## refresh docs/performance.md's figures; DATA=directory of the data sets
+	@test -d "$(DATA)" || { echo "make bench-results DATA=DIR: the directory of the data sets"; exit 2; }
+	$(BUILD)/bench/quorum_bench --csv $(RESULTS)/suite.csv --commit "$$(git describe --always --dirty)"
+	$(PYTHON) bench/plot.py $(RESULTS)/suite.csv -o $(RESULTS)/suite.svg
+	$(PYTHON) bench/busy.py --quorum $(BUILD)/quorum
+	$(PYTHON) bench/scale.py --quorum $(BUILD)/quorum
+	$(PYTHON) bench/single_precision.py --quorum $(BUILD)/quorum --data "$(DATA)"
+	$(PYTHON) bench/peers/compare.py --quorum $(BUILD)/quorum --data "$(DATA)"
+	$(PYTHON) bench/tables.py
 
 sanitize: | setup                   ## the tests under address and undefined-behaviour sanitizers
 	cmake -S . -B $(BUILD)-asan -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \

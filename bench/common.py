@@ -1,6 +1,7 @@
 """What the benchmarks in Python share: made data, measuring a command, CSV with its history."""
 import csv
 import datetime
+import gzip
 import json
 import os
 import subprocess
@@ -30,6 +31,13 @@ def made(rng, rows):
     X = rng.uniform(-1.0, 1.0, (rows, 8))
     y = np.sin(3 * X[:, 0]) + np.cos(2 * X[:, 1] * X[:, 2]) + X[:, 4] * X[:, 5]
     return np.column_stack([X, y + 0.2 * rng.standard_normal(rows)])
+
+
+def read_table(directory, name, part):
+    """A part, "train" or "test", of a data set: csv.gz with a header, the target last."""
+    with gzip.open(os.path.join(directory, name, f"{part}.csv.gz"), "rt") as file:
+        file.readline()
+        return np.loadtxt(file, delimiter=",")
 
 
 def blas_kernels(quorum):

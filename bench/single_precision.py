@@ -15,8 +15,7 @@ import tempfile
 import numpy as np
 from scipy.linalg import cho_solve, cholesky, solve_triangular
 
-from common import RESULTS, measured, write_csv
-from peers.compare import read_table
+from common import RESULTS, measured, read_table, write_csv
 
 FIELDS = ["set", "experts", "queries", "smallest_eigenvalue", "mean_error_median", "mean_error_99",
           "mean_error_max", "std_error_median", "std_error_max", "indefinite", "jittered_double",

@@ -10,7 +10,6 @@ and standard deviations.  quorum's seconds are of whole processes, starting and 
 peers' are of fit and predict alone.  Writes results/peers.csv and results/peers.svg.
 """
 import argparse
-import gzip
 import json
 import os
 import shutil
@@ -22,7 +21,7 @@ import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
-from common import RESULTS, blas_kernels, made, measured, write_csv  # noqa: E402
+from common import RESULTS, blas_kernels, made, measured, read_table, write_csv  # noqa: E402
 from draw import draw  # noqa: E402
 
 SETS = ["pumadyn32nm", "protein", "kin40k_10k30k", "sarcos_noleak"]
@@ -31,12 +30,6 @@ FIELDS = ["set", "method", "setting", "fit_seconds", "predict_seconds", "peak_mb
 PREDICTIONS = [("default", []), ("64 neighbours", ["--select", "none", "--neighbours", "64"]),
                ("4 experts", ["--select", "local:4", "--neighbours", "0"])]
 NORMAL_95 = 1.959963984540054
-
-
-def read_table(directory, name, part):
-    with gzip.open(os.path.join(directory, name, f"{part}.csv.gz"), "rt") as file:
-        file.readline()
-        return np.loadtxt(file, delimiter=",")
 
 
 def scores(train, test, mean, std):
@@ -133,7 +126,7 @@ def main():
     parser.add_argument("--sets", nargs="+", default=SETS, choices=SETS)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--sklearn-rows", type=int, nargs="+", default=[500, 1000, 2000])
+    parser.add_argument("--sklearn-rows", type=int, nargs="+", default=[500, 1000])
     parser.add_argument("--nngp-rows", type=int, default=1500, help="that NN-GP trains on")
     parser.add_argument("--note", action="append", default=[], help="a line for the CSV's head")
     parser.add_argument("--quick", action="store_true", help="a small made set, to see that it runs")

@@ -57,8 +57,8 @@ static timing matrix_timing(matrix_run *r, const char *what)
     return t;
 }
 
-/* All kernels side by side. */
-static void compare_kernels(suite *s, size_t m, size_t D)
+/* All kernels side by side; said aloud for the largest size only. */
+static void compare_kernels(suite *s, size_t m, size_t D, int say)
 {
     enum { KERNELS = 4 };
     matrix_run r[KERNELS];
@@ -69,7 +69,7 @@ static void compare_kernels(suite *s, size_t m, size_t D)
         t[i] = matrix_timing(&r[i], "");
     }
     suite_measure(s, t, KERNELS, suite_quick(s) ? 1 : 9);
-    for (int i = 1; i < KERNELS; i++)
+    for (int i = 1; say && i < KERNELS; i++)
         suite_claim(s, 0, t[i].seconds / t[0].seconds, 1.5, "kernel matrix, %s over se, D = %zu",
                     r[i].k->name, D);
     for (int i = 0; i < KERNELS; i++)
@@ -158,11 +158,11 @@ static void compare_flushing(suite *s)
 
 void stage_kernel(suite *s)
 {
-    for (size_t m = suite_pick(s, 250, 20); m <= suite_pick(s, 1000, 40); m *= 2)
-        compare_kernels(s, m, 9);
-    size_t m = suite_pick(s, 1000, 40);
-    compare_kernels(s, m, 8);
-    compare_kernels(s, m, 90);
-    compare_scales(s, m, 9);
+    size_t largest = suite_pick(s, 1000, 40);
+    for (size_t m = largest / 4; m <= largest; m *= 2)
+        compare_kernels(s, m, 9, m == largest);
+    compare_kernels(s, largest, 8, 1);
+    compare_kernels(s, largest, 90, 1);
+    compare_scales(s, largest, 9);
     compare_flushing(s);
 }
