@@ -5,7 +5,7 @@
 
 `quorum fit` and `quorum predict` alone, then beside processes that spin, in turn, best of several
 rounds each.  With as many spinning processes as processors, half of the machine is left: a ratio of
-about 1/2 is fair.  NumPy's threaded BLAS on the same number of threads is there to compare with: its
+about 1/2 is fair.  Processor seconds show whether threads spin while they wait.  NumPy's threaded BLAS on the same number of threads is there to compare with: its
 threads wait for each other.  Writes results/busy.csv.
 """
 import argparse
@@ -18,7 +18,8 @@ import numpy as np
 
 from common import RESULTS, blas_kernels, made, measured, write_csv
 
-FIELDS = ["work", "alone_seconds", "busy_seconds", "throughput_ratio"]
+FIELDS = ["work", "alone_seconds", "busy_seconds", "throughput_ratio", "alone_processor_seconds",
+          "busy_processor_seconds"]
 SPIN = "while True: pass"
 BLAS = """
 import sys, numpy as np
@@ -67,12 +68,14 @@ def measure(args, folder):
         for busy in (0, args.busy):
             for name, command, environment in todo:
                 with Spinning(busy):
-                    wall = measured(command, environment)["wall"]
-                best[name, busy] = min(wall, best.get((name, busy), wall))
+                    done = measured(command, environment)
+                now = (done["wall"], done["processor"])
+                best[name, busy] = min(now, best.get((name, busy), now))
     for name, _, _ in todo:
         alone, beside = best[name, 0], best[name, args.busy]
-        yield {"work": name, "alone_seconds": alone, "busy_seconds": beside,
-               "throughput_ratio": alone / beside}
+        yield {"work": name, "alone_seconds": alone[0], "busy_seconds": beside[0],
+               "throughput_ratio": alone[0] / beside[0], "alone_processor_seconds": alone[1],
+               "busy_processor_seconds": beside[1]}
 
 
 def main():
@@ -86,6 +89,7 @@ def main():
     parser.add_argument("--busy", type=int, default=2, help="spinning processes")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--note", action="append", default=[], help="a line for the CSV's head")
     parser.add_argument("--out", default=os.path.join(RESULTS, "busy.csv"))
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -95,7 +99,7 @@ def main():
               f"processes {row['busy_seconds']:7.2f} s: throughput times "
               f"{row['throughput_ratio']:.2f}")
     write_csv(args.out, f"bench/busy.py --rows {args.rows} --queries {args.queries} --busy {args.busy}"
-              f" --threads {args.threads} --rounds {args.rounds}", args.quorum, FIELDS, rows)
+              f" --threads {args.threads} --rounds {args.rounds}", args.quorum, FIELDS, rows, args.note)
     print(args.out)
     return 0
 

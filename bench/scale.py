@@ -71,6 +71,7 @@ def main():
     parser.add_argument("--queries", type=int, default=100_000)
     parser.add_argument("--memory", default="8G")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--note", action="append", default=[], help="a line for the CSV's head")
     parser.add_argument("--out", default=os.path.join(RESULTS, "scale.csv"))
     args = parser.parse_args()
     queries, rows = made(np.random.default_rng(QUERY_SEED), args.queries), []
@@ -81,6 +82,7 @@ def main():
                 rows.append(row)
     notes = list(slopes(rows))
     print(*notes, sep="\n")
+    notes += args.note
     write_csv(args.out, f"bench/scale.py --rows {' '.join(map(str, args.rows))} --queries "
               f"{args.queries} --memory {args.memory} --threads {args.threads}", args.quorum, FIELDS,
               rows, notes)

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Puts the committed figures into the documentation.
 
-    bench/tables.py [docs/performance.md README.md]
+    bench/tables.py [--check] [docs/performance.md README.md]
 
 Between `<!-- table: NAME -->` and `<!-- end -->` stands a table made from bench/results; this writes
 it anew, so that text and CSV cannot disagree.
 """
+import argparse
 import os
 import re
 import sys
@@ -31,8 +32,9 @@ def source(name):
     """Where a table comes from, as a line below it."""
     known = dict(heads(name))
     link = f"[{name}.csv](../bench/results/{name}.csv)"
-    return (f"{link}: `{known['command']}`; {known['machine']}, {known['kernels']} kernels, "
-            f"commit {known['commit']}.")
+    text = (f"{link}: `{known['command']}`; {known['machine']}, {known['kernels']} kernels, "
+            f"commit {known['commit']}, {known['date']}.")
+    return " ".join([text, *(note[0].upper() + note[1:] + "." for note in notes(name))])
 
 
 def notes(name):
@@ -158,30 +160,36 @@ def slopes():
 # ---- The scripts ----
 
 def scale():
-    body = table(["rows", "command", "wall s", "processor s", "peak MB", "read s", "partition s",
+    return table(["rows", "command", "wall s", "processor s", "peak MB", "read s", "partition s",
                   "train s", "graph s"],
                  [[f"{int(r['rows']):,}", r["command"] + (f", {int(r['queries']):,} queries"
                                                            if r["queries"] != "0" else ""),
                    short(r["wall_seconds"]), short(r["processor_seconds"]), short(r["peak_mb"]),
                    *(short(r[k]) if r[k] else "" for k in ("read", "partition", "train", "graph"))]
                   for r in rows_of("scale")])
-    return body + "\n\n" + "; ".join(notes("scale")) + "."
 
 
 def busy():
-    return table(["work", "alone, s", "beside busy processes, s", "throughput"],
-                 [[r["work"], number(r["alone_seconds"]), number(r["busy_seconds"]),
+    return table(["work", "alone: wall, processor s", "beside busy processes", "throughput"],
+                 [[r["work"], f"{short(r['alone_seconds'])}, {short(r['alone_processor_seconds'])}",
+                   f"{short(r['busy_seconds'])}, {short(r['busy_processor_seconds'])}",
                    f"{float(r['throughput_ratio']):.2f} of alone"] for r in rows_of("busy")])
 
 
+def processor(r):
+    """Fit's and predict's together; not known of R."""
+    if not r["fit_processor_seconds"]:
+        return ""
+    return short(float(r["fit_processor_seconds"]) + float(r["predict_processor_seconds"]))
+
+
 def peers():
-    body = table(["set", "method", "setting", "fit s", "predict s", "peak MB", "SMSE", "MSLL",
-                  "95 % covers"],
+    return table(["set", "method", "setting", "fit s", "predict s", "processor s", "peak MB", "SMSE",
+                  "MSLL", "95 % covers"],
                  [[r["set"], r["method"], r["setting"], short(r["fit_seconds"]),
-                   short(r["predict_seconds"]), short(r["peak_mb"]), number(r["smse"]),
+                   short(r["predict_seconds"]), processor(r), short(r["peak_mb"]), number(r["smse"]),
                    f"{float(r['msll']):.3f}", f"{100 * float(r['coverage95']):.1f}"]
                   for r in rows_of("peers")])
-    return body + "".join(f"\n\nNote: {note}." for note in notes("peers"))
 
 
 def single_precision():
@@ -216,15 +224,26 @@ def make(name):
     return SUITE[name]()
 
 
+def filled(text):
+    return re.sub(r"<!-- table: (\w+) -->\n.*?<!-- end -->",
+                  lambda m: f"<!-- table: {m[1]} -->\n{make(m[1])}\n<!-- end -->", text,
+                  flags=re.DOTALL)
+
+
 def main():
-    for page in sys.argv[1:] or PAGES:
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("pages", nargs="*", default=PAGES)
+    parser.add_argument("--check", action="store_true", help="change nothing, fail if something would")
+    args = parser.parse_args()
+    for page in args.pages:
         with open(page) as file:
             text = file.read()
-        text = re.sub(r"<!-- table: (\w+) -->\n.*?<!-- end -->",
-                      lambda m: f"<!-- table: {m[1]} -->\n{make(m[1])}\n<!-- end -->", text,
-                      flags=re.DOTALL)
-        with open(page, "w") as file:
-            file.write(text)
+        if args.check and filled(text) != text:
+            sys.exit(f"{page}: tables differ from bench/results; run bench/tables.py")
+        if not args.check:
+            with open(page, "w") as file:
+                file.write(filled(text))
         print(page)
 
 

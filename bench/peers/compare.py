@@ -4,8 +4,8 @@
     bench/peers/compare.py --data DIR [--quorum build/quorum] [--sets SET ...]
 
 Everyone gets the same training and test rows, the same number of threads and the same OpenBLAS
-kernels (OPENBLAS_CORETYPE), and runs in processes of its own.  Seconds to fit and to predict all test
-rows, peak memory, SMSE, MSLL and coverage of the 95 % interval, computed here from each one's means
+kernels (OPENBLAS_CORETYPE), and runs in processes of its own.  Wall and processor seconds to fit
+and to predict all test rows, peak memory, SMSE, MSLL and coverage of the 95 % interval, computed here from each one's means
 and standard deviations.  quorum's seconds are of whole processes, starting and reading included; the
 peers' are of fit and predict alone.  Writes results/peers.csv and results/peers.svg.
 """
@@ -25,8 +25,8 @@ from common import RESULTS, blas_kernels, made, measured, read_table, write_csv 
 from draw import draw  # noqa: E402
 
 SETS = ["pumadyn32nm", "protein", "kin40k_10k30k", "sarcos_noleak"]
-FIELDS = ["set", "method", "setting", "fit_seconds", "predict_seconds", "peak_mb", "smse", "msll",
-          "coverage95"]
+FIELDS = ["set", "method", "setting", "fit_seconds", "predict_seconds", "fit_processor_seconds",
+          "predict_processor_seconds", "peak_mb", "smse", "msll", "coverage95"]
 PREDICTIONS = [("default", []), ("64 neighbours", ["--select", "none", "--neighbours", "64"]),
                ("4 experts", ["--select", "local:4", "--neighbours", "0"])]
 NORMAL_95 = 1.959963984540054
@@ -64,7 +64,9 @@ class Contest:
                              self.path("test.npy"), "-o", self.path("out.csv"), *options, *threads])
             out = np.genfromtxt(self.path("out.csv"), delimiter=",", names=True)
             yield {"method": "quorum", "setting": setting, "fit_seconds": fit["wall"],
-                   "predict_seconds": done["wall"], "peak_mb": max(fit["peak_mb"], done["peak_mb"]),
+                   "predict_seconds": done["wall"], "fit_processor_seconds": fit["processor"],
+                   "predict_processor_seconds": done["processor"],
+                   "peak_mb": max(fit["peak_mb"], done["peak_mb"]),
                    **scores(self.train, self.test, out["mean"], out["std"])}
 
     def python_peer(self, method, module, setting, options):
@@ -74,8 +76,10 @@ class Contest:
         seconds = json.loads(done["output"])
         mean, std = np.load(self.path("out.npy"))
         return {"method": method, "setting": setting, "fit_seconds": seconds["fit"],
-                "predict_seconds": seconds["predict"], "peak_mb": done["peak_mb"],
-                **scores(self.train, self.test, mean, std)}
+                "predict_seconds": seconds["predict"],
+                "fit_processor_seconds": seconds["fit_processor"],
+                "predict_processor_seconds": seconds["predict_processor"],
+                "peak_mb": done["peak_mb"], **scores(self.train, self.test, mean, std)}
 
     def sklearn(self):
         for rows in self.args.sklearn_rows:
