@@ -125,7 +125,8 @@ def flushing():
 
 
 def claims(*stages):
-    rows = [r for r in rows_of("suite", kind="claim") if r["target"] and r["stage"] in stages]
+    rows = {r["what"]: r for r in rows_of("suite", kind="claim")
+            if r["target"] and r["stage"] in stages}.values()
     return table(["claim", "measured", "target", ""],
                  [[r["what"], number(r["rate"]), r["target"].replace("<=", "at most ").replace(
                      ">=", "at least "), "reached" if reached(r) else "**missed**"] for r in rows])

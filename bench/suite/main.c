@@ -1,6 +1,7 @@
 /* How near the library's stages come to what this machine can do.
  *
- *   quorum_bench [--stage NAME[,NAME...]] [--quick] [--threads T] [--csv FILE] [--commit TEXT]
+ *   quorum_bench [--stage NAME[,NAME...]] [--quick] [--threads T] [--csv FILE]
+ *                [--commit TEXT] [--note TEXT]
  *
  * --quick: tiny sizes, to see that everything runs; its figures mean nothing.
  * docs/performance.md says what the lines mean. */
@@ -22,6 +23,11 @@ static const struct {
     {"reading", stage_reading},     {"latency", stage_latency},       {"whole", stage_whole},
 };
 enum { STAGE_COUNT = sizeof STAGES / sizeof *STAGES };
+
+typedef struct {
+    const char *stages, *csv, *commit, *note;
+    int threads, quick;
+} choices;
 
 /* Is `name` one of the comma-separated words of `list`? */
 static int listed(const char *list, const char *name)
@@ -50,7 +56,7 @@ static void write_machine(FILE *csv)
             parallel_processors());
 }
 
-static void write_header(FILE *csv, const suite *s, const char *stages, const char *commit)
+static void write_header(FILE *csv, const suite *s, const choices *c)
 {
     char date[32] = "?";
     time_t now = time(NULL);
@@ -58,27 +64,24 @@ static void write_header(FILE *csv, const suite *s, const char *stages, const ch
     if (localtime_r(&now, &day))
         strftime(date, sizeof date, "%Y-%m-%d", &day);
     fprintf(csv, "# command: build/bench/quorum_bench%s%s%s --threads %d --csv FILE\n",
-            stages ? " --stage " : "", stages ? stages : "", s->quick ? " --quick" : "",
+            c->stages ? " --stage " : "", c->stages ? c->stages : "", s->quick ? " --quick" : "",
             s->threads);
     write_machine(csv);
     fprintf(csv, "# kernels: %s\n# threads: %d\n# commit: %s\n# date: %s\n", quorum_blas_kernel(),
-            s->threads, commit, date);
+            s->threads, c->commit, date);
+    if (c->note)
+        fprintf(csv, "# note: %s\n", c->note);
 }
 
 static int usage(void)
 {
     fprintf(stderr, "usage: quorum_bench [--stage NAME[,NAME...]] [--quick] [--threads T] "
-                    "[--csv FILE] [--commit TEXT]\nstages:");
+                    "[--csv FILE] [--commit TEXT] [--note TEXT]\nstages:");
     for (int i = 0; i < STAGE_COUNT; i++)
         fprintf(stderr, " %s", STAGES[i].name);
     fprintf(stderr, "\n");
     return 2;
 }
-
-typedef struct {
-    const char *stages, *csv, *commit;
-    int threads, quick;
-} choices;
 
 static int read_choices(int argc, char **argv, choices *c)
 {
@@ -100,6 +103,8 @@ static int read_choices(int argc, char **argv, choices *c)
             c->csv = value;
         else if (strcmp(argv[i - 1], "--commit") == 0)
             c->commit = value;
+        else if (strcmp(argv[i - 1], "--note") == 0)
+            c->note = value;
         else
             return 0;
     }
@@ -128,7 +133,7 @@ int main(int argc, char **argv)
         return 1;
     }
     if (s.csv)
-        write_header(s.csv, &s, c.stages, c.commit);
+        write_header(s.csv, &s, &c);
     limits_start(s.threads > 2 ? s.threads : 2, s.quick);
     report_start(&s);
     for (int i = 0; i < STAGE_COUNT; i++)
