@@ -3,12 +3,13 @@
 
     bench/single_precision.py --data DIR --quorum build/quorum
 
-For each set, `quorum fit --kernel se` makes a model; here, in NumPy, NPAE of all experts is computed
-at some test rows twice: K_A's entries as Gamma_i' (k(X_i, X_j) Gamma_j) in double precision, and with
-the inner product in single.  Errors are in units of the double result's standard deviation.
-Writes results/single_precision.csv.
+For each set, `quorum fit --kernel se` makes a model of local and one of random parts.  Here, in NumPy,
+NPAE of all experts is computed at some test rows twice: K_A's entries as Gamma_i' (k(X_i, X_j) Gamma_j)
+in double precision, and with the inner product in single.  Errors are in units of the double result's
+standard deviation.  Writes results/single_precision.csv.
 """
 import argparse
+import itertools
 import os
 import tempfile
 
@@ -17,9 +18,10 @@ from scipy.linalg import cho_solve, cholesky, solve_triangular
 
 from common import RESULTS, measured, read_table, write_csv
 
-FIELDS = ["set", "experts", "queries", "smallest_eigenvalue", "mean_error_median", "mean_error_99",
+FIELDS = ["set", "partition", "experts", "queries", "smallest_eigenvalue", "mean_error_median", "mean_error_99",
           "mean_error_max", "std_error_median", "std_error_max", "indefinite", "jittered_double",
           "jittered_single"]
+PARTITIONS = ["kmeans", "random"]  # experts of regions, and experts that all know the same
 KINDS = (np.float64, np.float32)
 KNOWS_NOTHING, PSEUDO = 1e-13, 1e-5
 SMALLEST_PIVOT, JITTERS = 1e-9, [0.0, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5]
@@ -99,11 +101,12 @@ def variance(model, explained, weights):
     return min(max(model.signal - weights @ explained, 0.0), model.signal - explained.max())
 
 
-def measure(args, name):
+def measure(args, name, partition):
     with tempfile.TemporaryDirectory() as folder:
         train, path = os.path.join(folder, "train.npy"), os.path.join(folder, "model.npz")
         np.save(train, read_table(args.data, name, "train"))
-        measured([args.quorum, "fit", train, "-o", path, "--kernel", "se", "--graph", "none", "--quiet"])
+        measured([args.quorum, "fit", train, "-o", path, "--kernel", "se", "--partition",
+                  partition, "--graph", "none", "--quiet"])
         model = Model(path)
     test = read_table(args.data, name, "test")[:args.queries, :-1]
     Q = (test - model.x_mean) / model.x_scale / model.l
@@ -113,7 +116,7 @@ def measure(args, name):
     std = np.sqrt(double[:, 1] + model.noise)
     off = np.abs(single[:, 0] - double[:, 0]) / std
     ratio = np.abs(np.sqrt(single[:, 1] + model.noise) / std - 1)
-    return {"set": name, "experts": model.experts, "queries": len(Q),
+    return {"set": name, "partition": partition, "experts": model.experts, "queries": len(Q),
             "smallest_eigenvalue": float(np.median(double[:, 3])),
             "mean_error_median": float(np.median(off)),
             "mean_error_99": float(np.quantile(off, 0.99)), "mean_error_max": float(off.max()),
@@ -133,8 +136,8 @@ def main():
     parser.add_argument("--out", default=os.path.join(RESULTS, "single_precision.csv"))
     args = parser.parse_args()
     rows = []
-    for name in args.sets:
-        rows.append(measure(args, name))
+    for name, partition in itertools.product(args.sets, PARTITIONS):
+        rows.append(measure(args, name, partition))
         print("  ".join(f"{k} {v:.3g}" if isinstance(v, float) else f"{k} {v}"
                         for k, v in rows[-1].items()), flush=True)
     write_csv(args.out, f"bench/single_precision.py --data DIR --sets {' '.join(args.sets)} --queries "
