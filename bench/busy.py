@@ -5,8 +5,8 @@
 
 `quorum fit` and `quorum predict` alone, then beside processes that spin, in turn, best of several
 rounds each.  With as many spinning processes as processors, half of the machine is left: a ratio of
-about 1/2 is fair.  Processor seconds show whether threads spin while they wait.  NumPy's threaded BLAS on the same number of threads is there to compare with: its
-threads wait for each other.  Writes results/busy.csv.
+about 1/2 is fair.  Processor seconds show whether threads spin while they wait.  NumPy's threaded BLAS
+on the same number of threads is there to compare with.  Writes results/busy.csv.
 """
 import argparse
 import os
@@ -84,7 +84,7 @@ def main():
     parser.add_argument("--quorum", default="build/quorum")
     parser.add_argument("--rows", type=int, default=10_000)
     parser.add_argument("--queries", type=int, default=5_000)
-    parser.add_argument("--evaluations", type=int, default=20, help="of fit's training, to keep it short")
+    parser.add_argument("--evaluations", type=int, default=20, help="of fit's training")
     parser.add_argument("--order", type=int, default=2_000, help="of NumPy's matrices")
     parser.add_argument("--busy", type=int, default=2, help="spinning processes")
     parser.add_argument("--threads", type=int, default=2)

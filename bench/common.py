@@ -10,7 +10,7 @@ import tempfile
 
 import numpy as np
 
-from accuracy import commit, machine
+from accuracy import machine
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 RESULTS = os.path.join(HERE, "results")
@@ -58,6 +58,14 @@ def measured(command, environment=None):
         if code != 0:
             sys.exit(f"{' '.join(command)}\n{done.stderr}")
         return {"output": output.read(), "wall": wall, "processor": processor, "peak_mb": peak}
+
+
+def commit():
+    """The present commit, "-dirty" if anything but results has changed since."""
+    def git(*words):
+        return subprocess.run(["git", "-C", HERE, *words], capture_output=True, text=True)
+    changed = git("diff", "--quiet", "HEAD", "--", ":/", ":/!bench/results").returncode
+    return (git("describe", "--always").stdout.strip() or "?") + ("-dirty" if changed else "")
 
 
 def slope(sizes, seconds):

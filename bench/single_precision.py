@@ -21,7 +21,7 @@ from common import RESULTS, measured, read_table, write_csv
 FIELDS = ["set", "partition", "experts", "queries", "smallest_eigenvalue", "mean_error_median", "mean_error_99",
           "mean_error_max", "std_error_median", "std_error_max", "indefinite", "jittered_double",
           "jittered_single"]
-PARTITIONS = ["kmeans", "random"]  # experts of regions, and experts that all know the same
+PARTITIONS = ["kmeans", "random"]  # experts of regions; experts that all know the same
 KINDS = (np.float64, np.float32)
 KNOWS_NOTHING, PSEUDO = 1e-13, 1e-5
 SMALLEST_PIVOT, JITTERS = 1e-9, [0.0, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5]

@@ -121,7 +121,8 @@ def kernels():
 def flushing():
     ratio = next(r["rate"] for r in rows_of("suite", stage="kernel", kind="claim")
                  if "not flushed" in r["what"])
-    return f"A product of subnormal terms takes {number(ratio)} times as long when they are not flushed."
+    return (f"A product of subnormal terms takes {number(ratio)} times as long when they are not "
+            "flushed.")
 
 
 def claims(*stages):

@@ -4,10 +4,10 @@
     bench/peers/compare.py --data DIR [--quorum build/quorum] [--sets SET ...]
 
 Everyone gets the same training and test rows, the same number of threads and the same OpenBLAS
-kernels (OPENBLAS_CORETYPE), and runs in processes of its own.  Wall and processor seconds to fit
-and to predict all test rows, peak memory, SMSE, MSLL and coverage of the 95 % interval, computed here from each one's means
-and standard deviations.  quorum's seconds are of whole processes, starting and reading included; the
-peers' are of fit and predict alone.  Writes results/peers.csv and results/peers.svg.
+kernels (OPENBLAS_CORETYPE), and runs in processes of its own.  Wall and processor seconds to fit and
+to predict all test rows, peak memory, SMSE, MSLL and coverage of the 95 % interval, computed here from
+each one's means and standard deviations.  quorum's seconds are of whole processes, starting and
+reading included; the peers' are of fit and predict alone.  Writes results/peers.csv and peers.svg.
 """
 import argparse
 import json
