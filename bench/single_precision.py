@@ -12,15 +12,17 @@ import argparse
 import itertools
 import os
 import tempfile
+import time
 
 import numpy as np
 from scipy.linalg import cho_solve, cholesky, solve_triangular
 
+from accuracy import paper_function
 from common import RESULTS, measured, read_table, write_csv
 
-FIELDS = ["set", "partition", "experts", "queries", "smallest_eigenvalue", "mean_error_median", "mean_error_99",
-          "mean_error_max", "std_error_median", "std_error_max", "indefinite", "jittered_double",
-          "jittered_single"]
+FIELDS = ["set", "partition", "experts", "queries", "speedup", "smallest_eigenvalue",
+          "mean_error_median", "mean_error_99", "mean_error_max", "std_error_median", "std_error_max",
+          "indefinite", "jittered_double", "jittered_single"]
 PARTITIONS = ["kmeans", "random"]  # experts of regions; experts that all know the same
 KINDS = (np.float64, np.float32)
 KNOWS_NOTHING, PSEUDO = 1e-13, 1e-5
@@ -57,19 +59,22 @@ def opinions(model, Q):
 
 
 def joint(model, Q):
-    """mean, k_A (M x b) and K_A (b x M x M) with products in double and in single precision."""
+    """mean, k_A (M x b), K_A (b x M x M) with products in double and in single precision, and how
+    many times faster the products in single are, conversion included."""
     gamma, mean, explained = zip(*opinions(model, Q))
     M = model.experts
-    K = {kind: np.empty((len(Q), M, M)) for kind in KINDS}
+    K, seconds = {kind: np.empty((len(Q), M, M)) for kind in KINDS}, dict.fromkeys(KINDS, 0.0)
     for i in range(M):
         for j in range(i):
             C = model.kernel(model.part(i)[0], model.part(j)[0])
             for kind in KINDS:
-                product = (C.astype(kind) @ gamma[j].astype(kind)).astype(float)
+                start = time.perf_counter()
+                product = C.astype(kind, copy=False) @ gamma[j].astype(kind, copy=False)
+                seconds[kind] += time.perf_counter() - start
                 K[kind][:, i, j] = K[kind][:, j, i] = (gamma[i] * product).sum(0)
         for kind in KINDS:
             K[kind][:, i, i] = explained[i]
-    return np.array(mean), np.array(explained), K
+    return np.array(mean), np.array(explained), K, seconds[KINDS[0]] / seconds[KINDS[1]]
 
 
 def solve(model, mean, explained, K):
@@ -101,22 +106,31 @@ def variance(model, explained, weights):
     return min(max(model.signal - weights @ explained, 0.0), model.signal - explained.max())
 
 
+def tables_of(args, name):
+    """Training and test rows; "synthetic" is the paper's function of one input."""
+    if name != "synthetic":
+        return [read_table(args.data, name, part) for part in ("train", "test")]
+    rng = np.random.default_rng(1)
+    x = [rng.uniform(0.0, 1.0, 5000), rng.uniform(-0.2, 1.2, 500)]
+    return [np.column_stack([v, paper_function(v) + 0.2 * rng.standard_normal(len(v))]) for v in x]
+
+
 def measure(args, name, partition):
+    table, test = tables_of(args, name)
     with tempfile.TemporaryDirectory() as folder:
         train, path = os.path.join(folder, "train.npy"), os.path.join(folder, "model.npz")
-        np.save(train, read_table(args.data, name, "train"))
+        np.save(train, table)
         measured([args.quorum, "fit", train, "-o", path, "--kernel", "se", "--partition",
                   partition, "--graph", "none", "--quiet"])
         model = Model(path)
-    test = read_table(args.data, name, "test")[:args.queries, :-1]
-    Q = (test - model.x_mean) / model.x_scale / model.l
-    mean, explained, K = joint(model, Q)
+    Q = (test[:args.queries, :-1] - model.x_mean) / model.x_scale / model.l
+    mean, explained, K, speedup = joint(model, Q)
     double, single = (np.array([solve(model, mean[:, q], explained[:, q], K[kind][q])
                                 for q in range(len(Q))]) for kind in KINDS)
     std = np.sqrt(double[:, 1] + model.noise)
     off = np.abs(single[:, 0] - double[:, 0]) / std
     ratio = np.abs(np.sqrt(single[:, 1] + model.noise) / std - 1)
-    return {"set": name, "partition": partition, "experts": model.experts, "queries": len(Q),
+    return {"set": name, "partition": partition, "experts": model.experts, "queries": len(Q), "speedup": speedup,
             "smallest_eigenvalue": float(np.median(double[:, 3])),
             "mean_error_median": float(np.median(off)),
             "mean_error_99": float(np.quantile(off, 0.99)), "mean_error_max": float(off.max()),
@@ -131,7 +145,7 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quorum", default="build/quorum")
     parser.add_argument("--data", required=True, help="directory that holds the data sets")
-    parser.add_argument("--sets", nargs="+", default=["protein", "pumadyn32nm"])
+    parser.add_argument("--sets", nargs="+", default=["protein", "pumadyn32nm", "synthetic"])
     parser.add_argument("--queries", type=int, default=200)
     parser.add_argument("--out", default=os.path.join(RESULTS, "single_precision.csv"))
     args = parser.parse_args()

@@ -197,11 +197,12 @@ def peers():
 def single_precision():
     return table(["set", "parts", "mean off by: median, 99 %, most (std)",
                   "std off by: median, most", "systems not positive definite",
-                  "needed jitter: double, single", "queries"],
+                  "needed jitter: double, single", "queries", "products faster"],
                  [[r["set"], f"{r['experts']}, {r['partition']}", f"{number(r['mean_error_median'])}, "
                    f"{number(r['mean_error_99'])}, {number(r['mean_error_max'])}",
                    f"{percent(r['std_error_median'])}, {percent(r['std_error_max'])}", r["indefinite"],
-                   f"{r['jittered_double']}, {r['jittered_single']}", r["queries"]]
+                   f"{r['jittered_double']}, {r['jittered_single']}", r["queries"],
+                   f"{number(r['speedup'], 2)} times"]
                   for r in rows_of("single_precision")])
 
 
