@@ -11,6 +11,7 @@ import matplotlib
 
 matplotlib.use("svg")
 import matplotlib.pyplot as plt  # noqa: E402
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter  # noqa: E402
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from common import read_csv  # noqa: E402
@@ -20,21 +21,34 @@ LOOKS = {"quorum": ("#b0413e", "o"), "NumPy NN-GP": ("#4472a8", "s"),
 SCORES = [("smse", "SMSE"), ("msll", "MSLL")]
 
 
+def plain(value, _):
+    return f"{value:g}"
+
+
 def panel(axes, rows, score):
     for method, (colour, mark) in LOOKS.items():
         points = sorted((float(r["fit_seconds"]) + float(r["predict_seconds"]), float(r[score]),
                          r["setting"]) for r in rows if r["method"] == method)
         if not points:
             continue
-        axes.plot([p[0] for p in points], [p[1] for p in points], mark + "-", color=colour,
-                  linewidth=0.8, markersize=6, label=method)
-        for seconds, value, setting in points:
-            axes.annotate(setting, (seconds, value), xytext=(5, 4), textcoords="offset points",
-                          fontsize=6.5, color=colour)
+        axes.plot([p[0] for p in points], [p[1] for p in points], mark, color=colour, markersize=6,
+                  alpha=0.85, label=method)
+        # quorum's labels stand left of its points, one above the other, the others' to the right
+        left = method == "quorum"
+        for place, (seconds, value, setting) in enumerate(sorted(points, key=lambda p: p[1])):
+            axes.annotate(setting, (seconds, value), xytext=(-8 if left else 6, 11 * place - 10),
+                          ha="right" if left else "left", textcoords="offset points", fontsize=6.5,
+                          color=colour)
     axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+    axes.xaxis.set_major_formatter(FuncFormatter(plain))
+    axes.xaxis.set_minor_formatter(NullFormatter())
     if score == "smse":
         axes.set_yscale("log")
-    axes.margins(x=0.25, y=0.15)
+        axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axes.yaxis.set_major_formatter(FuncFormatter(plain))
+        axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.margins(x=0.35, y=0.2)
     axes.grid(color="#eeeeee")
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
