@@ -67,8 +67,11 @@ static void write_header(FILE *csv, const suite *s, const choices *c)
             c->stages ? " --stage " : "", c->stages ? c->stages : "", s->quick ? " --quick" : "",
             s->threads);
     write_machine(csv);
-    fprintf(csv, "# kernels: %s\n# threads: %d\n# commit: %s\n# date: %s\n", quorum_blas_kernel(),
-            s->threads, c->commit, date);
+    double load = 0.0;
+    if (getloadavg(&load, 1) != 1)
+        load = -1.0;
+    fprintf(csv, "# kernels: %s\n# threads: %d\n# load: %.1f\n# commit: %s\n# date: %s\n",
+            quorum_blas_kernel(), s->threads, load, c->commit, date);
     if (c->note)
         fprintf(csv, "# note: %s\n", c->note);
 }
