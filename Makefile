@@ -5,8 +5,10 @@ BUILD  ?= build
 PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 CMAKE_FLAGS ?=
+PYTHON  ?= /usr/bin/python3 -B
+RESULTS  = bench/results
 
-.PHONY: all setup demo test test-only bench sanitize thread-sanitize format format-check tidy \
+.PHONY: all setup demo test test-only bench bench-results sanitize thread-sanitize format format-check tidy \
         check-includes docs install clean help
 
 all: $(BUILD)/build.ninja           ## build the library, the command and the tests
@@ -27,15 +29,27 @@ demo: all                           ## fit, predict and evaluate on built-in dat
 test: all                           ## all tests
 	ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
 
-bench: all                          ## speed of each stage against this machine's DGEMM
-	$(BUILD)/bench/quorum_bench
+bench: all                          ## speed of each stage against what limits it here; table, CSV, picture
+	$(BUILD)/bench/quorum_bench --csv $(BUILD)/bench.csv \
+	    --commit "$$(git describe --always --dirty 2>/dev/null || echo '?')"
+	@$(PYTHON) bench/plot.py $(BUILD)/bench.csv -o $(BUILD)/bench.svg
+
+bench-results: all                  ## refresh docs/performance.md's figures; DATA=directory of the data sets
+	@test -d "$(DATA)" || { echo "make bench-results DATA=DIR: the directory of the data sets"; exit 2; }
+	$(BUILD)/bench/quorum_bench --csv $(RESULTS)/suite.csv --commit "$$(git describe --always --dirty)"
+	$(PYTHON) bench/plot.py $(RESULTS)/suite.csv -o $(RESULTS)/suite.svg
+	$(PYTHON) bench/busy.py --quorum $(BUILD)/quorum
+	$(PYTHON) bench/scale.py --quorum $(BUILD)/quorum
+	$(PYTHON) bench/single_precision.py --quorum $(BUILD)/quorum --data "$(DATA)"
+	$(PYTHON) bench/peers/compare.py --quorum $(BUILD)/quorum --data "$(DATA)"
+	$(PYTHON) bench/tables.py
 
 sanitize: | setup                   ## the tests under address and undefined-behaviour sanitizers
 	cmake -S . -B $(BUILD)-asan -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \
 	      -DQUORUM_SANITIZE=address,undefined
 	cmake --build $(BUILD)-asan -j $(JOBS)
 	UBSAN_OPTIONS=print_stacktrace=1 \
-	ctest --test-dir $(BUILD)-asan --output-on-failure -j $(JOBS) -E 'bitwise|glasso_r|python|experiments.test_reproduce'
+	ctest --test-dir $(BUILD)-asan --output-on-failure -j $(JOBS) -E 'bitwise|glasso_r|python|experiments.test_reproduce|bench.(plot|scale|busy|peers|tables)'
 
 thread-sanitize: | setup            ## the threaded unit tests under the thread sanitizer
 	cmake -S . -B $(BUILD)-tsan -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DQUORUM_SANITIZE=thread

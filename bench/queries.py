@@ -12,13 +12,12 @@ results/queries.csv.
 import argparse
 import csv
 import os
-import resource
 import tempfile
-import time
 
 import numpy as np
 
 from accuracy import commit, machine, run
+from common import made, measured
 
 FIELDS = ["rows", "prediction", "fit_seconds", "few_seconds", "seconds_per_1000",
           "processor_seconds_per_1000"]
@@ -28,22 +27,10 @@ PREDICTIONS = [("local:4, 64 neighbours", ["--select", "local:4", "--neighbours"
 THETA = "1.5,1,0.05"
 
 
-def made(rng, rows):
-    X = rng.uniform(-1.0, 1.0, (rows, 8))
-    y = np.sin(3 * X[:, 0]) + np.cos(2 * X[:, 1] * X[:, 2]) + X[:, 4] * X[:, 5]
-    return np.column_stack([X, y + 0.2 * rng.standard_normal(rows)])
-
-
-def processor_seconds():
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
 def predict(args, folder, name, options):
-    start, used = time.perf_counter(), processor_seconds()
-    run([args.quorum, "evaluate", os.path.join(folder, "model.npz"), os.path.join(folder, name),
-         "--method", "npae", "--json", "--quiet", *options])
-    return time.perf_counter() - start, processor_seconds() - used
+    used = measured([args.quorum, "evaluate", os.path.join(folder, "model.npz"),
+                     os.path.join(folder, name), "--method", "npae", "--json", "--quiet", *options])
+    return used["wall"], used["processor"]
 
 
 def measure(args, rows):

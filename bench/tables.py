@@ -1,0 +1,254 @@
+#!/usr/bin/env python3
+"""Puts the committed figures into the documentation.
+
+    bench/tables.py [--check] [docs/performance.md README.md]
+
+Between `<!-- table: NAME -->` and `<!-- end -->` stands a table made from bench/results; this writes
+it anew, so that text and CSV cannot disagree.
+"""
+import argparse
+import os
+import re
+import sys
+
+from common import HERE, RESULTS, read_csv
+
+PAGES = [os.path.join(os.path.dirname(HERE), page) for page in ("docs/performance.md", "README.md")]
+
+
+def rows_of(name, **wanted):
+    rows = read_csv(os.path.join(RESULTS, name + ".csv"))
+    return [r for r in rows if all(r[key] == value for key, value in wanted.items())]
+
+
+def heads(name):
+    """The comment lines on top of a CSV, by their first word."""
+    with open(os.path.join(RESULTS, name + ".csv")) as file:
+        lines = [line[2:].strip() for line in file if line.startswith("# ")]
+    return [tuple(line.split(": ", 1)) for line in lines]
+
+
+def source(name):
+    """Where a table comes from, as a line below it."""
+    known = dict(heads(name))
+    link = f"[{name}.csv](../bench/results/{name}.csv)"
+    text = (f"{link}: `{known['command']}`; {known['machine']}, {known['kernels']} kernels, "
+            f"commit {known['commit']}, {known['date']}.")
+    return " ".join([text, *(note[0].upper() + note[1:] + "." for note in notes(name))])
+
+
+def notes(name):
+    return [value for key, value in heads(name) if key == "note"]
+
+
+def table(header, lines):
+    lines = [[str(cell) for cell in line] for line in lines]
+    return "\n".join(["| " + " | ".join(header) + " |", "|" + "---|" * len(header)] +
+                     ["| " + " | ".join(line) + " |" for line in lines])
+
+
+def percent(share):
+    value = 100 * float(share)
+    return f"{value:.0f} %" if value >= 1 else f"{value:.1g} %"
+
+
+def number(text, digits=3):
+    return f"{float(text):.{digits}g}" if text else ""
+
+
+def short(text):
+    """A number without an exponent where that is readable."""
+    value = float(text)
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+# ---- The suite ----
+
+def limits():
+    lines = {}
+    for r in rows_of("suite", stage="roofline", kind="rate"):
+        if r["what"].endswith(" alone"):
+            lines.setdefault((r["what"][:-6], r["unit"]), {})[r["threads"]] = number(r["rate"])
+    return table(["limit", "1 thread", "2 threads", "unit"],
+                 [[what, by.get("1", ""), by.get("2", ""), unit]
+                  for (what, unit), by in lines.items()])
+
+
+def by_size(stage, columns):
+    """Shares: one line a size, one column for each (title, what, D)."""
+    rows = rows_of("suite", stage=stage, kind="rate")
+    sizes = list(dict.fromkeys(int(r["size"]) for r in rows if r["what"] == columns[0][1]))
+    lines = []
+    for size in sorted(sizes):
+        line = [size]
+        for _, what, D in columns:
+            hit = [r for r in rows if (r["what"], r["D"], r["size"]) == (what, D, str(size))]
+            line.append(percent(hit[0]["share"]) if hit else "")
+        lines.append(line)
+    return table(["m", *(title for title, _, _ in columns)], lines)
+
+
+def lapack():
+    return by_size("roofline", [(name, name, "0") for name in ("DPOTRF", "DPOTRI", "DSYRK")])
+
+
+def by_inputs(stage, what):
+    return by_size(stage, [("SE, D = 9", f"{what}, se", "9"), ("SE, D = 90", f"{what}, se", "90"),
+                           ("Matern-3/2, D = 9", f"{what}, matern32", "9")])
+
+
+def lines_of(*stages):
+    rows = [r for stage in stages for r in rows_of("suite", stage=stage, kind="rate")]
+    return table(["what", "size", "D", "seconds", "rate", "limit", "share"],
+                 [[r["what"], f"{int(r['size']):,}", r["D"] if r["D"] != "0" else "", number(r["seconds"]),
+                   f"{number(r['rate'])} {r['unit']}" if r["rate"] else "",
+                   f"{number(r['limit_rate'])} ({r['limit']})" if r["limit"] else "",
+                   percent(r["share"]) if r["share"] else ""] for r in rows])
+
+
+def kernels():
+    """Shares of exp at the largest size: one line a kernel, one column for each D."""
+    rows = [r for r in rows_of("suite", stage="kernel", kind="rate") if "slopes" in r["what"]]
+    most = max(int(r["size"]) for r in rows)
+    rows = [r for r in rows if int(r["size"]) == most]
+    inputs = sorted({int(r["D"]) for r in rows})
+    names = list(dict.fromkeys(r["what"] for r in rows))
+    share = {(r["what"], int(r["D"])): percent(r["share"]) for r in rows}
+    return table([f"{most:,} rows", *(f"D = {D}" for D in inputs)],
+                 [[name, *(share[name, D] for D in inputs)] for name in names])
+
+
+def flushing():
+    ratio = next(r["rate"] for r in rows_of("suite", stage="kernel", kind="claim")
+                 if "not flushed" in r["what"])
+    return (f"A product of subnormal terms takes {number(ratio)} times as long when they are not "
+            "flushed.")
+
+
+def claims(*stages):
+    rows = {r["what"]: r for r in rows_of("suite", kind="claim")
+            if r["target"] and r["stage"] in stages}.values()
+    return table(["claim", "measured", "target", ""],
+                 [[r["what"], number(r["rate"]), r["target"].replace("<=", "at most ").replace(
+                     ">=", "at least "), "reached" if reached(r) else "**missed**"] for r in rows])
+
+
+def reached(r):
+    value, target = float(r["rate"]), float(r["target"][2:])
+    return value <= target if r["target"].startswith("<=") else value >= target
+
+
+def latency():
+    found = {}
+    for r in rows_of("suite", stage="latency", kind="claim"):
+        way, n = re.match(r"one query of (.*), n = (\d+):", r["what"]).groups()
+        cell = found.setdefault((way, int(n)), {})
+        median = re.search(r"p50 ([\d.e+-]+)\)", r["what"])
+        if median:
+            cell["p50"], cell["p99"] = median.group(1), r["rate"]
+        else:
+            cell["allocations"] = r["rate"]
+    return table(["prediction", "rows", "p50, ms", "p99, ms", "allocations a call"],
+                 [[way, f"{n:,}", number(c["p50"]), number(c["p99"]), c["allocations"]]
+                  for (way, n), c in found.items()])
+
+
+def slopes():
+    return table(["stage", "what", "D", "sizes", "slope", "expected"],
+                 [[r["stage"], r["what"], r["D"], r["size"], f"{float(r['rate']):.2f}",
+                   number(r["target"])] for r in rows_of("suite", kind="slope")])
+
+
+# ---- The scripts ----
+
+def scale():
+    return table(["rows", "command", "wall s", "processor s", "peak MB", "read s", "partition s",
+                  "train s", "graph s"],
+                 [[f"{int(r['rows']):,}", r["command"] + (f", {int(r['queries']):,} queries"
+                                                           if r["queries"] != "0" else ""),
+                   short(r["wall_seconds"]), short(r["processor_seconds"]), short(r["peak_mb"]),
+                   *(short(r[k]) if r[k] else "" for k in ("read", "partition", "train", "graph"))]
+                  for r in rows_of("scale")])
+
+
+def busy():
+    return table(["work", "alone: wall, processor s", "beside busy processes", "throughput"],
+                 [[r["work"], f"{short(r['alone_seconds'])}, {short(r['alone_processor_seconds'])}",
+                   f"{short(r['busy_seconds'])}, {short(r['busy_processor_seconds'])}",
+                   f"{float(r['throughput_ratio']):.2f} of alone"] for r in rows_of("busy")])
+
+
+def processor(r):
+    """Fit's and predict's together; not known of R."""
+    if not r["fit_processor_seconds"]:
+        return ""
+    return short(float(r["fit_processor_seconds"]) + float(r["predict_processor_seconds"]))
+
+
+def peers():
+    return table(["set", "method", "setting", "fit s", "predict s", "processor s", "peak MB", "SMSE",
+                  "MSLL", "95 % covers"],
+                 [[r["set"], r["method"], r["setting"], short(r["fit_seconds"]),
+                   short(r["predict_seconds"]), processor(r), short(r["peak_mb"]), number(r["smse"]),
+                   f"{float(r['msll']):.3f}", f"{100 * float(r['coverage95']):.1f}"]
+                  for r in rows_of("peers")])
+
+
+def single_precision():
+    return table(["set", "parts", "mean off by: median, 99 %, most (std)",
+                  "std off by: median, most", "systems not positive definite",
+                  "needed jitter: double, single", "queries", "products faster"],
+                 [[r["set"], f"{r['experts']}, {r['partition']}", f"{number(r['mean_error_median'])}, "
+                   f"{number(r['mean_error_99'])}, {number(r['mean_error_max'])}",
+                   f"{percent(r['std_error_median'])}, {percent(r['std_error_max'])}", r["indefinite"],
+                   f"{r['jittered_double']}, {r['jittered_single']}", r["queries"],
+                   f"{number(r['speedup'], 2)} times"]
+                  for r in rows_of("single_precision")])
+
+
+SUITE = {"limits": limits, "lapack": lapack,
+         "kernel": lambda: "\n\n".join([kernels(), claims("kernel"), flushing()]),
+         "train_shares": lambda: by_inputs("train", "value and gradient"),
+         "pair_shares": lambda: by_inputs("pairs", "covariances"),
+         "train": lambda: by_inputs("train", "value and gradient") + "\n\n" + claims("train"),
+         "posterior": lambda: by_inputs("posterior", "mean and variance"),
+         "pairs": lambda: by_inputs("pairs", "covariances") + "\n\n" + claims("pairs"),
+         "solve": lambda: lines_of("solve"), "rows": lambda: lines_of("kmeans", "neighbours"),
+         "glasso": lambda: lines_of("glasso"), "reading": lambda: lines_of("reading"),
+         "whole": lambda: lines_of("whole"), "latency": latency, "slopes": slopes}
+SCRIPTS = {"scale": scale, "busy": busy, "peers": peers, "single_precision": single_precision}
+
+
+def make(name):
+    if name == "source":
+        return source("suite")
+    if name in SCRIPTS:
+        return SCRIPTS[name]() + "\n\n" + source(name)
+    return SUITE[name]()
+
+
+def filled(text):
+    return re.sub(r"<!-- table: (\w+) -->\n.*?<!-- end -->",
+                  lambda m: f"<!-- table: {m[1]} -->\n{make(m[1])}\n<!-- end -->", text,
+                  flags=re.DOTALL)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("pages", nargs="*", default=PAGES)
+    parser.add_argument("--check", action="store_true", help="change nothing, fail if something would")
+    args = parser.parse_args()
+    for page in args.pages:
+        with open(page) as file:
+            text = file.read()
+        if args.check and filled(text) != text:
+            sys.exit(f"{page}: tables differ from bench/results; run bench/tables.py")
+        if not args.check:
+            with open(page, "w") as file:
+                file.write(filled(text))
+        print(page)
+
+
+if __name__ == "__main__":
+    main()
