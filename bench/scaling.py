@@ -29,6 +29,8 @@ from accuracy import commit, machine
 HERE = os.path.dirname(os.path.abspath(__file__))
 RESULTS = os.path.join(HERE, "results", "scaling.csv")
 INPUTS = 8
+# the same number of evaluations for all sizes
+LARGE_FIT = "fit --kernel se --tolerance 0 --max-evaluations 25"
 SMALL, MIDDLE, LARGE = 260000, 520000, 1040000  # rows: more than 500 experts, so no graph
 FIELDS = ["case", "rows", "queries", "ranks", "seconds", "processor_seconds", "train_share",
           "partition_share", "efficiency", "efficiency_processors", "communication_share",
@@ -132,14 +134,15 @@ def cases(folder):
     fit = ["-o", os.path.join(folder, "out.npz"), "--threads", "1", "--json"]
     yield ("fit --train parts", 20000, 0,
            ["fit", train(20000), *fit, "--train", "parts", "--kernel", "se", "--tolerance", "0",
-            "--max-evaluations", "40"], True)
+            "--max-evaluations", "100"], True)
     yield "fit", 20000, 0, ["fit", train(20000), *fit], True
-    queries = make_rows(os.path.join(folder, "queries.npy"), 2048, 1)
-    predict = ["predict", model, queries, "-o", os.path.join(folder, "out.csv"), "--threads", "1"]
-    yield "predict --select all", 10000, 2048, [*predict, "--select", "all"], True
-    yield "predict", 10000, 2048, predict, True
+    for name, queries, words in (("predict --select all", 4096, ["--select", "all"]),
+                                 ("predict", 8192, [])):
+        path = make_rows(os.path.join(folder, f"queries{queries}.npy"), queries, 1)
+        yield name, 10000, queries, ["predict", model, path, "-o", os.path.join(folder, "out.csv"),
+                                     "--threads", "1", *words], True
     for n in (SMALL, MIDDLE, LARGE):
-        yield "fit --kernel se", n, 0, ["fit", train(n), *fit, "--kernel", "se"], False
+        yield LARGE_FIT, n, 0, ["fit", train(n), *fit, *LARGE_FIT.split()[1:]], False
 
 
 def prepare(build, folder):
@@ -209,7 +212,7 @@ class Model:
     """
 
     def __init__(self, results, small=SMALL, large=LARGE):
-        case = "fit --kernel se"
+        case = LARGE_FIT
         one = [pick(results, case, n, 1) for n in (small, large)]
         two = [pick(results, case, n, 2) for n in (small, large)]
         growth = [n * math.log2(n) for n in (small, large)]
@@ -257,7 +260,7 @@ def check(model, results, n=MIDDLE):
           f"a query {model.query:.3g} s, of NPAE with all experts {model.pair:.3g} n^2 s\n")
     print(f"| {n:,} rows, not used for the constants | predicted | measured |\n|---|---|---|")
     for ranks in (1, 2):
-        row = pick(results, "fit --kernel se", n, ranks)
+        row = pick(results, LARGE_FIT, n, ranks)
         print(f"| processor seconds of a rank, {ranks} rank{'s'[:ranks > 1]} | "
               f"{model.work(n, ranks):.1f} | {row['processor_seconds']:.1f} |")
     print(f"| MB received by a rank, 2 ranks | {model.received(n, 2) / 1e6:.1f} | "
