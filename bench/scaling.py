@@ -177,7 +177,7 @@ def measure(args):
 NETWORK = 1.25e9  # bytes a second that a node receives: 10 Gbit/s
 DISK = 0.5e9      # bytes a second that rank 0 reads
 CORES = 32        # of a node
-INNER = 0.7       # of them that threads put to use where all share one machine's memory
+OWN = 1           # of them that work on what every rank does: most of it runs on one thread
 SIZE = 500        # rows of an expert
 
 
@@ -250,7 +250,7 @@ class Model:
         return self.p0 + self.p1 * n
 
     def fit_seconds(self, n, nodes):
-        compute = self.own(n) / (INNER * CORES) + self.shared(n) / (nodes * CORES)
+        compute = self.own(n) / OWN + self.shared(n) / (nodes * CORES)
         return compute + self.rows_bytes(n) / DISK + self.received(n, nodes) / NETWORK
 
 
@@ -269,7 +269,7 @@ def check(model, results, n=MIDDLE):
 
 
 def hours(seconds):
-    return (f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min" if seconds < 7200
+    return (f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min" if seconds < 7200
             else f"{seconds / 3600:.1f} h" if seconds < 1e6 else f"{seconds / 86400:,.0f} days")
 
 
