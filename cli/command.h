@@ -37,6 +37,7 @@ typedef struct {
     const char *examples;     /* lines                                                     */
     bool hidden;              /* left out of the overview: for packagers                   */
     bool lists_methods;       /* the help ends with the methods                            */
+    bool in_team;             /* several processes can share the work (quorum-mpi)         */
     int (*run)(const arguments *given); /* the exit code */
 } command;
 

@@ -146,5 +146,6 @@ const command evaluate_command = {
         "  quorum evaluate model.npz test.csv --select none --neighbours 64\n"
         "  quorum evaluate model.npz test.csv --method rbcm --space latent,observed --json\n",
     .lists_methods = true,
+    .in_team = true,
     .run = run_evaluate,
 };

@@ -158,6 +158,19 @@ static json_t *summary_as_json(const fitted *f)
 
 /* ---- The command --------------------------------------------------------------- */
 
+static const char *checkpoint_path(const arguments *given)
+{
+    return quorum_options_get(given->options, "checkpoint");
+}
+
+/* The model is safe: there is nothing to resume any more. */
+static void forget_checkpoint(const arguments *given)
+{
+    const char *path = checkpoint_path(given);
+    if (path[0] && quorum_team_rank() == 0)
+        (void)remove(path);
+}
+
 static int save_and_report(const arguments *given, fitted *f, double start)
 {
     char message[1024]; /* of the fit: saving may replace it */
@@ -167,6 +180,7 @@ static int save_and_report(const arguments *given, fitted *f, double start)
         status = quorum_inspect(f->model, &f->info);
     if (status < 0)
         return library_failure(given, status);
+    forget_checkpoint(given);
     f->seconds_total = seconds_now() - start;
     say_notes(given, f, message);
     if (argument_value(given, "json"))
@@ -183,7 +197,8 @@ static int run_fit(const arguments *given)
     if (output_is_direct(path))
         return usage_error(given->command, "-o %s: a model is a file, not a pipe or a device",
                            path);
-    if (output_check(given, path) != EXIT_DONE)
+    if (output_check(given, path) != EXIT_DONE ||
+        (checkpoint_path(given)[0] && output_check(given, checkpoint_path(given)) != EXIT_DONE))
         return EXIT_FAILED;
     fitted f = {0};
     progress p;
@@ -225,6 +240,8 @@ const command fit_command = {
                 "  quorum fit train.csv.gz -o model.npz --target price --ignore id --missing drop\n"
                 "  quorum fit train.npz -o model.npz --experts 70 --kernel matern32 --seed 1\n"
                 "  quorum fit small.csv -o exact.npz --experts 1          # the exact GP\n"
+                "  quorum fit train.csv -o model.npz --checkpoint model.checkpoint\n"
                 "  quorum fit train.csv -o model.npz --json | jq .seconds\n",
+    .in_team = true,
     .run = run_fit,
 };

@@ -25,7 +25,7 @@ static const struct {
                  "tolerance spread calibrate"},
     {"Expert graph", "graph lambda free-diagonal graph-rows graph-on"},
     {"Prediction", "method select neighbours space interval calibration latent mean-only"},
-    {"Machine", "seed threads memory"},
+    {"Machine", "seed threads memory checkpoint"},
     {"Other options", ""},
     {NULL, NULL},
 };

@@ -10,6 +10,7 @@
 #include "quorum.h"
 #include "suggest.h"
 #include "talk.h"
+#include "team.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -56,8 +57,10 @@ static int run_command(const command *c, int argc, char **argv)
     int code = arguments_parse(c, argc, argv, &given);
     if (code == EXIT_DONE && given.help)
         print_help(stdout, c);
-    else if (code == EXIT_DONE)
+    else if (code == EXIT_DONE && (code = team_check(c)) == EXIT_DONE)
         code = c->run(&given);
+    if (code == EXIT_DONE && !given.help)
+        team_tell(&given);
     arguments_free(&given);
     return code;
 }
@@ -73,13 +76,22 @@ static int dispatch(int argc, char **argv)
     return c ? run_command(c, argc - 2, argv + 2) : unknown_command(name);
 }
 
-int main(int argc, char **argv)
+static int start_and_dispatch(int argc, char **argv)
 {
+    if (quorum_team_start(&argc, &argv) < 0) {
+        fprintf(stderr, "quorum: %s\n", quorum_message());
+        return EXIT_FAILED;
+    }
     if (argc < 2) {
         print_overview(stderr);
         return EXIT_USAGE;
     }
-    int code = dispatch(argc, argv);
+    return dispatch(argc, argv);
+}
+
+int main(int argc, char **argv)
+{
+    int code = quorum_team_finish(start_and_dispatch(argc, argv));
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, "quorum: cannot write to standard output: %s\n", strerror(errno));
         return code == EXIT_DONE ? EXIT_FAILED : code;

@@ -93,6 +93,11 @@ static void print_tail(void)
     for (int i = 0; i < quorum_method_count(); i++)
         print_item(quorum_method_name(i), quorum_method_help(i));
     print_item("NAME*", "NAME on the experts that the graph selects, as --select graph:0.8.");
+    printf(
+        ".SH SEVERAL MACHINES\n\\fBmpirun \\-np\\fR \\fIR\\fR \\fBquorum\\-mpi\\fR "
+        "\\fBfit\\fR|\\fBpredict\\fR|\\fBevaluate\\fR \\fIarguments\\fR\ndoes the same job with R "
+        "processes, with the same results to the last bit.  \\-\\-memory and \\-\\-threads are "
+        "each process's, and \\-\\-verbose tells what each one computed and sent.\n");
     printf(".SH EXIT STATUS\n");
     print_item("0", "Done.");
     print_item("1", "The work failed; standard error says why.");

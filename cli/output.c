@@ -1,6 +1,8 @@
 #include "output.h"
 
+#include "quorum.h"
 #include "talk.h"
+#include "team.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -63,16 +65,45 @@ static void open_temporary(output *o)
         close(fd);
 }
 
-int output_open(output *o, const arguments *given, const char *path)
+bool output_is_direct(const char *path)
+{
+    return strcmp(path, "-") == 0 || is_special(path);
+}
+
+static int check_output(const arguments *given, const char *path)
+{
+    char buffer[PATH_MAX];
+    struct stat s;
+    if (output_is_direct(path))
+        return EXIT_DONE;
+    if (stat(path, &s) == 0 && S_ISDIR(s.st_mode))
+        return failure(given, "%s: is a directory, give the name of a file", path);
+    const char *directory = directory_of(path, buffer);
+    if (access(directory, W_OK | X_OK) != 0)
+        return failure(given, "%s: cannot be written: %s: %s", path, directory, strerror(errno));
+    return EXIT_DONE;
+}
+
+/* Of several processes only the first writes. */
+static bool writes(void)
+{
+    return quorum_team_rank() == 0;
+}
+
+static int open_output(output *o, const arguments *given, const char *path)
 {
     memset(o, 0, sizeof *o);
     o->name = path ? path : "-";
+    if (!writes()) {
+        o->file = fopen("/dev/null", "w");
+        return o->file ? EXIT_DONE : EXIT_FAILED;
+    }
     if (!path || strcmp(path, "-") == 0) {
         o->file = stdout;
         o->name = "standard output";
         return EXIT_DONE;
     }
-    if (output_check(given, path) != EXIT_DONE)
+    if (check_output(given, path) != EXIT_DONE)
         return EXIT_FAILED;
     if (is_special(path))
         o->file = fopen(path, "w");
@@ -83,6 +114,16 @@ int output_open(output *o, const arguments *given, const char *path)
     failure(given, "%s: cannot be written: %s", path, strerror(errno));
     output_discard(o);
     return EXIT_FAILED;
+}
+
+int output_open(output *o, const arguments *given, const char *path)
+{
+    return team_code(open_output(o, given, path));
+}
+
+int output_check(const arguments *given, const char *path)
+{
+    return team_code(writes() ? check_output(given, path) : EXIT_DONE);
 }
 
 static void sync_directory(const char *path)
@@ -102,7 +143,7 @@ static int write_error(output *o, const arguments *given)
     return EXIT_FAILED;
 }
 
-int output_commit(output *o, const arguments *given)
+static int commit(output *o, const arguments *given)
 {
     errno = 0;
     if (fflush(o->file) != 0 || ferror(o->file))
@@ -127,6 +168,16 @@ int output_commit(output *o, const arguments *given)
     return EXIT_DONE;
 }
 
+int output_commit(output *o, const arguments *given)
+{
+    return team_code(commit(o, given));
+}
+
+bool output_failed(const output *o)
+{
+    return team_code(ferror(o->file) ? EXIT_FAILED : EXIT_DONE) != EXIT_DONE;
+}
+
 void output_discard(output *o)
 {
     if (o->file && o->file != stdout)
@@ -137,25 +188,6 @@ void output_discard(output *o)
     free(o->target);
     o->file = NULL;
     o->temporary = o->target = NULL;
-}
-
-bool output_is_direct(const char *path)
-{
-    return strcmp(path, "-") == 0 || is_special(path);
-}
-
-int output_check(const arguments *given, const char *path)
-{
-    char buffer[PATH_MAX];
-    struct stat s;
-    if (output_is_direct(path))
-        return EXIT_DONE;
-    if (stat(path, &s) == 0 && S_ISDIR(s.st_mode))
-        return failure(given, "%s: is a directory, give the name of a file", path);
-    const char *directory = directory_of(path, buffer);
-    if (access(directory, W_OK | X_OK) != 0)
-        return failure(given, "%s: cannot be written: %s: %s", path, directory, strerror(errno));
-    return EXIT_DONE;
 }
 
 bool has_extension(const char *path, const char *extension)

@@ -21,6 +21,9 @@ int output_open(output *o, const arguments *given, const char *path);
 /* Puts the finished file in its place; discards it when that fails. */
 int output_commit(output *o, const arguments *given);
 
+/* Whether a write has failed, on which all processes agree. */
+bool output_failed(const output *o);
+
 /* Removes what was written; the old file stays as it was.  Does nothing after
  * a commit or before an open. */
 void output_discard(output *o);

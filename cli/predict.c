@@ -69,7 +69,7 @@ static int predict_all(work *w, const arguments *given)
         code = predict_rows(w, given);
         if (code != EXIT_DONE)
             return code;
-        if (ferror(w->out.file))
+        if (output_failed(&w->out))
             break; /* said by output_commit */
     }
     return code == EXIT_DONE ? output_commit(&w->out, given) : code;
@@ -143,5 +143,6 @@ const command predict_command = {
                 "  quorum predict model.npz new.csv --method 'npae*' -o out.csv\n"
                 "  zcat huge.csv.gz | quorum predict model.npz - --mean-only | gzip > out.csv.gz\n",
     .lists_methods = true,
+    .in_team = true,
     .run = run_predict,
 };

@@ -321,6 +321,35 @@ QUORUM_API double quorum_demo_function(double x);
 QUORUM_API void quorum_demo_data(size_t n, double low, double high, double noise,
                                  unsigned long long seed, double *x, double *y);
 
+/* ---- Several processes ---------------------------------------------------- */
+
+/* The command quorum-mpi does one job with many processes: all call the same functions
+ * with the same arguments, process 0 alone reads data and writes files, and results are
+ * those of one process, bit for bit.  In libquorum the team is always one process. */
+QUORUM_API int quorum_team_rank(void); /* 0 .. size - 1 */
+QUORUM_API int quorum_team_size(void);
+
+/* Called by every process before anything else, and as the last thing; finish returns the
+ * largest of all exit codes. */
+QUORUM_API quorum_status quorum_team_start(int *argc, char ***argv);
+QUORUM_API int quorum_team_finish(int code);
+
+/* The status of the first process that failed, with its message, or else this one's. */
+QUORUM_API quorum_status quorum_team_agree(quorum_status status);
+
+/* What one process has spent since the start. */
+typedef struct {
+    double seconds;     /* in all                            */
+    double waited;      /* of these for other processes      */
+    double computed;    /* processor seconds of the rest     */
+    double sent;        /* bytes                             */
+    double received;    /* bytes                             */
+    double peak_memory; /* bytes, the largest so far         */
+} quorum_team_usage;
+
+/* Fills one entry for every process; all have to call it. */
+QUORUM_API void quorum_team_account(quorum_team_usage *usage /* size */);
+
 #ifdef __cplusplus
 }
 #endif

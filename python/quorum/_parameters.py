@@ -99,16 +99,22 @@ class Parameters(BaseEstimator):
     calibrate : bool, default=False
         Predict some training rows from the others and keep how wide intervals have to be, so
         that a 95 % interval covers 95 %.
+    checkpoint : str or None, default=None
+        File that keeps the state of the training after each evaluation. A fit that was broken
+        off goes on from there when it is started again with the same data and options, and
+        gives the same model; quorum fit removes the file when the model is written.
     random_state : int, RandomState or None, default=None
         Seed of everything random; the same seed gives the same model. From 0 to 9.0072e+15. An
         int, or a RandomState that is asked for one. None: 1, as on the command line, so that a
         fit can be repeated.
     n_jobs : int or None, default=None
-        Threads. None: all processors. Results do not depend on it. From 1 to 256. -1: all
-        processors, -2: all but one, and so on.
+        Threads, of each process with quorum-mpi. None: all processors, divided among the
+        processes of a machine. Results do not depend on it. From 1 to 256. -1: all processors,
+        -2: all but one, and so on.
     memory : int or str or None, default=None
-        Memory to stay within, as in 800M or 4G. None: half of the machine's. From 1e+07 to
-        1e+15. A number of bytes, or text such as "4G".
+        Memory to stay within, as in 800M or 4G, of each process with quorum-mpi. None: half of
+        the machine's, divided among the processes on it. From 1e+07 to 1e+15. A number of
+        bytes, or text such as "4G".
     verbose : int, default=0
         1: lines of progress on standard error; 2: all of them; 0: none.
     """
@@ -144,6 +150,7 @@ class Parameters(BaseEstimator):
         calibration='auto',
         latent=False,
         calibrate=False,
+        checkpoint=None,
         random_state=None,
         n_jobs=None,
         memory=None,
@@ -177,6 +184,7 @@ class Parameters(BaseEstimator):
         self.calibration = calibration
         self.latent = latent
         self.calibrate = calibrate
+        self.checkpoint = checkpoint
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory = memory

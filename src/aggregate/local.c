@@ -1,7 +1,7 @@
 #include "aggregate/local.h"
 
 #include "base/memory.h"
-#include "base/parallel.h"
+#include "team/team.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -55,7 +55,7 @@ typedef struct {
     assembly *a;
     assembly *hearing; /* the candidates' seats          */
     const size_t *experts;
-    size_t count, K, real, centres;
+    size_t count, K, centres;
     const neighbourhoods *near;
     char *listed;  /* M: 1 for the experts that may be seated */
     scored *lists; /* a worker: candidates           */
@@ -132,21 +132,29 @@ static quorum_status choose(void *context, size_t q, int worker)
                      (scored){.key = -h->explained[s * b + q], .expert = h->member[s * b + q]});
     for (size_t s = 0; s < held; s++)
         j->a->member[s * b + q] = list[s].expert;
-    if (q < j->real)
-        j->unsure[q] = (char)could_miss(j, q, -list[held - 1].key);
+    j->unsure[q] = (char)could_miss(j, q, -list[held - 1].key);
+    return QUORUM_OK;
+}
+
+/* Each rank has seated experts at its slice of the queries; the padding repeats the last. */
+static quorum_status share_members(assembly *a, size_t seats, size_t real)
+{
+    TRY(team_share_columns(a->member, sizeof *a->member, seats, a->b, real));
+    for (size_t s = 0; s < seats; s++)
+        for (size_t q = real; q < a->b; q++)
+            a->member[s * a->b + q] = a->member[s * a->b + real - 1];
     return QUORUM_OK;
 }
 
 quorum_status seat_local(assembly *a, const size_t *experts, size_t count, size_t K, size_t real,
                          const neighbourhoods *near, double budget, int threads, size_t *unsure)
 {
-    size_t room = local_candidates(K, count), workers = (size_t)parallel_workers(threads, a->b);
+    size_t room = local_candidates(K, count), workers = (size_t)parallel_workers(threads, real);
     assembly hearing = {0};
     local_job j = {.a = a,
                    .hearing = &hearing,
                    .experts = experts,
                    .count = count,
-                   .real = real,
                    .centres = by_centre(K, count),
                    .near = near};
     j.K = K < count ? K : count;
@@ -161,9 +169,12 @@ quorum_status seat_local(assembly *a, const size_t *experts, size_t count, size_
     }
     for (size_t i = 0; i < count; i++)
         j.listed[experts[i]] = 1;
-    TRY_OR_DONE(parallel_for(threads, a->b, invite, &j));
+    TRY_OR_DONE(team_for(threads, real, invite, &j));
+    TRY_OR_DONE(share_members(&hearing, room, real));
     TRY_OR_DONE(assembly_ask(&hearing, 1, 0, budget, threads));
-    TRY_OR_DONE(parallel_for(threads, a->b, choose, &j));
+    TRY_OR_DONE(team_for(threads, real, choose, &j));
+    TRY_OR_DONE(share_members(a, j.K, real));
+    team_share_slices(j.unsure, sizeof *j.unsure, real, 1);
     *unsure = 0;
     for (size_t q = 0; q < real; q++)
         *unsure += (size_t)j.unsure[q];

@@ -2,10 +2,10 @@
 
 #include "aggregate/npae.h"
 #include "base/memory.h"
-#include "base/parallel.h"
 #include "gp/covariance.h"
 #include "gp/neighbourhood.h"
 #include "linalg/blas.h"
+#include "team/team.h"
 
 #include <string.h>
 
@@ -32,16 +32,28 @@ void neighbourhoods_free(neighbourhoods *n)
     *n = (neighbourhoods){0};
 }
 
+/* Whether the last query, which the padding repeats, is this rank's. */
+static int has_last(const neighbourhoods *n)
+{
+    team_slice mine = my_slice(n->real, 1);
+    return mine.count > 0 && mine.first + mine.count == n->real;
+}
+
 quorum_status neighbourhoods_find(const committee *c, const neighbour_index *index, const points *Q,
                                   int threads, neighbourhoods *n)
 {
-    points real = points_view(Q, 0, n->real);
-    TRY(neighbour_search(index, &real, n->m, threads, n->row, NULL));
-    for (size_t i = 0; c->parts.home && i < n->real * n->m; i++)
-        n->row[i] = c->parts.home[n->row[i]];
-    for (size_t q = 0; q < n->real; q++)
-        reverse_rows(n->m, n->row + q * n->m); /* nearest last */
-    for (size_t q = n->real; q < n->b; q++)
+    team_slice mine = my_slice(n->real, 1);
+    points queries = points_view(Q, mine.first, mine.count);
+    size_t *row = n->row + mine.first * n->m;
+    quorum_status status = QUORUM_OK;
+    if (mine.count > 0)
+        status = neighbour_search(index, &queries, n->m, threads, row, NULL);
+    TRY(team_agree(status));
+    for (size_t i = 0; c->parts.home && i < mine.count * n->m; i++)
+        row[i] = c->parts.home[row[i]];
+    for (size_t q = 0; q < mine.count; q++)
+        reverse_rows(n->m, row + q * n->m); /* nearest last */
+    for (size_t q = n->real; has_last(n) && q < n->b; q++)
         memcpy(n->row + q * n->m, n->row + (n->real - 1) * n->m, n->m * sizeof *n->row);
     return QUORUM_OK;
 }
@@ -171,8 +183,10 @@ quorum_status nearest_seat(assembly *a, size_t seat, neighbourhoods *n, int thre
     assembly_map_seats(a, j.column, j.place);
     for (int w = 0; w < workers; w++)
         TRY_OR_DONE(space_new(n->m, a->c->parts.D, &j.space[w]));
-    TRY_OR_DONE(parallel_for(workers, n->real, one_query, &j));
-    fill_padding(&j);
+    TRY_OR_DONE(team_for(workers, n->real, one_query, &j));
+    team_share_slices(n->spread, sizeof *n->spread, n->real, 1);
+    if (has_last(n))
+        fill_padding(&j);
 done:
     for (int w = 0; j.space && w < workers; w++)
         space_free(&j.space[w]);

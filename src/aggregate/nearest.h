@@ -1,5 +1,8 @@
 /* An expert made for each query: a GP on its m nearest training rows, and its
- * covariance with the experts at the same table, rows they share included. */
+ * covariance with the experts at the same table, rows they share included.
+ *
+ * In a team each rank does all of this for its own slice of the queries, my_slice(real, 1): what
+ * is said below of every query holds for those; of the others only the spread is known. */
 #ifndef QRM_AGGREGATE_NEAREST_H
 #define QRM_AGGREGATE_NEAREST_H
 

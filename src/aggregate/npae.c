@@ -2,9 +2,9 @@
 
 #include "aggregate/rule.h"
 #include "base/memory.h"
-#include "base/parallel.h"
 #include "gp/covariance.h"
 #include "linalg/blas.h"
+#include "team/team.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -19,6 +19,8 @@ typedef struct {
     size_t i, j;         /* attending experts, i < j                              */
     size_t first, count; /* their meetings                                        */
     double work;
+    int owner;     /* the rank that works on it                             */
+    size_t result; /* where its results begin, one a meeting                */
 } expert_pair;
 
 /* One such query: its columns in both experts' lists. */
@@ -31,8 +33,11 @@ typedef struct {
     expert_pair *pair;
     size_t pairs;
     meeting *meetings;
+    size_t *mine; /* this rank's pairs                         */
+    size_t mines;
+    double *results; /* a number a meeting, a rank's together     */
     double *out;
-    size_t room; /* numbers of scratch a worker */
+    size_t room; /* numbers of scratch a worker               */
     double *scratch;
 } pair_job;
 
@@ -81,7 +86,7 @@ static quorum_status one_pair(void *context, size_t item, int worker)
     pair_job *job = context;
     const assembly *a = job->a;
     const committee *c = a->c;
-    const expert_pair *pair = &job->pair[item];
+    const expert_pair *pair = &job->pair[job->mine[item]];
     const attendance *first = &a->by_expert[pair->i], *second = &a->by_expert[pair->j];
     const meeting *w = job->meetings + pair->first;
     points X = expert_points(c, first->expert), Y = expert_points(c, second->expert);
@@ -101,12 +106,21 @@ static quorum_status one_pair(void *context, size_t item, int worker)
         for (size_t k = 0; k < count; k++)
             result[k] += vec_dot(rows, gamma_i + k * X.n + r, T + k * rows);
     }
-    for (size_t k = 0; k < count; k++) {
+    memcpy(job->results + pair->result, result, count * sizeof *result);
+    return QUORUM_OK;
+}
+
+/* A pair's results to where its two experts sit at each query. */
+static void place_results(const pair_job *job, const expert_pair *pair)
+{
+    const assembly *a = job->a;
+    const attendance *first = &a->by_expert[pair->i], *second = &a->by_expert[pair->j];
+    const meeting *w = job->meetings + pair->first;
+    for (size_t k = 0; k < pair->count; k++) {
         size_t s = first->seat[w[k].column_i], t = second->seat[w[k].column_j];
         size_t place = s < t ? pair_index(s, t) : pair_index(t, s);
-        job->out[place * a->b + first->query[w[k].column_i]] = result[k];
+        job->out[place * a->b + first->query[w[k].column_i]] = job->results[pair->result + k];
     }
-    return QUORUM_OK;
 }
 
 /* ---- Which pairs meet where ---- */
@@ -226,20 +240,98 @@ static size_t scratch_numbers(const pair_job *job)
     return (most + 7) / 8 * 8;
 }
 
+/* ---- Who works on which pair ---- */
+
+/* The ranks that own an expert of this block, in their order. */
+static int list_owners(const assembly *a, int *ranks)
+{
+    int count = 0;
+    for (int r = 0; r < team_size() && r < MOST_RANKS; r++)
+        for (size_t k = 0; k < a->attending; k++)
+            if (committee_owner(a->c, a->by_expert[k].expert) == r) {
+                ranks[count++] = r;
+                break;
+            }
+    return count;
+}
+
+/* Pairs go, the largest first, to the owner of one of the block's experts that has least to
+ * do so far. */
+static quorum_status spread_pairs(pair_job *job)
+{
+    int ranks[MOST_RANKS], *owner = NULL, owners = list_owners(job->a, ranks);
+    double *work = NULL;
+    NEW_ARRAY(owner, job->pairs);
+    NEW_ARRAY(work, job->pairs);
+    quorum_status status = QUORUM_OK;
+    if (owner && work) {
+        for (size_t k = 0; k < job->pairs; k++)
+            work[k] = job->pair[k].work;
+        spread_by_cost(work, job->pairs, owners, owner);
+        for (size_t k = 0; k < job->pairs; k++)
+            job->pair[k].owner = ranks[owner[k]];
+    } else {
+        status = failure(QUORUM_E_MEMORY, "out of memory for pairs of experts");
+    }
+    mem_free(owner);
+    mem_free(work);
+    return status;
+}
+
+/* A rank's results stand together; pieces: one for each rank. */
+static void lay_out_results(pair_job *job, team_piece *pieces)
+{
+    size_t at = 0;
+    for (int r = 0; r < team_size(); r++) {
+        size_t first = at;
+        for (size_t k = 0; k < job->pairs; k++) {
+            if (job->pair[k].owner != r)
+                continue;
+            if (r == team_rank())
+                job->mine[job->mines++] = k;
+            job->pair[k].result = at;
+            at += job->pair[k].count;
+        }
+        pieces[r] = (team_piece){
+            .data = job->results + first, .bytes = (at - first) * sizeof *job->results, .owner = r};
+    }
+}
+
+static quorum_status divide_pairs(pair_job *job, int threads, team_piece **pieces)
+{
+    NEW_ARRAY(*pieces, (size_t)team_size());
+    NEW_ARRAY(job->mine, job->pairs);
+    NEW_ARRAY(job->results, count_meetings(job->a));
+    job->room = scratch_numbers(job);
+    NEW_ARRAY(job->scratch, (size_t)parallel_workers(threads, job->pairs) * job->room);
+    if (!*pieces || !job->mine || !job->results || !job->scratch)
+        return failure(QUORUM_E_MEMORY, "out of memory for the covariances of %zu experts",
+                       job->a->attending);
+    TRY(spread_pairs(job));
+    lay_out_results(job, *pieces);
+    return QUORUM_OK;
+}
+
 quorum_status npae_pairs(const assembly *a, int threads, double *pairs)
 {
     pair_job job = {.a = a, .out = pairs};
+    team_piece *pieces = NULL;
     quorum_status status = find_pairs(&job);
-    if (status == QUORUM_OK && job.pairs > 0) {
-        job.room = scratch_numbers(&job);
-        if (NEW_ARRAY(job.scratch, (size_t)parallel_workers(threads, job.pairs) * job.room))
-            status = parallel_for(threads, job.pairs, one_pair, &job);
-        else
-            status = failure(QUORUM_E_MEMORY, "out of memory for the covariances of %zu experts",
-                             a->attending);
+    if (status == QUORUM_OK)
+        status = divide_pairs(&job, threads, &pieces);
+    if (status == QUORUM_OK)
+        status = parallel_for(threads, job.mines, one_pair, &job);
+    status = team_agree(status);
+    if (status == QUORUM_OK) {
+        team_share(pieces, (size_t)team_size());
+        for (size_t k = 0; k < job.pairs; k++)
+            place_results(&job, &job.pair[k]);
     }
+    mem_free(pieces);
     mem_free(job.pair);
     mem_free(job.meetings);
+    mem_free(job.mine);
+    mem_free(job.results);
     mem_free(job.scratch);
     return status;
 }
@@ -414,9 +506,28 @@ static void count_events(const char *event, size_t b, npae_result *out)
     }
 }
 
+/* Each rank has solved its slice of the queries; the padding repeats the last. */
+static quorum_status share_results(const solve_job *job)
+{
+    const assembly *a = job->a;
+    npae_result *out = job->out;
+    size_t last = out->real - 1, weighed = out->weights ? a->seats : 0;
+    team_share_slices(job->event, sizeof *job->event, out->real, 1);
+    team_share_slices(out->mean, sizeof *out->mean, out->real, 1);
+    team_share_slices(out->var, sizeof *out->var, out->real, 1);
+    TRY(team_share_columns(out->weights, sizeof *out->weights, weighed, a->b, out->real));
+    for (size_t q = out->real; q < a->b; q++) {
+        out->mean[q] = out->mean[last];
+        out->var[q] = out->var[last];
+        for (size_t s = 0; s < weighed; s++)
+            out->weights[s * a->b + q] = out->weights[s * a->b + last];
+    }
+    return QUORUM_OK;
+}
+
 quorum_status npae_solve(const assembly *a, const double *pairs, int threads, npae_result *out)
 {
-    int workers = parallel_workers(threads, a->b);
+    int workers = parallel_workers(threads, out->real);
     solve_job job = {.a = a, .pairs = pairs, .out = out};
     quorum_status status = QUORUM_OK;
     if (!NEW_ZEROED(job.event, a->b) || !NEW_ZEROED(job.system, (size_t)workers)) {
@@ -425,8 +536,9 @@ quorum_status npae_solve(const assembly *a, const double *pairs, int threads, np
     }
     for (int w = 0; w < workers; w++)
         TRY_OR_DONE(system_new(a->seats, &job.system[w]));
-    TRY_OR_DONE(parallel_for(workers, a->b, one_query, &job));
-    count_events(job.event, out->real < a->b ? out->real : a->b, out);
+    TRY_OR_DONE(team_for(workers, out->real, one_query, &job));
+    TRY_OR_DONE(share_results(&job));
+    count_events(job.event, out->real, out);
 done:
     for (int w = 0; job.system && w < workers; w++)
         system_free(&job.system[w]);

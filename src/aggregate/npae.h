@@ -14,7 +14,7 @@
 typedef struct {
     double *mean, *var; /* b: latent                                             */
     double *weights;    /* seats x b: mean = sum_s weights_s mu_s; or NULL        */
-    size_t real;        /* queries that count; the rest is padding               */
+    size_t real;        /* queries, 1 or more; the rest is padding, which repeats the last */
     size_t clamped, jittered, pseudo_inverses;
 } npae_result;
 

@@ -133,9 +133,19 @@ int parallel_processors(void)
     return n > 0 ? (int)n : 1;
 }
 
-double wall_seconds(void)
+static double read_clock(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+double wall_seconds(void)
+{
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+double processor_seconds(void)
+{
+    return read_clock(CLOCK_PROCESS_CPUTIME_ID);
 }

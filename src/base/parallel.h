@@ -28,6 +28,7 @@ int parallel_workers(int threads, size_t n);
 /* Logical processors that this process may use. */
 int parallel_processors(void);
 
-double wall_seconds(void); /* a monotonic clock */
+double wall_seconds(void);      /* a monotonic clock                     */
+double processor_seconds(void); /* that all threads of this process used */
 
 #endif

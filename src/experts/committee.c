@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "team/team.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,12 +21,19 @@ static size_t block_numbers(size_t m)
     return whole_lines(m * m) + whole_lines(m);
 }
 
-double committee_factor_bytes(const parts *p)
+double committee_factor_bytes(const committee *c)
 {
-    double numbers = 0.0;
-    for (size_t e = 0; e < p->M; e++)
-        numbers += (double)block_numbers(part_size(p, e));
-    return 8.0 * numbers;
+    return 8.0 * (double)c->start[c->parts.M];
+}
+
+int committee_owner(const committee *c, size_t e)
+{
+    return c->owner ? c->owner[e] : 0;
+}
+
+static int is_mine(const committee *c, size_t e)
+{
+    return committee_owner(c, e) == team_rank();
 }
 
 /* ---- Factors of a group of experts ---- */
@@ -68,14 +76,11 @@ static quorum_status factor_group(factor_job *j, int threads)
 
 /* ---- Making a committee ---- */
 
-quorum_status committee_keep_factors(committee *c, double budget, int threads,
-                                     const progress *report)
+static quorum_status make_factors(committee *c, int threads, const progress *report)
 {
     const parts *p = &c->parts;
     quorum_status status = QUORUM_OK;
-    if (c->factors || committee_factor_bytes(p) > budget)
-        return QUORUM_OK;
-    size_t *experts = NULL;
+    size_t *experts = NULL, own = 0;
     double **L = NULL, **alpha = NULL;
     NEW_ARRAY(experts, p->M);
     NEW_ARRAY(L, p->M);
@@ -86,15 +91,16 @@ quorum_status committee_keep_factors(committee *c, double budget, int threads,
         goto done;
     }
     for (size_t e = 0; e < p->M; e++)
-        experts[e] = e;
-    sort_by_size(p, experts, p->M);
-    for (size_t i = 0; i < p->M; i++) {
+        if (is_mine(c, e))
+            experts[own++] = e;
+    sort_by_size(p, experts, own);
+    for (size_t i = 0; i < own; i++) {
         size_t m = part_size(p, experts[i]);
         L[i] = c->factors + c->start[experts[i]];
         alpha[i] = L[i] + whole_lines(m * m);
     }
     TRY_OR_DONE(progress_report(report, "factorise", -1.0, "%zu experts", p->M));
-    factor_job job = {.c = c, .experts = experts, .count = p->M, .L = L, .alpha = alpha};
+    factor_job job = {.c = c, .experts = experts, .count = own, .L = L, .alpha = alpha};
     TRY_OR_DONE(factor_group(&job, threads));
 done:
     if (status < 0) {
@@ -105,6 +111,15 @@ done:
     mem_free(L);
     mem_free(alpha);
     return status;
+}
+
+quorum_status committee_keep_factors(committee *c, double budget, int threads,
+                                     const progress *report)
+{
+    quorum_status status = QUORUM_OK;
+    if (!c->factors && committee_factor_bytes(c) <= budget)
+        status = make_factors(c, threads, report);
+    return team_agree(status);
 }
 
 static void find_centres(committee *c)
@@ -124,6 +139,36 @@ static void find_centres(committee *c)
     }
 }
 
+/* Owners by the experts' cost m^3, largest first; the same on all ranks. */
+static quorum_status find_owners(committee *c)
+{
+    const parts *p = &c->parts;
+    size_t *experts = NULL;
+    double *cost = NULL;
+    int *owner = NULL;
+    quorum_status status = QUORUM_OK;
+    NEW_ARRAY(c->owner, p->M);
+    NEW_ARRAY(experts, p->M);
+    NEW_ARRAY(cost, p->M);
+    NEW_ARRAY(owner, p->M);
+    if (c->owner && experts && cost && owner) {
+        for (size_t e = 0; e < p->M; e++)
+            experts[e] = e;
+        sort_by_size(p, experts, p->M);
+        for (size_t i = 0; i < p->M; i++)
+            cost[i] = pow((double)part_size(p, experts[i]), 3.0);
+        spread_by_cost(cost, p->M, team_size(), owner);
+        for (size_t i = 0; i < p->M; i++)
+            c->owner[experts[i]] = owner[i];
+    } else {
+        status = failure(QUORUM_E_MEMORY, "out of memory for %zu experts", p->M);
+    }
+    mem_free(experts);
+    mem_free(cost);
+    mem_free(owner);
+    return status;
+}
+
 quorum_status committee_new(const parts *p, const hyper *theta, double budget, int threads,
                             const progress *report, committee *out)
 {
@@ -134,9 +179,11 @@ quorum_status committee_new(const parts *p, const hyper *theta, double budget, i
         status = failure(QUORUM_E_MEMORY, "out of memory for %zu experts", p->M);
         goto done;
     }
+    if (team_size() > 1)
+        TRY_OR_DONE(find_owners(&c));
     c.start[0] = 0;
     for (size_t e = 0; e < p->M; e++)
-        c.start[e + 1] = c.start[e] + block_numbers(part_size(p, e));
+        c.start[e + 1] = c.start[e] + (is_mine(&c, e) ? block_numbers(part_size(p, e)) : 0);
     TRY_OR_DONE(points_new(p->n, p->D, &c.Z));
     points_scale(&c.Z, p->n, p->X, NULL, theta->lengthscale);
     find_centres(&c);
@@ -153,6 +200,7 @@ void committee_free(committee *c)
     points_free(&c->Z);
     mem_free(c->factors);
     mem_free(c->start);
+    mem_free(c->owner);
     mem_free(c->centre);
     mem_free(c->radius);
     *c = (committee){0};
@@ -288,8 +336,8 @@ static quorum_status answer_spaces(answer_job *j, const question *questions, siz
     return QUORUM_OK;
 }
 
-quorum_status committee_answer(const committee *c, const question *questions, size_t count,
-                               const points *Q, double budget, int threads)
+static quorum_status answer_all(const committee *c, const question *questions, size_t count,
+                                const points *Q, double budget, int threads)
 {
     answer_job j = {.c = c, .Q = Q};
     const question **sorted = NULL;
@@ -335,5 +383,50 @@ done:
     mem_free(sorted);
     mem_free(experts);
     mem_free(store);
+    return status;
+}
+
+/* ---- In a team: every expert is asked by its owner ---- */
+
+/* The answers to one question, as they travel: up to three pieces. */
+static size_t list_answers(const committee *c, const question *a, team_piece *pieces)
+{
+    int owner = committee_owner(c, a->expert);
+    size_t bytes = a->b * sizeof(double), count = 0;
+    if (a->mean)
+        pieces[count++] = (team_piece){a->mean, bytes, owner};
+    if (a->explained)
+        pieces[count++] = (team_piece){a->explained, bytes, owner};
+    if (a->gamma)
+        pieces[count++] = (team_piece){a->gamma, bytes * part_size(&c->parts, a->expert), owner};
+    return count;
+}
+
+quorum_status committee_answer(const committee *c, const question *questions, size_t count,
+                               const points *Q, double budget, int threads)
+{
+    question *mine = NULL;
+    team_piece *pieces = NULL;
+    size_t mines = 0, listed = 0;
+    quorum_status status = QUORUM_OK;
+    if (team_size() == 1)
+        return answer_all(c, questions, count, Q, budget, threads);
+    NEW_ARRAY(mine, count);
+    NEW_ARRAY(pieces, 3 * count);
+    if (mine && pieces) {
+        for (size_t i = 0; i < count; i++) {
+            if (is_mine(c, questions[i].expert))
+                mine[mines++] = questions[i];
+            listed += list_answers(c, &questions[i], pieces + listed);
+        }
+        status = answer_all(c, mine, mines, Q, budget, threads);
+    } else {
+        status = failure(QUORUM_E_MEMORY, "out of memory for asking %zu experts", count);
+    }
+    status = team_agree(status);
+    if (status == QUORUM_OK)
+        team_share(pieces, listed);
+    mem_free(mine);
+    mem_free(pieces);
     return status;
 }

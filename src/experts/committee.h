@@ -12,9 +12,10 @@ typedef struct {
     hyper theta;
     points Z;        /* all rows, scaled                                    */
     double *factors; /* expert e's L (m x m) and alpha (m) at factors + start[e]; or NULL */
-    size_t *start;   /* M + 1                                               */
+    size_t *start;   /* M + 1; experts of other ranks have no room          */
     double *centre;  /* D x M: means of the experts' scaled rows            */
     double *radius;  /* M: largest distance of an expert's row from it      */
+    int *owner;      /* M: the rank that alone works with an expert's factor; NULL: rank 0 */
 } committee;
 
 /* theta's memory and the parts' must outlive the committee. */
@@ -43,11 +44,14 @@ typedef struct {
 quorum_status committee_answer(const committee *c, const question *questions, size_t count,
                                const points *Q, double budget, int threads);
 
+/* The rank of the team that owns expert e. */
+int committee_owner(const committee *c, size_t e);
+
 /* BLAS treats the last columns of an odd block differently, bit for bit: blocks
  * of queries are padded to a multiple of this. */
 enum { QUERY_MULTIPLE = 16 };
 
-/* Bytes of kept factors, and of one worker's scratch. */
-double committee_factor_bytes(const parts *p);
+/* Bytes of the factors that this rank would keep. */
+double committee_factor_bytes(const committee *c);
 
 #endif

@@ -9,9 +9,9 @@
 #include "experts/partition.h"
 
 #include "base/memory.h"
-#include "base/parallel.h"
 #include "base/random.h"
 #include "linalg/blas.h"
+#include "team/team.h"
 
 #include <float.h>
 #include <math.h>
@@ -160,7 +160,14 @@ static quorum_status assign(kmeans_state *s, size_t *moved)
     const partition_problem *p = s->p;
     for (size_t k = 0; k < p->parts; k++)
         s->norm[k] = vec_dot(p->D, s->centre + k * p->D, s->centre + k * p->D);
-    TRY(parallel_for(p->threads, chunks(p), assign_chunk, s));
+    if (p->alone) {
+        TRY(parallel_for(p->threads, chunks(p), assign_chunk, s));
+    } else {
+        TRY(team_for(p->threads, chunks(p), assign_chunk, s));
+        team_share_slices(s->label, sizeof *s->label, p->n, CHUNK);
+        team_share_slices(s->distance, sizeof *s->distance, p->n, CHUNK);
+        team_share_slices(s->moved, sizeof *s->moved, chunks(p), 1);
+    }
     *moved = 0;
     for (size_t c = 0; c < chunks(p); c++)
         *moved += s->moved[c];
@@ -334,29 +341,71 @@ static void share_parts(size_t parts, grouping *g)
 
 static quorum_status split(const partition_problem *p, size_t *label);
 
+static size_t group_size(const grouping *g, size_t k)
+{
+    return g->start[k + 1] - g->start[k];
+}
+
+/* Group k's parts, its labels from g->label + g->start[k] on. */
+static quorum_status split_group(const partition_problem *p, grouping *g, size_t k)
+{
+    partition_problem own = *p;
+    if (group_size(g, k) == 0)
+        return QUORUM_OK;
+    TRY(progress_report(p->progress, "partition", (double)k / (double)g->groups,
+                        "k-means, group %zu of %zu", k + 1, g->groups));
+    gather_rows(p, g->sorted + g->start[k], group_size(g, k), g->X);
+    own.n = group_size(g, k);
+    own.parts = g->parts[k];
+    own.X = g->X;
+    own.alone = 1;
+    own.progress = &(progress){0};
+    return split(&own, g->label + g->start[k]);
+}
+
+/* Groups are spread over the ranks by rows x parts. */
+static void spread_groups(const partition_problem *p, const grouping *g, int *owner)
+{
+    double cost[FLAT_PARTS];
+    for (size_t k = 0; k < g->groups; k++)
+        cost[k] = (double)group_size(g, k) * (double)g->parts[k];
+    spread_by_cost(cost, g->groups, p->alone ? 1 : team_size(), owner);
+    for (size_t k = 0; k < g->groups && p->alone; k++)
+        owner[k] = team_rank();
+}
+
+static quorum_status split_own_groups(const partition_problem *p, grouping *g, const int *owner)
+{
+    for (size_t k = 0; k < g->groups; k++)
+        if (owner[k] == team_rank())
+            TRY(split_group(p, g, k));
+    return QUORUM_OK;
+}
+
+static void share_groups(const grouping *g, const int *owner)
+{
+    team_piece pieces[FLAT_PARTS];
+    for (size_t k = 0; k < g->groups; k++)
+        pieces[k] = (team_piece){.data = g->label + g->start[k],
+                                 .bytes = group_size(g, k) * sizeof *g->label,
+                                 .owner = owner[k]};
+    team_share(pieces, g->groups);
+}
+
 static quorum_status split_groups(const partition_problem *p, grouping *g, size_t *label)
 {
     size_t before = 0;
+    int owner[FLAT_PARTS];
     TRY(find_groups(p, g));
     share_parts(p->parts, g);
-    for (size_t k = 0; k < g->groups; k++) {
-        const size_t *rows = g->sorted + g->start[k];
-        size_t count = g->start[k + 1] - g->start[k];
-        partition_problem own = *p;
-        if (count == 0)
-            continue;
-        TRY(progress_report(p->progress, "partition", (double)k / (double)g->groups,
-                            "k-means, group %zu of %zu", k + 1, g->groups));
-        gather_rows(p, rows, count, g->X);
-        own.n = count;
-        own.parts = g->parts[k];
-        own.X = g->X;
-        own.progress = &(progress){0};
-        TRY(split(&own, g->label));
-        for (size_t i = 0; i < count; i++)
-            label[rows[i]] = before + g->label[i];
-        before += g->parts[k];
-    }
+    spread_groups(p, g, owner);
+    quorum_status status = split_own_groups(p, g, owner);
+    TRY(p->alone ? status : team_agree(status));
+    if (!p->alone)
+        share_groups(g, owner);
+    for (size_t k = 0; k < g->groups; before += g->parts[k++])
+        for (size_t i = g->start[k]; i < g->start[k + 1]; i++)
+            label[g->sorted[i]] = before + g->label[i];
     return QUORUM_OK;
 }
 

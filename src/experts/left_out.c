@@ -1,8 +1,8 @@
 #include "experts/left_out.h"
 
 #include "base/memory.h"
-#include "base/parallel.h"
 #include "gp/neighbourhood.h"
+#include "team/team.h"
 
 #include <float.h>
 #include <math.h>
@@ -50,7 +50,8 @@ quorum_status left_out_predict(const vecchia_parts *v, const hyper *theta, int t
         TRY_OR_DONE(points_new(room, v->parts.D, &j.space[w].Z));
         TRY_OR_DONE(neighbourhood_space_new(room, &j.space[w].own));
     }
-    status = parallel_for(workers, v->parts.M, one_row, &j);
+    TRY_OR_DONE(team_for(workers, v->parts.M, one_row, &j));
+    team_share_slices(rows, sizeof *rows, v->parts.M, 1);
 done:
     for (int w = 0; w < workers; w++) {
         points_free(&j.space[w].Z);

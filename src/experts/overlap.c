@@ -1,9 +1,9 @@
 #include "experts/overlap.h"
 
 #include "base/memory.h"
-#include "base/parallel.h"
 #include "experts/neighbours.h"
 #include "experts/ranked.h"
+#include "team/team.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -166,6 +166,24 @@ static quorum_status extra_rows_new(size_t M, const size_t *offset, extra_rows *
     return QUORUM_OK;
 }
 
+/* What each rank chose for its experts goes to all. */
+static quorum_status share_rows(size_t M, const extra_rows *x)
+{
+    size_t size = (size_t)team_size();
+    team_piece *pieces;
+    NEW_ARRAY(pieces, size);
+    TRY(team_agree(pieces ? QUORUM_OK : out_of_memory()));
+    for (size_t r = 0; r < size; r++) {
+        team_slice s = slice_of(M, 1, (int)r, (int)size);
+        size_t first = x->offset[s.first], end = x->offset[s.first + s.count];
+        pieces[r] = (team_piece){
+            .data = x->row + first, .bytes = (end - first) * sizeof *x->row, .owner = (int)r};
+    }
+    team_share(pieces, size);
+    mem_free(pieces);
+    return QUORUM_OK;
+}
+
 quorum_status extra_rows_choose(const parts *own, const double *lengthscale, double share,
                                 int threads, extra_rows *out)
 {
@@ -183,7 +201,8 @@ quorum_status extra_rows_choose(const parts *own, const double *lengthscale, dou
     TRY_OR_DONE(extra_rows_new(own->M, offset, out));
     TRY_OR_DONE(scale_rows(&j, lengthscale));
     TRY_OR_DONE(neighbour_index_new(&j.Z, threads, &j.all));
-    TRY_OR_DONE(parallel_for(threads, own->M, choose_for_part, &j));
+    TRY_OR_DONE(team_for(threads, own->M, choose_for_part, &j));
+    TRY_OR_DONE(share_rows(own->M, out));
 done:
     neighbour_index_free(j.all);
     points_free(&j.Z);

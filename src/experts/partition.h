@@ -14,6 +14,7 @@ typedef struct {
     const double *X; /* D x n: a row's inputs together */
     uint64_t seed;
     int threads;
+    int alone; /* 1: this rank's own problem, not the team's */
     const progress *progress;
 } partition_problem;
 

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "experts/conditional.h"
+#include "team/team.h"
 
 #include <math.h>
 #include <nlopt.h>
@@ -11,19 +12,28 @@
 
 /* ---- Sum of the experts' likelihoods ---- */
 
+/* Each rank of the team evaluates its share of the experts; then all ranks have all terms and
+ * sum them in the order of the caller's list. */
 typedef struct {
     const parts *p;
     const size_t *given; /* M: rows that a part is conditioned on, or NULL            */
     const hyper *theta;
-    size_t count, big; /* experts; the first `big` of them by all threads together */
-    size_t *experts;   /* count: largest first                                     */
-    size_t *slot;      /* count: where the result of the item belongs              */
+    size_t count;       /* experts, of all ranks                                      */
+    size_t mine, big;   /* this rank's; the first `big` of them by all threads together */
+    size_t *experts;    /* mine: largest first                                        */
+    size_t *place;      /* count: which term belongs to the caller's k-th expert      */
+    double *term;       /* count x (D + 3): value and gradient, a rank's together     */
+    double *own;        /* this rank's terms, in the order of `experts`               */
+    team_piece *pieces; /* team_size(): each rank's terms                             */
     int workers, threads;
-    likelihood_space *space; /* workers                                                  */
-    double *value;           /* count                                                    */
-    double *gradient;        /* count x (D + 2)                                          */
+    likelihood_space *space; /* workers                                               */
     int with_gradient;
 } likelihood_job;
+
+static size_t term_width(const likelihood_job *j)
+{
+    return j->p->D + 3;
+}
 
 static void job_free(likelihood_job *j)
 {
@@ -31,9 +41,9 @@ static void job_free(likelihood_job *j)
         likelihood_space_free(&j->space[w]);
     mem_free(j->space);
     mem_free(j->experts);
-    mem_free(j->slot);
-    mem_free(j->value);
-    mem_free(j->gradient);
+    mem_free(j->place);
+    mem_free(j->term);
+    mem_free(j->pieces);
 }
 
 typedef struct {
@@ -52,23 +62,66 @@ static int larger_first(const void *a, const void *b, void *context)
     return x < y ? -1 : x > y;
 }
 
-/* The experts in order of work, each with the place of its result, which is
- * its place in the caller's list: sums are taken in that order. */
-static void order_work(likelihood_job *j, const size_t *experts)
+/* Scratch of the division: the caller's list, largest expert first. */
+typedef struct {
+    size_t *slot; /* count: places in the caller's list */
+    double *cost; /* count: m^3                         */
+    int *owner;   /* count: rank                        */
+} work_order;
+
+/* Rank r's terms follow those of the ranks before it, in order of work. */
+static void give_out(likelihood_job *j, const size_t *experts, const work_order *o)
 {
-    for (size_t k = 0; k < j->count; k++)
-        j->slot[k] = k;
-    qsort_r(j->slot, j->count, sizeof *j->slot, larger_first, &(listed){j->p, experts});
-    for (size_t i = 0; i < j->count; i++)
-        j->experts[i] = experts[j->slot[i]];
-    while (j->big < j->count && part_size(j->p, j->experts[j->big]) > BIG_EXPERT)
+    size_t at = 0, bytes = term_width(j) * sizeof *j->term;
+    for (int r = 0; r < team_size(); r++) {
+        size_t first = at;
+        for (size_t i = 0; i < j->count; i++) {
+            if (o->owner[i] != r)
+                continue;
+            if (r == team_rank())
+                j->experts[j->mine++] = experts[o->slot[i]];
+            j->place[o->slot[i]] = at++;
+        }
+        j->pieces[r] = (team_piece){
+            .data = j->term + first * term_width(j), .bytes = (at - first) * bytes, .owner = r};
+        if (r == team_rank())
+            j->own = j->pieces[r].data;
+    }
+    while (j->big < j->mine && part_size(j->p, j->experts[j->big]) > BIG_EXPERT)
         j->big++;
+}
+
+/* Experts are spread over the ranks by their cost, largest first. */
+static quorum_status divide_work(likelihood_job *j, const size_t *experts)
+{
+    work_order o = {0};
+    quorum_status status = QUORUM_OK;
+    NEW_ARRAY(o.slot, j->count);
+    NEW_ARRAY(o.cost, j->count);
+    NEW_ARRAY(o.owner, j->count);
+    if (o.slot && o.cost && o.owner) {
+        for (size_t k = 0; k < j->count; k++)
+            o.slot[k] = k;
+        qsort_r(o.slot, j->count, sizeof *o.slot, larger_first, &(listed){j->p, experts});
+        for (size_t i = 0; i < j->count; i++)
+            o.cost[i] = pow((double)part_size(j->p, experts[o.slot[i]]), 3.0);
+        spread_by_cost(o.cost, j->count, team_size(), o.owner);
+        give_out(j, experts, &o);
+    } else {
+        status = failure(QUORUM_E_MEMORY, "out of memory for training on %zu experts", j->count);
+    }
+    mem_free(o.slot);
+    mem_free(o.cost);
+    mem_free(o.owner);
+    return status;
 }
 
 static quorum_status check_memory(const likelihood_job *j, double memory)
 {
+    if (j->mine == 0)
+        return QUORUM_OK;
     double first = likelihood_space_bytes(part_size(j->p, j->experts[0]), j->p->D);
-    double other = j->big < j->count && j->workers > 1
+    double other = j->big < j->mine && j->workers > 1
                        ? likelihood_space_bytes(part_size(j->p, j->experts[j->big]), j->p->D)
                        : 0.0;
     double needed = first + other * (j->workers - 1);
@@ -82,31 +135,36 @@ static quorum_status check_memory(const likelihood_job *j, double memory)
         part_size(j->p, j->experts[0]), j->workers, needed / 1e9, memory / 1e9);
 }
 
+static quorum_status make_spaces(likelihood_job *j)
+{
+    if (!NEW_ZEROED(j->space, (size_t)j->workers))
+        return failure(QUORUM_E_MEMORY, "out of memory for training on %zu experts", j->count);
+    for (int w = 0; j->mine > 0 && w < j->workers; w++) {
+        size_t room = part_size(j->p, j->experts[w == 0 || j->big == j->mine ? 0 : j->big]);
+        TRY(likelihood_space_new(room, j->p->D, &j->space[w]));
+    }
+    return QUORUM_OK;
+}
+
 static quorum_status job_new(const parts *p, const size_t *experts, size_t count,
                              const training_options *o, likelihood_job *out)
 {
     likelihood_job j = {.p = p, .given = o->given, .count = count, .threads = o->threads};
     quorum_status status = QUORUM_OK;
     NEW_ARRAY(j.experts, count);
-    NEW_ARRAY(j.slot, count);
-    NEW_ARRAY(j.value, count);
-    NEW_ARRAY(j.gradient, count * (p->D + 2));
-    if (!j.experts || !j.slot || !j.value || !j.gradient) {
+    NEW_ARRAY(j.place, count);
+    NEW_ZEROED(j.term, count * term_width(&j));
+    NEW_ARRAY(j.pieces, (size_t)team_size());
+    if (!j.experts || !j.place || !j.term || !j.pieces)
         status = failure(QUORUM_E_MEMORY, "out of memory for training on %zu experts", count);
-        goto done;
-    }
-    order_work(&j, experts);
-    j.workers = parallel_workers(o->threads, count - j.big);
-    TRY_OR_DONE(check_memory(&j, o->memory));
-    if (!NEW_ZEROED(j.space, (size_t)j.workers)) {
-        status = failure(QUORUM_E_MEMORY, "out of memory for training on %zu experts", count);
-        goto done;
-    }
-    for (int w = 0; w < j.workers; w++) {
-        size_t room = part_size(p, j.experts[w == 0 || j.big == count ? 0 : j.big]);
-        TRY_OR_DONE(likelihood_space_new(room, p->D, &j.space[w]));
-    }
-done:
+    if (status == QUORUM_OK)
+        status = divide_work(&j, experts);
+    j.workers = parallel_workers(o->threads, j.mine - j.big);
+    if (status == QUORUM_OK)
+        status = check_memory(&j, o->memory);
+    if (status == QUORUM_OK)
+        status = make_spaces(&j);
+    status = team_agree(status);
     if (status < 0)
         job_free(&j);
     else
@@ -117,10 +175,9 @@ done:
 static quorum_status one_expert(likelihood_job *j, size_t item, int worker, int threads)
 {
     expert_data data = part_data(j->p, j->experts[item]);
-    size_t slot = j->slot[item];
     likelihood_space *ws = &j->space[worker];
-    double *value = &j->value[slot];
-    double *gradient = j->with_gradient ? j->gradient + slot * (j->p->D + 2) : NULL;
+    double *value = j->own + item * term_width(j);
+    double *gradient = j->with_gradient ? value + 1 : NULL;
     if (j->given)
         return negative_log_conditional(j->theta, &data, j->given[j->experts[item]], ws, value,
                                         gradient);
@@ -133,23 +190,30 @@ static quorum_status small_expert(void *context, size_t item, int worker)
     return one_expert(j, j->big + item, worker, 1);
 }
 
+/* This rank's terms. */
+static quorum_status evaluate_mine(likelihood_job *j)
+{
+    for (size_t i = 0; i < j->big; i++)
+        TRY(one_expert(j, i, 0, j->threads));
+    return parallel_for(j->workers, j->mine - j->big, small_expert, j);
+}
+
 /* value = sum_e NLML_e, gradient likewise, in the order of the caller's list. */
 static quorum_status evaluate(likelihood_job *j, const hyper *theta, double *value,
                               double *gradient)
 {
     j->theta = theta;
     j->with_gradient = gradient != NULL;
-    for (size_t i = 0; i < j->big; i++)
-        TRY(one_expert(j, i, 0, j->threads));
-    TRY(parallel_for(j->workers, j->count - j->big, small_expert, j));
-    size_t P = j->p->D + 2;
+    TRY(team_agree(evaluate_mine(j)));
+    team_share(j->pieces, (size_t)team_size());
+    size_t W = term_width(j);
     *value = 0.0;
     for (size_t k = 0; k < j->count; k++)
-        *value += j->value[k];
-    for (size_t i = 0; gradient && i < P; i++) {
+        *value += j->term[j->place[k] * W];
+    for (size_t i = 0; gradient && i + 1 < W; i++) {
         gradient[i] = 0.0;
         for (size_t k = 0; k < j->count; k++)
-            gradient[i] += j->gradient[k * P + i];
+            gradient[i] += j->term[j->place[k] * W + 1 + i];
     }
     return QUORUM_OK;
 }
@@ -203,10 +267,27 @@ typedef struct {
     double best;    /* lowest objective of this start                   */
     double *best_x; /* D + 2                                            */
     int evaluations, max_evaluations;
+    checkpoint *checkpoint;
     const progress *progress;
     nlopt_opt optimiser;
     quorum_status status; /* of a failure that ends the search                */
 } search;
+
+/* Value and gradient at x: remembered, or evaluated and written down. */
+static quorum_status answer(search *s, const double *x, double *value, double *gradient)
+{
+    evaluation e = {.value = HUGE_VAL, .gradient = gradient};
+    int known;
+    TRY(checkpoint_recall(s->checkpoint, x, &e, &known));
+    if (!known) {
+        from_logs(x, &s->theta);
+        e.status = evaluate(&s->job, &s->theta, &e.value, gradient);
+        if (e.status == QUORUM_OK || e.status == QUORUM_E_NUMERIC)
+            TRY(checkpoint_record(s->checkpoint, x, &e));
+    }
+    *value = e.value;
+    return e.status;
+}
 
 /* NLML per row.  A theta at which some covariance is not positive definite is
  * merely a bad one; any other failure ends the search. */
@@ -214,8 +295,7 @@ static double objective(unsigned n, const double *x, double *gradient, void *con
 {
     search *s = context;
     double value = HUGE_VAL;
-    from_logs(x, &s->theta);
-    quorum_status status = evaluate(&s->job, &s->theta, &value, gradient);
+    quorum_status status = answer(s, x, &value, gradient);
     s->evaluations++;
     if (status == QUORUM_E_NUMERIC || (status == QUORUM_OK && !isfinite(value))) {
         for (unsigned i = 0; gradient && i < n; i++)
@@ -321,6 +401,7 @@ quorum_status train(const parts *p, const size_t *experts, size_t count, const t
     search s = {.theta = *theta,
                 .best = HUGE_VAL,
                 .max_evaluations = o->max_evaluations,
+                .checkpoint = o->checkpoint,
                 .progress = o->progress};
     double *x = NULL;
     quorum_status status = job_new(p, experts, count, o, &s.job);

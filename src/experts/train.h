@@ -4,6 +4,7 @@
 #define QRM_EXPERTS_TRAIN_H
 
 #include "base/progress.h"
+#include "experts/checkpoint.h"
 #include "experts/parts.h"
 
 typedef struct {
@@ -16,7 +17,8 @@ typedef struct {
     /* Of part e the first given[e] rows are only conditioned on: it counts as
      * NLML(all its rows) - NLML(those), and as so many rows fewer.  NULL: none. */
     const size_t *given;
-    const hyper *start; /* where to begin; NULL: l = sqrt(D), s_f^2 = 1, s^2 = 0.1  */
+    checkpoint *checkpoint; /* remembers evaluations; NULL: nobody does               */
+    const hyper *start;     /* where to begin; NULL: l = sqrt(D), s_f^2 = 1, s^2 = 0.1  */
 } training_options;
 
 typedef struct {

@@ -1,11 +1,11 @@
 #include "experts/vecchia.h"
 
 #include "base/memory.h"
-#include "base/parallel.h"
 #include "base/random.h"
 #include "experts/neighbours.h"
 #include "experts/partition.h"
 #include "linalg/blas.h"
+#include "team/team.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -251,14 +251,16 @@ static quorum_status find_neighbours(target_search *s)
     NEW_ARRAY(s->product, workers * TILE * GROUP);
     NEW_ARRAY(s->heap, workers * GROUP * s->p->given);
     if (s->center && s->product && s->heap)
-        status = parallel_for((int)workers, groups, search_group, s);
+        status = team_deal((int)workers, groups, search_group, s); /* later ones see more rows */
     else
         status = failure(QUORUM_E_MEMORY, "out of memory for the neighbours of %zu training blocks",
                          s->count);
     mem_free(s->center);
     mem_free(s->product);
     mem_free(s->heap);
-    return status;
+    TRY(status);
+    TRY(team_share_dealt(s->found, s->p->given * sizeof *s->found, s->count, GROUP));
+    return team_share_dealt(s->found_count, sizeof *s->found_count, s->count, GROUP);
 }
 
 /* ---- The same by an index, where targets are few among many rows ---- */
@@ -303,8 +305,9 @@ static quorum_status find_by_index(target_search *s)
     TRY_OR_DONE(points_new(INDEX_CHUNK, D, &targets));
     points_scale(&rows, o->n, o->Z, NULL, unit);
     TRY_OR_DONE(neighbour_index_new(&rows, s->p->threads, &index));
-    for (size_t first = 0; first < s->count; first += INDEX_CHUNK) {
-        size_t width = s->count - first < INDEX_CHUNK ? s->count - first : INDEX_CHUNK;
+    team_slice mine = my_slice(s->count, 1);
+    for (size_t first = mine.first, end = first + mine.count; first < end; first += INDEX_CHUNK) {
+        size_t width = end - first < INDEX_CHUNK ? end - first : INDEX_CHUNK;
         for (size_t k = 0; k < width; k++)
             block_center(o, s->skipped + first + k, center + k * D);
         points_scale(&targets, width, center, NULL, unit);
@@ -319,7 +322,10 @@ done:
     mem_free(around);
     mem_free(center);
     mem_free(unit);
-    return status;
+    TRY(team_agree(status));
+    team_share_slices(s->found, s->p->given * sizeof *s->found, s->count, 1);
+    team_share_slices(s->found_count, sizeof *s->found_count, s->count, 1);
+    return QUORUM_OK;
 }
 
 /* ---- The parts ---- */

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "data/npz.h"
+#include "team/team.h"
 
 #include <jansson.h>
 #include <limits.h>
@@ -112,11 +113,9 @@ static quorum_status add_indices(const quorum_model *m, npz_writer *w, stored_in
     return npz_add_int64(w, "extra_offset", 1, &M1, i->extra_offset);
 }
 
-quorum_status quorum_save(const quorum_model *m, const char *path)
+static quorum_status save(const quorum_model *m, const char *path)
 {
-    if (!m || !path)
-        return failure(QUORUM_E_ARGUMENT, "quorum_save: model and path must not be NULL");
-    const double *theta = m ? m->log_theta : NULL;
+    const double *theta = m->log_theta;
     stored_indices indices = {0};
     char *meta = make_meta(m);
     npz_writer *w = npz_writer_new();
@@ -151,6 +150,13 @@ done:
     free(meta);
     stored_indices_free(&indices);
     return status;
+}
+
+quorum_status quorum_save(const quorum_model *m, const char *path)
+{
+    if (!m || !path)
+        return failure(QUORUM_E_ARGUMENT, "quorum_save: model and path must not be NULL");
+    return team_agree(team_rank() == 0 ? save(m, path) : QUORUM_OK);
 }
 
 /* ---- Loading: nothing in the file is believed before it is checked ---- */
@@ -500,7 +506,7 @@ quorum_status quorum_load(const char *path, quorum_model **model)
     *model = NULL;
     if (!l.m)
         return failure(QUORUM_E_MEMORY, "out of memory for a model");
-    quorum_status status = load(&l, path);
+    quorum_status status = team_agree(load(&l, path));
     npz_close(l.npz);
     json_decref(l.meta);
     if (status < 0) {

@@ -216,13 +216,13 @@ static quorum_status learn_graph(quorum_model *m, const settings *s, const progr
 
 /* ---- The pipeline ---- */
 
-/* All options as JSON text, kept in the model. */
+/* All options as JSON text, kept in the model; where its checkpoint was is no part of it. */
 static quorum_status remember_options(quorum_model *m, const quorum_options *options)
 {
     json_t *o = json_object();
     for (int i = 0; o && i < quorum_option_count(); i++) {
         const char *name = quorum_option_at(i)->name;
-        if (strstr(quorum_option_at(i)->used_by, "fit"))
+        if (strstr(quorum_option_at(i)->used_by, "fit") && strcmp(name, "checkpoint") != 0)
             json_object_set_new(o, name, json_string(quorum_options_get(options, name)));
     }
     char *text = o ? json_dumps(o, JSON_COMPACT) : NULL;
@@ -252,6 +252,7 @@ static quorum_status fit(quorum_model *m, const double *X, const double *y,
     const progress *p = options_progress(options);
     double *Z = NULL, *t = NULL, start = wall_seconds(), then;
     training_result found = {0};
+    checkpoint *kept = NULL;
     quorum_status status = QUORUM_OK, event = QUORUM_OK;
     m->seed = (uint64_t)s->seed;
     TRY_OR_DONE(copy_names(m, names));
@@ -259,7 +260,8 @@ static quorum_status fit(quorum_model *m, const double *X, const double *y,
     TRY_OR_DONE(standardise(m, X, y, &Z, &t));
     training_rows rows = {.X = Z, .y = t};
     then = wall_seconds();
-    TRY_OR_DONE(theta_before_partition(m, s, p, &rows, &found));
+    TRY_OR_DONE(open_checkpoint(m, &rows, options, &kept));
+    TRY_OR_DONE(theta_before_partition(m, s, p, &rows, kept, &found));
     m->seconds_train = wall_seconds() - then;
     then = wall_seconds();
     TRY_OR_DONE(split_rows(m, s, p, &rows));
@@ -267,7 +269,7 @@ static quorum_status fit(quorum_model *m, const double *X, const double *y,
     Z = NULL;
     m->seconds_partition = wall_seconds() - then;
     then = wall_seconds();
-    TRY_OR_DONE(event = theta_after_partition(m, s, p, &found));
+    TRY_OR_DONE(event = theta_after_partition(m, s, p, kept, &found));
     m->seconds_train += wall_seconds() - then;
     then = wall_seconds();
     TRY_OR_DONE(overlap_experts(m, s, p));
@@ -281,6 +283,7 @@ static quorum_status fit(quorum_model *m, const double *X, const double *y,
     m->seconds_total = wall_seconds() - start;
     status = event != QUORUM_OK ? event : s->theta[0] == '\0' ? say_bounds(m) : QUORUM_OK;
 done:
+    checkpoint_close(kept);
     mem_free(Z);
     mem_free(t);
     return status;

@@ -1,7 +1,7 @@
 #include "model/options.h"
 
 #include "base/memory.h"
-#include "base/parallel.h"
+#include "team/team.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -160,12 +160,21 @@ static const option table[] = {
      "Predict some training rows from the others and keep how wide intervals have to be, so that "
      "a 95 % interval covers 95 %.",
      NULL},
+    {"checkpoint", TEXT, FIELD(checkpoint), "", NULL, 0, 0, "FILE", "fit",
+     "File that keeps the state of the training after each evaluation.  A fit that was broken off "
+     "goes on from there when it is started again with the same data and options, and gives the "
+     "same model; quorum fit removes the file when the model is written.",
+     NULL},
     {"seed", COUNT, FIELD(seed), "1", NULL, 0, 9007199254740992.0, "N", "fit",
      "Seed of everything random; the same seed gives the same model.", NULL},
     {"threads", COUNT, FIELD(threads), "auto", NULL, 1, 256, "N", "fit predict evaluate",
-     "Threads.  auto: all processors.  Results do not depend on it.", NULL},
+     "Threads, of each process with quorum-mpi.  auto: all processors, divided among the processes "
+     "of a machine.  Results do not depend on it.",
+     NULL},
     {"memory", BYTES, FIELD(memory), "auto", NULL, 1e7, 1e15, "SIZE", "fit predict evaluate",
-     "Memory to stay within, as in 800M or 4G.  auto: half of the machine's.", NULL},
+     "Memory to stay within, as in 800M or 4G, of each process with quorum-mpi.  auto: half of the "
+     "machine's, divided among the processes on it.",
+     NULL},
 };
 
 enum { OPTIONS = sizeof table / sizeof *table };
@@ -408,14 +417,14 @@ const progress *options_progress(const quorum_options *options)
 
 int options_threads(const settings *s)
 {
-    return s->threads > 0.0 ? (int)s->threads : parallel_processors();
+    return s->threads > 0.0 ? (int)s->threads : team_processors();
 }
 
 double options_memory(const settings *s)
 {
     if (s->memory > 0.0)
         return s->memory;
-    double physical = mem_physical();
+    double physical = team_memory();
     return physical > 0.0 ? 0.5 * physical : 4e9;
 }
 

@@ -37,6 +37,7 @@ typedef struct {
     int latent, mean_only, calibration;
     /* machine */
     int calibrate;
+    const char *checkpoint;
     double seed, threads, memory;
 } settings;
 

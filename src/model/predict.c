@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "data/scaling.h"
+#include "team/team.h"
 
 #include <float.h>
 #include <math.h>
@@ -616,6 +617,15 @@ static quorum_status check_joint(const plan *p, size_t n)
     return QUORUM_OK;
 }
 
+/* A neighbourhood is known to one rank only, a covariance needs two of them. */
+static quorum_status check_alone(void)
+{
+    return team_size() == 1
+               ? QUORUM_OK
+               : failure(QUORUM_E_ARGUMENT,
+                         "the joint covariance is work for one process, not for %d", team_size());
+}
+
 quorum_status quorum_predict_joint(const quorum_model *m, const double *X, size_t rows,
                                    const quorum_options *options, double *mean, double *covariance)
 {
@@ -625,7 +635,9 @@ quorum_status quorum_predict_joint(const quorum_model *m, const double *X, size_
             QUORUM_E_ARGUMENT,
             "quorum_predict_joint: model, X and covariance must not be NULL, rows not 0");
     quorum_prediction out = {.mean = mean};
-    quorum_status status = model_check_queries(m, X, rows);
+    quorum_status status = check_alone();
+    if (status == QUORUM_OK)
+        status = model_check_queries(m, X, rows);
     if (status == QUORUM_OK)
         status = make_plan(m, options, X, rows, &p);
     if (status == QUORUM_OK)

@@ -83,7 +83,7 @@ static quorum_status keep_factors(model_cache *cache, const settings *s, const p
     double room = SHARE_OF_MEMORY * options_memory(s) - cache->kept;
     TRY(committee_keep_factors(c, room, options_threads(s), p));
     if (c->factors)
-        cache->kept += committee_factor_bytes(&c->parts);
+        cache->kept += committee_factor_bytes(c);
     return QUORUM_OK;
 }
 

@@ -1,7 +1,9 @@
-/* Training data and query streams from files, over data/reader.h. */
+/* Training data and query streams from files, over data/reader.h.  Rank 0 of a team reads,
+ * and sends the others what it read. */
 #include "model/model.h"
 
 #include "base/memory.h"
+#include "team/team.h"
 
 #include <string.h>
 
@@ -115,17 +117,13 @@ static quorum_status split_table(const double *table, quorum_data *d)
     return QUORUM_OK;
 }
 
-quorum_status quorum_data_read(const char *path, const quorum_options *options, quorum_data **data)
+static quorum_status read_data(const char *path, const settings *s, quorum_data **data)
 {
-    if (!path || !data)
-        return failure(QUORUM_E_ARGUMENT, "quorum_data_read: path and data must not be NULL");
-    const settings *s = options_values(options);
     reader_options how = how_to_read(s);
     reader *r = NULL;
     quorum_data *d = NULL;
     size_t *columns = NULL;
     double *table = NULL;
-    *data = NULL;
     quorum_status status = reader_open(path, &how, &r);
     if (status < 0)
         return status;
@@ -150,6 +148,74 @@ done:
     return status;
 }
 
+/* The text of rank 0 on all ranks. */
+static quorum_status send_text(char **text)
+{
+    size_t size = *text ? strlen(*text) + 1 : 0;
+    team_send(&size, sizeof size);
+    if (size > 0 && !*text)
+        NEW_ZEROED(*text, size);
+    TRY(team_agree(size == 0 || *text
+                       ? QUORUM_OK
+                       : failure(QUORUM_E_MEMORY, "out of memory for column names")));
+    team_send(*text, size);
+    return QUORUM_OK;
+}
+
+static quorum_status send_names(quorum_data *d, int named)
+{
+    if (!named)
+        return QUORUM_OK;
+    if (!d->names)
+        NEW_ZEROED(d->names, d->inputs + 1);
+    TRY(team_agree(d->names ? QUORUM_OK
+                            : failure(QUORUM_E_MEMORY, "out of memory for column names")));
+    for (size_t i = 0; i <= d->inputs; i++)
+        TRY(send_text(&d->names[i]));
+    return QUORUM_OK;
+}
+
+/* Rank 0's data to all, who come with an empty *d. */
+static quorum_status send_data(quorum_data *d)
+{
+    size_t about[] = {d->rows, d->inputs, d->target, d->dropped, d->names != NULL};
+    team_send(about, sizeof about);
+    d->rows = about[0];
+    d->inputs = about[1];
+    d->target = about[2];
+    d->dropped = about[3];
+    if (!d->X) {
+        NEW_ARRAY(d->X, d->rows * d->inputs);
+        NEW_ARRAY(d->y, d->rows);
+    }
+    TRY(team_agree(d->X && d->y ? QUORUM_OK
+                                : failure(QUORUM_E_MEMORY, "out of memory for %zu rows", d->rows)));
+    team_send(d->X, d->rows * d->inputs * sizeof *d->X);
+    team_send(d->y, d->rows * sizeof *d->y);
+    return send_names(d, (int)about[4]);
+}
+
+quorum_status quorum_data_read(const char *path, const quorum_options *options, quorum_data **data)
+{
+    if (!path || !data)
+        return failure(QUORUM_E_ARGUMENT, "quorum_data_read: path and data must not be NULL");
+    quorum_data *d = NULL;
+    quorum_status status = QUORUM_OK;
+    *data = NULL;
+    if (team_rank() == 0)
+        status = read_data(path, options_values(options), &d);
+    else if (!NEW_ZEROED(d, 1))
+        status = failure(QUORUM_E_MEMORY, "out of memory for reading %s", path);
+    status = team_agree(status);
+    if (status >= 0 && d && team_size() > 1)
+        status = send_data(d);
+    if (status < 0)
+        quorum_data_free(d);
+    else
+        *data = d;
+    return status;
+}
+
 void quorum_data_free(quorum_data *d)
 {
     if (!d)
@@ -165,7 +231,7 @@ void quorum_data_free(quorum_data *d)
 /* ---- Query streams ---- */
 
 struct quorum_stream {
-    reader *reader;
+    reader *reader;       /* of rank 0; NULL on the others */
     size_t inputs, width; /* selected columns: inputs, or inputs + 1 */
     double *rows;         /* room x width */
     size_t room;
@@ -209,35 +275,60 @@ static quorum_status match_by_place(const reader *r, const quorum_model *m, int 
     return QUORUM_OK;
 }
 
+static quorum_status open_reader(const char *path, const quorum_model *m, const settings *how,
+                                 quorum_stream *s)
+{
+    reader_options o = how_to_read(how);
+    size_t *columns;
+    quorum_status status = QUORUM_OK;
+    if (!NEW_ARRAY(columns, m->D + 1))
+        return failure(QUORUM_E_MEMORY, "out of memory for reading %s", path);
+    TRY_OR_DONE(reader_open(path, &o, &s->reader));
+    if (m->has_names && reader_has_names(s->reader))
+        TRY_OR_DONE(match_by_name(s->reader, m, s->width, columns));
+    else
+        TRY_OR_DONE(match_by_place(s->reader, m, s->width > m->D, columns));
+    TRY_OR_DONE(reader_select(s->reader, columns, s->width));
+done:
+    mem_free(columns);
+    return status;
+}
+
 quorum_status quorum_stream_open(const char *path, const quorum_model *m, int with_target,
                                  const quorum_options *options, quorum_stream **stream)
 {
     if (!path || !m || !stream)
         return failure(QUORUM_E_ARGUMENT,
                        "quorum_stream_open: path, model and stream must not be NULL");
-    reader_options how = how_to_read(options_values(options));
-    quorum_stream *s = NULL;
-    size_t *columns = NULL;
+    quorum_stream *s;
     quorum_status status = QUORUM_OK;
     *stream = NULL;
-    if (!NEW_ZEROED(s, 1) || !NEW_ARRAY(columns, m->D + 1)) {
+    if (NEW_ZEROED(s, 1)) {
+        s->inputs = m->D;
+        s->width = m->D + (with_target != 0);
+        if (team_rank() == 0)
+            status = open_reader(path, m, options_values(options), s);
+    } else {
         status = failure(QUORUM_E_MEMORY, "out of memory for reading %s", path);
-        goto done;
     }
-    s->inputs = m->D;
-    s->width = m->D + (with_target != 0);
-    TRY_OR_DONE(reader_open(path, &how, &s->reader));
-    if (m->has_names && reader_has_names(s->reader))
-        TRY_OR_DONE(match_by_name(s->reader, m, s->width, columns));
-    else
-        TRY_OR_DONE(match_by_place(s->reader, m, with_target, columns));
-    TRY_OR_DONE(reader_select(s->reader, columns, s->width));
-done:
-    mem_free(columns);
+    status = team_agree(status);
     if (status < 0)
         quorum_stream_close(s);
     else
         *stream = s;
+    return status;
+}
+
+/* Up to max_rows rows of the selected columns. */
+static quorum_status next_rows(quorum_stream *s, size_t max_rows, double *table, size_t *rows)
+{
+    quorum_status status = QUORUM_OK;
+    *rows = 0;
+    if (team_rank() == 0)
+        status = reader_next(s->reader, max_rows, table, rows);
+    TRY(team_agree(status));
+    team_send(rows, sizeof *rows);
+    team_send(table, *rows * s->width * sizeof *table);
     return status;
 }
 
@@ -248,7 +339,7 @@ quorum_status quorum_stream_next(quorum_stream *s, size_t max_rows, double *X, d
         return failure(QUORUM_E_ARGUMENT,
                        "quorum_stream_next: stream, X, y and rows must not be NULL");
     if (s->width == s->inputs)
-        return reader_next(s->reader, max_rows, X, rows);
+        return next_rows(s, max_rows, X, rows);
     if (max_rows > s->room) {
         mem_free(s->rows);
         s->room = 0;
@@ -256,7 +347,7 @@ quorum_status quorum_stream_next(quorum_stream *s, size_t max_rows, double *X, d
             return failure(QUORUM_E_MEMORY, "out of memory for %zu rows", max_rows);
         s->room = max_rows;
     }
-    TRY(reader_next(s->reader, max_rows, s->rows, rows));
+    TRY(next_rows(s, max_rows, s->rows, rows));
     for (size_t i = 0; i < *rows; i++) {
         memcpy(X + i * s->inputs, s->rows + i * s->width, s->inputs * sizeof *X);
         y[i] = s->rows[i * s->width + s->inputs];
@@ -266,7 +357,7 @@ quorum_status quorum_stream_next(quorum_stream *s, size_t max_rows, double *X, d
 
 size_t quorum_stream_dropped(const quorum_stream *s)
 {
-    return s ? reader_dropped(s->reader) : 0;
+    return s && s->reader ? reader_dropped(s->reader) : 0;
 }
 
 void quorum_stream_close(quorum_stream *s)

@@ -44,6 +44,7 @@ typedef struct {
     const settings *s;
     const progress *p;
     const training_rows *rows;
+    checkpoint *checkpoint; /* or NULL */
     training_result *result;
 } finder;
 
@@ -118,6 +119,7 @@ static training_options search_options(const finder *f)
                               .restarts = (int)f->s->restarts,
                               .threads = options_threads(f->s),
                               .memory = options_memory(f->s),
+                              .checkpoint = f->checkpoint,
                               .progress = f->p};
 }
 
@@ -325,9 +327,10 @@ static int needs_first_look(const settings *s)
 }
 
 quorum_status theta_before_partition(quorum_model *m, const settings *s, const progress *p,
-                                     const training_rows *rows, training_result *result)
+                                     const training_rows *rows, checkpoint *c,
+                                     training_result *result)
 {
-    finder f = {.m = m, .s = s, .p = p, .rows = rows, .result = result};
+    finder f = {.m = m, .s = s, .p = p, .rows = rows, .checkpoint = c, .result = result};
     const kernel *wanted = kernel_at(s->kernel); /* NULL: auto */
     m->train = s->train;
     m->spread = wanted_spread(m, s);
@@ -394,9 +397,9 @@ static quorum_status train_on_experts(finder *f)
 }
 
 quorum_status theta_after_partition(quorum_model *m, const settings *s, const progress *p,
-                                    training_result *result)
+                                    checkpoint *c, training_result *result)
 {
-    finder f = {.m = m, .s = s, .p = p, .result = result};
+    finder f = {.m = m, .s = s, .p = p, .checkpoint = c, .result = result};
     if (s->train == TRAIN_PARTS || s->theta[0] != '\0')
         TRY(train_on_experts(&f));
     keep_logs(m);

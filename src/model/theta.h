@@ -15,11 +15,19 @@ typedef struct {
  * train=parts; then, with metric=learned, a first theta for the metric.  *result says
  * what the last search found; its evaluations are those of all. */
 quorum_status theta_before_partition(quorum_model *m, const settings *s, const progress *p,
-                                     const training_rows *rows, training_result *result);
+                                     const training_rows *rows, checkpoint *c,
+                                     training_result *result);
 
 /* The rest: theta from the experts' own rows (train=parts), or the likelihood of a
  * theta that was given.  QUORUM_NO_SIGNAL when only noise was found. */
 quorum_status theta_after_partition(quorum_model *m, const settings *s, const progress *p,
-                                    training_result *result);
+                                    checkpoint *c, training_result *result);
+
+/* ---- resume.c ---- */
+
+/* The option checkpoint, opened for this fit; NULL where there is none.  Searches for theta
+ * take it, or NULL. */
+quorum_status open_checkpoint(const quorum_model *m, const training_rows *rows,
+                              const quorum_options *options, checkpoint **out);
 
 #endif

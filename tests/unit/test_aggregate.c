@@ -246,8 +246,8 @@ static void npae_does_not_depend_on_threads(void **state)
     assert_ok(npae_pairs(&t.a, 4, pairs));
     assert_memory_equal(pairs, t.pairs, sizeof pairs);
     for (int k = 0; k < 2; k++)
-        assert_ok(
-            npae_solve(&t.a, pairs, 1 + 3 * k, &(npae_result){.mean = mean[k], .var = var[k]}));
+        assert_ok(npae_solve(&t.a, pairs, 1 + 3 * k,
+                             &(npae_result){.mean = mean[k], .var = var[k], .real = B}));
     assert_memory_equal(mean[0], mean[1], sizeof mean[0]);
     assert_memory_equal(var[0], var[1], sizeof var[0]);
     free_ensemble(&t);
@@ -311,8 +311,8 @@ static void experts_that_know_nothing_give_the_prior(void **state)
         X[i] += 1000.0;
     ensemble t;
     make_ensemble(&t, X, smooth_targets(X, N, D, 0.3), offset, 3, NULL, 0);
-    assert_ok(
-        npae_solve(&t.a, t.pairs, 2, &(npae_result){.mean = mean, .var = var, .weights = weights}));
+    assert_ok(npae_solve(&t.a, t.pairs, 2,
+                         &(npae_result){.mean = mean, .var = var, .weights = weights, .real = B}));
     for (size_t q = 0; q < B; q++)
         assert_true(mean[q] == 0.0 && var[q] == 1.5 && weights[q] == 0.0);
     free_ensemble(&t);

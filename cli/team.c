@@ -1,0 +1,40 @@
+#include "team.h"
+
+#include "quorum.h"
+#include "talk.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+int team_check(const command *c)
+{
+    if (quorum_team_size() == 1 || c->in_team)
+        return EXIT_DONE;
+    fprintf(stderr, "quorum-mpi: '%s' is work for one process; use 'quorum %s'\n", c->name,
+            c->name);
+    return EXIT_USAGE;
+}
+
+void team_tell(const arguments *given)
+{
+    size_t size = (size_t)quorum_team_size();
+    quorum_team_usage *usage = size > 1 && given->verbose ? calloc(size, sizeof *usage) : NULL;
+    if (!usage)
+        return;
+    quorum_team_account(usage);
+    for (size_t r = 0; r < size; r++) {
+        const quorum_team_usage *u = &usage[r];
+        detail(given,
+               "rank %zu: %.2f s, %.1f %% of it in communication, %.2f processor seconds of "
+               "computation; %.3f MB sent, %.3f MB received; peak memory %.0f MB",
+               r, u->seconds, 100.0 * u->waited / u->seconds, u->computed, 1e-6 * u->sent,
+               1e-6 * u->received, 1e-6 * u->peak_memory);
+    }
+    free(usage);
+}
+
+int team_code(int code)
+{
+    quorum_status status = quorum_team_agree(code == EXIT_DONE ? QUORUM_OK : QUORUM_E_FILE);
+    return code != EXIT_DONE ? code : status < 0 ? EXIT_FAILED : EXIT_DONE;
+}

@@ -1,0 +1,64 @@
+/* Which fit a checkpoint belongs to: the one with the same rows and options, by the same
+ * version on the same kind of processor. */
+#include "model/theta.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* h <- (h xor word) * odd number, rotated: every bit of every word counts. */
+static uint64_t mix(uint64_t h, uint64_t word)
+{
+    h = (h ^ word) * 0x9e3779b97f4a7c15u;
+    return h << 29 | h >> 35;
+}
+
+static uint64_t mix_numbers(uint64_t h, const double *numbers, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint64_t word;
+        memcpy(&word, &numbers[i], sizeof word);
+        h = mix(h, word);
+    }
+    return h;
+}
+
+static uint64_t mix_text(uint64_t h, const char *text)
+{
+    do
+        h = mix(h, (unsigned char)*text);
+    while (*text++);
+    return h;
+}
+
+/* Options that change what is learned, not how fast. */
+static uint64_t options_mark(const quorum_options *options)
+{
+    static const char *const apart[] = {"threads", "memory", "checkpoint"};
+    uint64_t h = 1;
+    for (int i = 0; i < quorum_option_count(); i++) {
+        const quorum_option_info *o = quorum_option_at(i);
+        int counts = strstr(o->used_by, "fit") != NULL;
+        for (size_t k = 0; k < sizeof apart / sizeof *apart; k++)
+            counts = counts && strcmp(o->name, apart[k]) != 0;
+        if (counts)
+            h = mix_text(mix_text(h, o->name), quorum_options_get(options, o->name));
+    }
+    return h;
+}
+
+quorum_status open_checkpoint(const quorum_model *m, const training_rows *rows,
+                              const quorum_options *options, checkpoint **out)
+{
+    const char *path = options_values(options)->checkpoint;
+    char fit[512];
+    *out = NULL;
+    if (path[0] == '\0')
+        return QUORUM_OK;
+    uint64_t data = mix_numbers(mix_numbers(1, rows->X, m->n * m->D), rows->y, m->n);
+    snprintf(fit, sizeof fit,
+             "version: %s\nBLAS kernels: %.64s\ndata: %zu rows, %zu inputs, %016" PRIx64
+             "\noptions: %016" PRIx64 "\n",
+             quorum_version(), quorum_blas_kernel(), m->n, m->D, data, options_mark(options));
+    return checkpoint_open(path, fit, m->D + 2, out);
+}

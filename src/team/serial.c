@@ -1,0 +1,58 @@
+/* A team of one: nothing to share, nobody to wait for. */
+#include "team/team.h"
+
+#include "base/memory.h"
+#include "base/parallel.h"
+
+int team_rank(void)
+{
+    return 0;
+}
+
+int team_size(void)
+{
+    return 1;
+}
+
+int team_processors(void)
+{
+    return parallel_processors();
+}
+
+double team_memory(void)
+{
+    return mem_physical();
+}
+
+void team_start(int *argc, char ***argv)
+{
+    (void)argc;
+    (void)argv;
+}
+
+int team_finish(int code)
+{
+    return code;
+}
+
+quorum_status team_agree(quorum_status mine)
+{
+    return mine;
+}
+
+void team_send(void *data, size_t bytes)
+{
+    (void)data;
+    (void)bytes;
+}
+
+void team_share(const team_piece *pieces, size_t count)
+{
+    (void)pieces;
+    (void)count;
+}
+
+team_traffic team_spent(void)
+{
+    return (team_traffic){0};
+}

@@ -1,0 +1,91 @@
+/* Who works on what when several processes do one job.
+ *
+ * All ranks run the same program on the same rows and take the same decisions.  A heavy
+ * loop is cut into items, each item has one owner, and what the owners found is shared:
+ * then all have all, and sums taken in index order have the same bits for any number of
+ * ranks.
+ *
+ *     my_slice or spread_by_cost  ->  each rank does its items  ->  team_agree  ->  team_share
+ *
+ * serial.c is a team of one (libquorum, quorum); mpi.c is one of MPI processes
+ * (quorum-mpi).  Functions under "together" are called by all ranks, in the same order,
+ * from the thread that called the library.  What can fail on one rank alone is agreed on
+ * before anything is shared. */
+#ifndef QRM_TEAM_TEAM_H
+#define QRM_TEAM_TEAM_H
+
+#include "base/parallel.h"
+
+#include <stddef.h>
+
+/* ---- Alone ---- */
+
+int team_rank(void); /* 0 .. team_size() - 1; rank 0 reads, writes and speaks */
+int team_size(void);
+
+/* What one rank may use of its machine: processors, and bytes of memory (0: unknown),
+ * which is the same number on all ranks. */
+int team_processors(void);
+double team_memory(void);
+
+/* ---- Together ---- */
+
+void team_start(int *argc, char ***argv);
+
+/* The largest of all ranks' exit codes.  A rank that fails while the others go on waits
+ * a while for them, then ends them. */
+int team_finish(int code);
+
+/* The failure of the lowest rank that failed, with its sentence; else mine. */
+quorum_status team_agree(quorum_status mine);
+
+/* Rank 0's bytes go to all. */
+void team_send(void *data, size_t bytes);
+
+/* Each piece goes from its owner to all; all ranks list the same pieces. */
+typedef struct {
+    void *data;
+    size_t bytes;
+    int owner;
+} team_piece;
+
+void team_share(const team_piece *pieces, size_t count);
+
+/* What this rank spent on all this so far. */
+typedef struct {
+    double seconds;        /* sending and waiting            */
+    double processor;      /* processor seconds of that      */
+    double sent, received; /* bytes                          */
+} team_traffic;
+
+team_traffic team_spent(void);
+
+/* ---- Owners (spread.c): the same for every back end ---- */
+
+enum { MOST_RANKS = 4096 }; /* of a larger team, the rest owns nothing */
+
+/* A rank's share of n items in a row, as even as multiples of `step` allow. */
+typedef struct {
+    size_t first, count;
+} team_slice;
+
+team_slice slice_of(size_t n, size_t step, int rank, int ranks);
+team_slice my_slice(size_t n, size_t step); /* of this rank in this team */
+
+/* Each rank's slice of the n items of `width` bytes goes to all; the same of the first n
+ * items of every row of a table, `stride` items a row (step 1). */
+void team_share_slices(void *items, size_t width, size_t n, size_t step);
+quorum_status team_share_columns(void *table, size_t width, size_t rows, size_t stride, size_t n);
+
+/* parallel_for, each rank doing its slice of the n items; all agree on the status. */
+quorum_status team_for(int threads, size_t n, parallel_body body, void *context);
+
+/* The same where neighbouring items cost differently: items dealt to the ranks one at a time, in
+ * turn, and shared in blocks of `step` that were so dealt. */
+quorum_status team_deal(int threads, size_t n, parallel_body body, void *context);
+quorum_status team_share_dealt(void *items, size_t width, size_t n, size_t step);
+
+/* owner[i]: the rank that has least to do so far, item after item: give the costly first. */
+void spread_by_cost(const double *cost, size_t n, int ranks, int *owner);
+
+#endif

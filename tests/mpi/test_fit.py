@@ -1,0 +1,75 @@
+"""Fitting on several ranks: the model of one process, bit for bit."""
+import json
+
+import numpy as np
+import pytest
+from conftest import FIT, QUORUM_MPI, RANKS, arrays, serial, team
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+def test_default(data, tmp_path, ranks):
+    out = tmp_path / "model.npz"
+    team(ranks, "fit", data / "train.csv", "-o", out, *FIT)
+    assert arrays(out) == arrays(data / "serial.npz")
+
+
+@pytest.mark.parametrize("options", [
+    ["--train", "parts", "--experts", "5", "--kernel", "matern32", "--max-evaluations", "15"],
+    ["--train", "parts", "--experts", "2", "--kernel", "se", "--max-evaluations", "10"],
+    ["--overlap", "0.5", "--experts", "4", "--kernel", "se", "--train-rows", "100"],
+    ["--calibrate", "--experts", "4", "--kernel", "se", "--train-rows", "100"],
+    ["--train-rows", "100", "--max-evaluations", "10"],
+    ["--theta", "1,1,0.1", "--experts", "300", "--min-size", "1", "--graph", "none"],
+], ids=["parts", "more ranks than experts", "overlap", "calibrate", "kernel auto", "groups"])
+def test_other_ways(data, tmp_path, options):
+    serial("fit", data / "train.csv", "-o", tmp_path / "one.npz", *options, "-q")
+    team(3, "fit", data / "train.csv", "-o", tmp_path / "three.npz", *options, "-q")
+    assert arrays(tmp_path / "three.npz") == arrays(tmp_path / "one.npz")
+
+
+def test_threads_of_ranks(data, tmp_path):
+    out = tmp_path / "model.npz"
+    team(2, "fit", data / "train.csv", "-o", out, *FIT, "--threads", "2")
+    assert arrays(out) == arrays(data / "serial.npz")
+
+
+def test_names_reach_the_model(data, tmp_path):
+    out = tmp_path / "model.npz"
+    team(2, "fit", data / "train.csv", "-o", out, *FIT)
+    with np.load(out) as file:
+        assert json.loads(file["meta.json"])["columns"] == ["a", "b", "c", "y"]
+
+
+def test_only_rank_0_speaks(data, tmp_path):
+    result = team(3, "fit", data / "train.csv", "-o", tmp_path / "m.npz", *FIT[:-1], "-v")
+    assert result.out.count("model written to") == 1
+    for rank in range(3):
+        assert result.err.count(f"rank {rank}: ") == 1, result.err
+    assert "in communication" in result.err
+
+
+@pytest.mark.parametrize("args,words", [
+    (["fit", "missing.csv", "-o", "{tmp}/m.npz"], "missing.csv"),
+    (["fit", "{data}/train.csv", "-o", "{tmp}/no/such/m.npz"], "cannot be written"),
+    (["fit", "{data}/train.csv", "-o", "{tmp}/m.npz", "--experts", "100000"], "experts"),
+    (["predict", "{data}/serial.npz", "{data}/none.csv"], "none.csv"),
+    (["predict", "{data}/queries.csv", "{data}/queries.csv"], "queries.csv"),
+], ids=["no data", "no directory", "too many experts", "no queries", "no model"])
+def test_failures_end_all(data, tmp_path, args, words):
+    words_of = [a.format(data=data, tmp=tmp_path) for a in args]
+    result = team(2, *words_of, code=1)
+    assert result.err.count(words) >= 1, result.err
+    assert "MPI_ABORT" not in result.err
+
+
+def test_a_rank_that_fails_alone(data, tmp_path):
+    """Rank 1 has another command line: it leaves, and takes the others with it."""
+    fit = ["fit", data / "train.csv", "-o", tmp_path / "m.npz", "-q"]
+    result = team(1, *fit, ":", "-np", "1", QUORUM_MPI, "fit", "-q", code=None)
+    assert "rank 1 failed alone" in result.err
+
+
+def test_commands_for_one_process(data):
+    result = team(2, "inspect", data / "serial.npz", code=2)
+    assert "use 'quorum inspect'" in result.err
+    assert "experts" in team(1, "inspect", data / "serial.npz").out

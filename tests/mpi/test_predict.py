@@ -1,0 +1,44 @@
+"""Predicting on several ranks: the bytes that one process writes."""
+import json
+
+import pytest
+from conftest import RANKS, serial, team
+
+WAYS = {
+    "default": [],
+    "neighbours": ["--neighbours", "64"],
+    "local": ["--select", "local:4", "--neighbours", "64"],
+    "local auto": ["--select", "local:auto", "--neighbours", "0"],
+    "npae": ["--select", "all"],
+    "npae and neighbours": ["--select", "all", "--neighbours", "32"],
+    "grbcm": ["--method", "grbcm"],
+    "rbcm": ["--method", "rbcm"],
+    "rbcm local": ["--method", "rbcm", "--select", "local:3"],
+    "graph": ["--method", "gpoe*"],
+    "small memory": ["--select", "all", "--memory", "10M"],
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_bytes(data, tmp_path, way):
+    one = serial("predict", data / "serial.npz", data / "queries.csv", *WAYS[way], "-q")
+    for ranks in RANKS if way in ("default", "local", "npae") else [3]:
+        out = tmp_path / f"{ranks}.csv"
+        team(ranks, "predict", data / "serial.npz", data / "queries.csv", *WAYS[way], "-q", "-o",
+             out)
+        assert out.read_text() == one.out, (way, ranks)
+
+
+def test_standard_output(data):
+    one = serial("predict", data / "serial.npz", data / "queries.csv", "-q")
+    assert team(2, "predict", data / "serial.npz", data / "queries.csv", "-q").out == one.out
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+def test_evaluate(data, ranks):
+    words = ["evaluate", data / "serial.npz", data / "test.csv", "--method", "npae,rbcm,grbcm",
+             "--json", "-q"]
+    one, many = json.loads(serial(*words).out), json.loads(team(ranks, *words).out)
+    for row in one + many:
+        del row["seconds"]
+    assert one == many

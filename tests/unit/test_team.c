@@ -1,0 +1,73 @@
+/* team/: who owns what, and a team of one. */
+#include "support.h"
+
+#include "team/team.h"
+
+static void slices_cover_everything_once(void **state)
+{
+    (void)state;
+    for (int ranks = 1; ranks <= 7; ranks++)
+        for (size_t n = 0; n < 100; n += 7) {
+            size_t next = 0;
+            for (int r = 0; r < ranks; r++) {
+                team_slice s = slice_of(n, 16, r, ranks);
+                assert_int_equal(s.first, next < n ? next : n);
+                assert_true(s.count % 16 == 0 || s.first + s.count == n);
+                next = s.first + s.count;
+            }
+            assert_int_equal(next, n);
+        }
+}
+
+static void slices_are_even(void **state)
+{
+    (void)state;
+    for (int r = 0; r < 4; r++) {
+        size_t count = slice_of(10, 1, r, 4).count;
+        assert_true(count == 2 || count == 3);
+    }
+    assert_int_equal(slice_of(10, 1, MOST_RANKS, MOST_RANKS + 1).count, 0);
+}
+
+static void costs_are_even(void **state)
+{
+    (void)state;
+    const double cost[] = {8, 7, 6, 5, 4, 3, 2, 1};
+    int owner[8];
+    double load[3] = {0};
+    spread_by_cost(cost, 8, 3, owner);
+    for (size_t i = 0; i < 8; i++)
+        load[owner[i]] += cost[i];
+    for (int r = 0; r < 3; r++)
+        assert_close(load[r], 12.0, 1.0 / 12.0);
+    assert_int_equal(owner[0], 0);
+    assert_int_equal(owner[1], 1);
+}
+
+static void one_alone_agrees_with_itself(void **state)
+{
+    (void)state;
+    double item = 3.0;
+    team_piece piece = {.data = &item, .bytes = sizeof item};
+    assert_int_equal(team_size(), 1);
+    assert_int_equal(team_rank(), 0);
+    assert_int_equal(team_agree(QUORUM_E_DATA), QUORUM_E_DATA);
+    assert_int_equal(team_agree(QUORUM_AT_BOUND), QUORUM_AT_BOUND);
+    team_share(&piece, 1);
+    team_send(&item, sizeof item);
+    assert_close(item, 3.0, 0.0);
+    assert_int_equal(my_slice(5, 1).count, 5);
+    assert_close(team_spent().sent, 0.0, 0.0);
+    assert_int_equal(team_finish(2), 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(slices_cover_everything_once),
+        cmocka_unit_test(slices_are_even),
+        cmocka_unit_test(costs_are_even),
+        cmocka_unit_test(one_alone_agrees_with_itself),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
