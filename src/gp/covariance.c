@@ -14,7 +14,7 @@
 
 enum {
     FEW_INPUTS = 32, /* up to here differences are as fast as the product */
-    PANEL = 64      /* columns of one product                            */
+    PANEL = 64       /* columns of one product                            */
 };
 static const double NEAR = 1e-3;
 
