@@ -4,14 +4,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
-enum {
-    ALIGNMENT = 64,
-    LARGE = 4 << 20,     /* bytes from which on large pages are asked for: without, the kernel */
-    LARGE_PAGE = 2 << 20 /* hands out gigabytes in pieces of 4 kB, at seconds a gigabyte     */
-};
+enum { ALIGNMENT = 64 };
 
 static atomic_long asked;
 static atomic_long fail_from; /* 0: never */
@@ -27,19 +22,6 @@ long mem_allocations(void)
     return atomic_load(&asked);
 }
 
-static void *large_alloc(size_t bytes)
-{
-    if (bytes > SIZE_MAX - LARGE_PAGE)
-        return NULL;
-    bytes = (bytes + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
-    void *p = aligned_alloc(LARGE_PAGE, bytes);
-#ifdef MADV_HUGEPAGE
-    if (p)
-        madvise(p, bytes, MADV_HUGEPAGE);
-#endif
-    return p;
-}
-
 void *mem_alloc(size_t count, size_t size)
 {
     long turn = atomic_fetch_add(&asked, 1) + 1;
@@ -49,8 +31,6 @@ void *mem_alloc(size_t count, size_t size)
     if (size != 0 && count > (SIZE_MAX - ALIGNMENT) / size)
         return NULL;
     size_t bytes = count * size;
-    if (bytes >= LARGE)
-        return large_alloc(bytes);
     bytes = bytes == 0 ? ALIGNMENT : (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     return aligned_alloc(ALIGNMENT, bytes);
 }

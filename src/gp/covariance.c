@@ -13,7 +13,7 @@
 #include "linalg/clones.h"
 
 enum {
-    FEW_INPUTS = 32, /* up to here differences are as fast as the product */
+    FEW_INPUTS = 16, /* up to here differences are as fast as the product */
     PANEL = 64       /* columns of one product                            */
 };
 static const double NEAR = 1e-3;
