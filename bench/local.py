@@ -64,7 +64,7 @@ def measure(args, case):
 def row(case, label, fit, result):
     used = result["experts_used"]
     return {"case": case, "prediction": label, "smse": result["smse"], "msll": result["msll"],
-            "coverage95": result["coverage"]["95"], "pairs_a_query": used * (used - 1) / 2,
+            "coverage95": result["coverage"]["95"], "pairs_a_query": max(0.0, used * (used - 1) / 2),
             "fit_seconds": fit["seconds"]["total"], "predict_seconds": result["seconds"]}
 
 
