@@ -51,15 +51,34 @@ static size_t padded(size_t b)
     return (b + QUERY_MULTIPLE - 1) / QUERY_MULTIPLE * QUERY_MULTIPLE;
 }
 
-/* Columns of the meetings out of gamma (m x ...) into out (m x padded count); the
- * padding repeats the last. */
-static void gather_columns(const meeting *w, size_t count, int of_j, const double *gamma, size_t m,
-                           double *out)
+static size_t column_of(const meeting *w, int of_j)
 {
+    return of_j ? w->column_j : w->column_i;
+}
+
+/* Whether the meetings' columns, padding included, stand side by side in the expert's list: so
+ * they do where all queries have the same experts. */
+static int side_by_side(const meeting *w, size_t count, int of_j, const attendance *t)
+{
+    size_t first = column_of(w, of_j);
+    for (size_t k = 1; k < count; k++)
+        if (column_of(&w[k], of_j) != first + k)
+            return 0;
+    return first + padded(count) <= t->b;
+}
+
+/* The meetings' columns of the expert's gamma, m x padded count: as they stand, or gathered into
+ * `room`, the padding repeating the last. */
+static const double *take_columns(const meeting *w, size_t count, int of_j, const attendance *t,
+                                  size_t m, double *room)
+{
+    if (side_by_side(w, count, of_j, t))
+        return t->gamma + column_of(w, of_j) * m;
     for (size_t k = 0; k < padded(count); k++) {
-        const meeting *at = &w[k < count ? k : count - 1];
-        memcpy(out + k * m, gamma + (of_j ? at->column_j : at->column_i) * m, m * sizeof *out);
+        size_t column = column_of(&w[k < count ? k : count - 1], of_j);
+        memcpy(room + k * m, t->gamma + column * m, m * sizeof *room);
     }
+    return room;
 }
 
 /* K (rows x m_f) += s^2 wherever expert f holds the same row as expert e, of whose rows
@@ -92,9 +111,9 @@ static quorum_status one_pair(void *context, size_t item, int worker)
     points X = expert_points(c, first->expert), Y = expert_points(c, second->expert);
     size_t count = pair->count, b = padded(count);
     double *K = job->scratch + (size_t)worker * job->room, *T = K + ROW_PANEL * Y.n;
-    double *result = T + ROW_PANEL * b, *gamma_i = result + b, *gamma_j = gamma_i + X.n * b;
-    gather_columns(w, count, 0, first->gamma, X.n, gamma_i);
-    gather_columns(w, count, 1, second->gamma, Y.n, gamma_j);
+    double *result = T + ROW_PANEL * b, *room = result + b;
+    const double *gamma_i = take_columns(w, count, 0, first, X.n, room);
+    const double *gamma_j = take_columns(w, count, 1, second, Y.n, room + X.n * b);
     memset(result, 0, b * sizeof *result);
     for (size_t r = 0; r < X.n; r += ROW_PANEL) {
         size_t rows = X.n - r < ROW_PANEL ? X.n - r : ROW_PANEL;
