@@ -14,11 +14,11 @@ exact     the exact GP on kin40k_10k30k, one expert of all 10,000 rows, with the
 Minutes each.  Writes results/local.csv.
 """
 import argparse
-import csv
 import os
 import tempfile
 
-from accuracy import commit, machine, run
+from accuracy import run
+from common import write_csv
 from predictions import theta_of
 
 FIELDS = ["case", "prediction", "smse", "msll", "coverage95", "pairs_a_query", "fit_seconds",
@@ -58,10 +58,10 @@ def measure(args, case):
             for label, how in predictions:
                 result = run([args.quorum, "evaluate", model, test, "--method", "npae", "--json",
                               "--quiet", *how])[0]
-                yield row(case, label, fit, result)
+                yield line(case, label, fit, result)
 
 
-def row(case, label, fit, result):
+def line(case, label, fit, result):
     used = result["experts_used"]
     return {"case": case, "prediction": label, "smse": result["smse"], "msll": result["msll"],
             "coverage95": result["coverage"]["95"], "pairs_a_query": max(0.0, used * (used - 1) / 2),
@@ -77,16 +77,8 @@ def main():
     parser.add_argument("--out", default=os.path.join(os.path.dirname(__file__), "results",
                                                       "local.csv"))
     args = parser.parse_args()
-    with open(args.out, "w", newline="") as out:
-        out.write(f"# command: bench/local.py --data DIR --cases {' '.join(args.cases)}\n"
-                  f"# machine: {machine()}\n# commit: {commit()}\n")
-        writer = csv.DictWriter(out, FIELDS)
-        writer.writeheader()
-        for case in args.cases:
-            for each in measure(args, case):
-                writer.writerow({k: f"{v:.6g}" if isinstance(v, float) else v
-                                 for k, v in each.items()})
-                out.flush()
+    write_csv(args.out, f"bench/local.py --data DIR --cases {' '.join(args.cases)}", args.quorum, FIELDS,
+              (row for case in args.cases for row in measure(args, case)))
     print(args.out)
 
 

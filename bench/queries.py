@@ -10,14 +10,13 @@ of the clock, and of the processors, which other work on the machine does not ch
 results/queries.csv.
 """
 import argparse
-import csv
 import os
 import tempfile
 
 import numpy as np
 
-from accuracy import commit, machine, run
-from common import made, measured
+from accuracy import run
+from common import made, measured, write_csv
 
 FIELDS = ["rows", "prediction", "fit_seconds", "few_seconds", "seconds_per_1000",
           "processor_seconds_per_1000"]
@@ -59,16 +58,8 @@ def main():
     parser.add_argument("--out", default=os.path.join(os.path.dirname(__file__), "results",
                                                       "queries.csv"))
     args = parser.parse_args()
-    with open(args.out, "w", newline="") as out:
-        out.write(f"# command: bench/queries.py --rows {' '.join(map(str, args.rows))}\n"
-                  f"# machine: {machine()}\n# commit: {commit()}\n")
-        writer = csv.DictWriter(out, FIELDS)
-        writer.writeheader()
-        for rows in args.rows:
-            for row in measure(args, rows):
-                writer.writerow({k: f"{v:.4g}" if isinstance(v, float) else v
-                                 for k, v in row.items()})
-                out.flush()
+    write_csv(args.out, f"bench/queries.py --rows {' '.join(map(str, args.rows))}", args.quorum, FIELDS,
+              (row for rows in args.rows for row in measure(args, rows)))
     print(args.out)
 
 
