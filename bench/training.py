@@ -37,9 +37,10 @@ WAYS = [  # train, kernel, other options
     ("neighbours", "matern12", []),
     ("neighbours", "matern32", []),
     ("neighbours", "matern52", []),
-    ("neighbours", "auto", ["--train-rows", "5000"]),
+    ("neighbours", "se", ["--spread", "none"]),
+    ("neighbours", "matern12", ["--spread", "none"]),
+    ("neighbours", "matern32", ["--spread", "none"]),
     ("neighbours", "auto", []),
-    ("neighbours", "auto", ["--train-rows", "1000000"]),
 ]
 FIELDS = ["set", "rows", "validation", "train", "kernel", "options", "seed", "chosen", "seconds_train",
           "seconds_fit", "evaluations", "signal", "noise", "smse_64", "msll_64", "smse_256", "msll_256"]

@@ -135,7 +135,7 @@ static timing build_timing(search_run *r)
 static void measure_search(suite *s, size_t n, size_t D)
 {
     points Z = random_points(n, D, 1), Q = random_points(suite_pick(s, 2048, 64), D, 2);
-    size_t few = suite_pick(s, 64, 8), many = suite_pick(s, 400, 16), *rows;
+    size_t few = suite_pick(s, 64, 8), many = suite_pick(s, DEFAULT_NEIGHBOURS, 16), *rows;
     neighbour_index *index;
     check(neighbour_index_new(&Z, suite_threads(s), &index));
     must(NEW_ARRAY(rows, Q.n * many));

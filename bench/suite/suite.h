@@ -105,6 +105,6 @@ void made_data(size_t rows, unsigned seed, double **X, double **y);
 enum { MADE_INPUTS = 8 };
 
 /* What the option neighbours is by default, for counting flops. */
-enum { DEFAULT_NEIGHBOURS = 400 };
+enum { DEFAULT_NEIGHBOURS = 512 };
 
 #endif

@@ -84,7 +84,7 @@ class Parameters(BaseEstimator):
         the other methods. The paper's share alpha of the experts is "graph:ALPHA".
     neighbours : int or str, default='auto'
         Nearest training rows that make an expert of each query's own, joined with the others by
-        npae; 0: none. auto: 400 for npae with select auto, otherwise none. A number, or "auto".
+        npae; 0: none. auto: 512 for npae with select auto, otherwise none. A number, or "auto".
     space : {"latent", "observed"}, default='latent'
         Whether independent-expert rules aggregate the latent function and add the noise once,
         or aggregate noisy predictions as much of the literature does. npae is always latent.

@@ -9,6 +9,10 @@
 
 enum { OWNERS = 8 }; /* candidates at most for owning near rows */
 
+/* An expert's rows begin before its centre: of its radius so much is taken off.  On protein
+ * (82 experts, 20 candidates) 5 of 2,287 queries missed one by the centre alone, none with it. */
+static const double REACH = 0.3;
+
 static size_t by_centre(size_t K, size_t count)
 {
     size_t wanted = 3 * K + 8;
@@ -88,8 +92,10 @@ static quorum_status invite(void *context, size_t q, int worker)
     size_t D = c->parts.D, held = 0;
     scored *list = j->lists + (size_t)worker * j->hearing->seats;
     for (size_t i = 0; i < j->count; i++) {
-        double d = squared_distance(j->a->Q->Z + q * D, c->centre + j->experts[i] * D, D);
-        held = offer(list, held, j->centres, (scored){.key = d, .expert = j->experts[i]});
+        size_t e = j->experts[i];
+        double d = sqrt(squared_distance(j->a->Q->Z + q * D, c->centre + e * D, D));
+        held =
+            offer(list, held, j->centres, (scored){.key = d - REACH * c->radius[e], .expert = e});
     }
     for (size_t s = 0; s < held; s++)
         j->hearing->member[s * j->a->b + q] = list[s].expert;

@@ -6,8 +6,9 @@
 
 /* Seats 0 .. K-1 of every table go to the K experts out of `experts` with the largest
  * k_A at that query, best first (ties: lower number).  Candidates, who alone are asked,
- * are the experts with the nearest centres in the learned metric and, where the query's
- * nearest rows are known (`near` may be NULL), the owners of those.  *unsure becomes the
+ * are the experts with the nearest centres in the learned metric, less a share of their
+ * radius, and, where the query's nearest rows are known (`near` may be NULL), the owners of
+ * those.  *unsure becomes the
  * number of queries at which another expert could, by a bound, explain more than the
  * last one seated.  `real` queries count; the rest is padding. */
 quorum_status seat_local(assembly *a, const size_t *experts, size_t count, size_t K, size_t real,

@@ -1,12 +1,19 @@
 /* Negative log likelihood of rows B given rows N, and its gradient.
  *
- * With C = L L' over (N, B), N first, w = L^-1 y and s = |B|:
- *   -log p(y_B | y_N) = 1/2 |w_B|^2 + sum_{i in B} log L_ii + s/2 log 2pi
+ * With C = L L' over (N, B), N first, w = L^-1 y, s = |B|, q = |w|^2 and q_N = |w_N|^2:
+ *   -log p(y_B | y_N) = 1/2 (q - q_N) + sum_{i in B} log L_ii + s/2 log 2pi
  * The factor of N is L's leading block, so with U (m x s) the last s columns of L^-T
  *   C^-1 - C_N^-1 = U U',     alpha = L^-T w,     alpha_N = L_N^-T w_N
  * and the gradients of likelihood.c hold with
- *   A = U U' - (alpha alpha' - alpha_N alpha_N')
- * (matrices of N's size are zero elsewhere). */
+ *   A = U U' - (a alpha alpha' - b alpha_N alpha_N'),     a = b = 1
+ * (matrices of N's size are zero elsewhere).
+ *
+ * With a scale of their own, C is tau C and nu / tau is chi^2 with nu degrees of freedom; over
+ * tau the rows are a Student t's:
+ *   -log p(y_B | y_N) = (nu + m)/2 log(nu + q) - (nu + m - s)/2 log(nu + q_N)
+ *                       + sum_{i in B} log L_ii + s/2 log pi
+ *                       + lgamma((nu + m - s)/2) - lgamma((nu + m)/2)
+ *   a = (nu + m) / (nu + q),     b = (nu + m - s) / (nu + q_N) */
 #include "experts/conditional.h"
 
 #include "gp/covariance.h"
@@ -55,9 +62,35 @@ static void last_columns(size_t m, size_t s, const double *L, double *U)
     blas_solve_lower_transposed(m, s, L, m, U, m);
 }
 
-/* ws->alpha holds w on entry; fit = |w_B|^2. */
+/* What the data say of the rows' scale: of all of them, and of those given. */
+typedef struct {
+    double q, q_N; /* |w|^2, |w_N|^2             */
+    double a, b;   /* weights of alpha, alpha_N  */
+} data_fit;
+
+/* The terms of -log p(y_B | y_N) that the data enter, and the weights of their gradient. */
+static double data_terms(double nu, size_t m, size_t given, data_fit *f)
+{
+    double s = (double)(m - given), all = nu + (double)m, before = nu + (double)given;
+    int sign;
+    f->a = f->b = 1.0;
+    if (nu <= 0.0)
+        return 0.5 * (f->q - f->q_N) + 0.5 * s * log(2.0 * M_PI);
+    f->a = all / (nu + f->q);
+    f->b = before / (nu + f->q_N);
+    return 0.5 * all * log(nu + f->q) - 0.5 * before * log(nu + f->q_N) + 0.5 * s * log(M_PI) +
+           lgamma_r(0.5 * before, &sign) - lgamma_r(0.5 * all, &sign);
+}
+
+static void multiply(size_t n, double factor, double *x)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] *= factor;
+}
+
+/* ws->alpha holds w on entry. */
 static void fill_gradient(const hyper *theta, size_t m, size_t given, likelihood_space *ws,
-                          double fit, double *gradient)
+                          const data_fit *f, double *gradient)
 {
     size_t s = m - given, D = ws->D;
     double *U = ws->inverse, *alpha = ws->alpha;
@@ -68,9 +101,11 @@ static void fill_gradient(const hyper *theta, size_t m, size_t given, likelihood
     if (given)
         blas_solve_lower_transposed(given, 1, ws->C, m, alpha_N, m);
     blas_solve_lower_transposed(m, 1, ws->C, m, alpha, m);
+    multiply(m, sqrt(f->a), alpha);
+    multiply(given, sqrt(f->b), alpha_N);
     double trace =
         vec_dot(m * s, U, U) - vec_dot(m, alpha, alpha) + vec_dot(given, alpha_N, alpha_N);
-    gradient[D] = 0.5 * ((double)s - fit - theta->noise * trace);
+    gradient[D] = 0.5 * ((double)s - (f->a * f->q - f->b * f->q_N) - theta->noise * trace);
     gradient[D + 1] = 0.5 * theta->noise * trace;
     double *W = ws->C; /* the factor is not needed any more */
     blas_outer_lower(m, s, 1.0, U, m, 0.0, W, m);
@@ -80,9 +115,10 @@ static void fill_gradient(const hyper *theta, size_t m, size_t given, likelihood
 }
 
 quorum_status negative_log_conditional(const hyper *theta, const expert_data *data, size_t given,
-                                       likelihood_space *ws, double *value, double *gradient)
+                                       double nu, likelihood_space *ws, double *value,
+                                       double *gradient)
 {
-    size_t m = data->m, s = m - given;
+    size_t m = data->m;
     scale_about_mean(theta, data, ws);
     TRY(covariance_self(theta->kernel, theta->signal, &ws->Z, ws->C, gradient ? ws->slopes : NULL,
                         1));
@@ -93,11 +129,13 @@ quorum_status negative_log_conditional(const hyper *theta, const expert_data *da
                        "the covariance matrix of %zu rows is not positive definite", m);
     memcpy(ws->alpha, data->y, m * sizeof *ws->alpha);
     blas_solve_lower(m, 1, ws->C, m, ws->alpha, m);
-    double fit = vec_dot(s, ws->alpha + given, ws->alpha + given), half_log_det = 0.0;
+    data_fit f = {.q_N = vec_dot(given, ws->alpha, ws->alpha)};
+    f.q = f.q_N + vec_dot(m - given, ws->alpha + given, ws->alpha + given);
+    double half_log_det = 0.0;
     for (size_t i = given; i < m; i++)
         half_log_det += log(ws->C[i * m + i]);
-    *value = 0.5 * fit + half_log_det + 0.5 * (double)s * log(2.0 * M_PI);
+    *value = half_log_det + data_terms(nu, m, given, &f);
     if (gradient)
-        fill_gradient(theta, m, given, ws, fit, gradient);
+        fill_gradient(theta, m, given, ws, &f, gradient);
     return QUORUM_OK;
 }

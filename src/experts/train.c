@@ -17,6 +17,7 @@
 typedef struct {
     const parts *p;
     const size_t *given; /* M: rows that a part is conditioned on, or NULL            */
+    double nu;           /* of the parts' own scales, or 0                            */
     const hyper *theta;
     size_t count;       /* experts, of all ranks                                      */
     size_t mine, big;   /* this rank's; the first `big` of them by all threads together */
@@ -149,7 +150,8 @@ static quorum_status make_spaces(likelihood_job *j)
 static quorum_status job_new(const parts *p, const size_t *experts, size_t count,
                              const training_options *o, likelihood_job *out)
 {
-    likelihood_job j = {.p = p, .given = o->given, .count = count, .threads = o->threads};
+    likelihood_job j = {
+        .p = p, .given = o->given, .nu = o->nu, .count = count, .threads = o->threads};
     quorum_status status = QUORUM_OK;
     NEW_ARRAY(j.experts, count);
     NEW_ARRAY(j.place, count);
@@ -179,8 +181,8 @@ static quorum_status one_expert(likelihood_job *j, size_t item, int worker, int 
     double *value = j->own + item * term_width(j);
     double *gradient = j->with_gradient ? value + 1 : NULL;
     if (j->given)
-        return negative_log_conditional(j->theta, &data, j->given[j->experts[item]], ws, value,
-                                        gradient);
+        return negative_log_conditional(j->theta, &data, j->given[j->experts[item]], j->nu, ws,
+                                        value, gradient);
     return negative_log_likelihood(j->theta, &data, ws, threads, value, gradient);
 }
 
@@ -330,13 +332,15 @@ static const starting_point first_start = {1.0, 0.1};
 static const starting_point other_starts[] = {{0.5, 0.1}, {2.0, 0.02}, {0.25, 0.3}, {4.0, 0.1}};
 enum { OTHER_STARTS = sizeof other_starts / sizeof *other_starts };
 
-static nlopt_opt new_optimiser(nlopt_algorithm algorithm, search *s, const training_options *o)
+static nlopt_opt new_optimiser(nlopt_algorithm algorithm, search *s, const training_options *o,
+                               const double *x)
 {
     size_t D = s->theta.D, P = D + 2;
     nlopt_opt optimiser = nlopt_create(algorithm, (unsigned)P);
     for (size_t i = 0; optimiser && i < P; i++) {
-        nlopt_set_lower_bound(optimiser, (int)i, theta_lower_bound(D, i));
-        nlopt_set_upper_bound(optimiser, (int)i, theta_upper_bound(D, i));
+        int fixed = o->variances_only && i < D;
+        nlopt_set_lower_bound(optimiser, (int)i, fixed ? x[i] : theta_lower_bound(D, i));
+        nlopt_set_upper_bound(optimiser, (int)i, fixed ? x[i] : theta_upper_bound(D, i));
     }
     if (optimiser) {
         nlopt_set_min_objective(optimiser, objective, s);
@@ -372,7 +376,7 @@ static quorum_status search_from(search *s, const training_options *o, double *x
     size_t D = s->theta.D;
     for (size_t a = 0; a < sizeof algorithms / sizeof *algorithms; a++) {
         double before = s->best, value;
-        s->optimiser = new_optimiser(algorithms[a], s, o);
+        s->optimiser = new_optimiser(algorithms[a], s, o, x);
         if (!s->optimiser)
             return failure(QUORUM_E_MEMORY, "out of memory for the optimiser");
         nlopt_result verdict = nlopt_optimize(s->optimiser, x, &value);
@@ -419,7 +423,8 @@ quorum_status train(const parts *p, const size_t *experts, size_t count, const t
     else
         starting_logs(p->D, first_start, x);
     TRY_OR_DONE(search_from(&s, o, x));
-    for (int r = 0; r < OTHER_STARTS && (r < o->restarts || explains_nothing(&s)); r++) {
+    int others = o->variances_only ? 0 : OTHER_STARTS;
+    for (int r = 0; r < others && (r < o->restarts || explains_nothing(&s)); r++) {
         starting_logs(p->D, other_starts[r], x);
         TRY_OR_DONE(search_from(&s, o, x));
     }

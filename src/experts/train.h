@@ -17,6 +17,9 @@ typedef struct {
     /* Of part e the first given[e] rows are only conditioned on: it counts as
      * NLML(all its rows) - NLML(those), and as so many rows fewer.  NULL: none. */
     const size_t *given;
+    /* Parts with given rows have a scale of their own (conditional.h); 0: they have not. */
+    double nu;
+    int variances_only;     /* 1: length-scales stay where they start                     */
     checkpoint *checkpoint; /* remembers evaluations; NULL: nobody does               */
     const hyper *start;     /* where to begin; NULL: l = sqrt(D), s_f^2 = 1, s^2 = 0.1  */
 } training_options;

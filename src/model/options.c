@@ -134,7 +134,7 @@ static const option table[] = {
      check_select},
     {"neighbours", TEXT, FIELD(neighbours), "auto", NULL, 0, 0, "m", "predict evaluate",
      "Nearest training rows that make an expert of each query's own, joined with the others by "
-     "npae; 0: none.  auto: 400 for npae with select auto, otherwise none.",
+     "npae; 0: none.  auto: 512 for npae with select auto, otherwise none.",
      check_neighbours},
     {"space", CHOICE, FIELD(space), "latent", "latent|observed", 0, 0, NULL, "predict evaluate",
      "Whether independent-expert rules aggregate the latent function and add the noise once, or "
@@ -526,7 +526,7 @@ static quorum_status check_lambda(const char *text)
 
 /* What neighbours auto stands for with npae and select auto, and select auto without
  * neighbours. */
-enum { OWN_NEIGHBOURS = 400 };
+enum { OWN_NEIGHBOURS = 512 };
 static const char WITHOUT_NEIGHBOURS[] = "local:4";
 
 quorum_status options_method(const settings *s, const rule **method, selection *chosen,

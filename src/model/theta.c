@@ -3,7 +3,8 @@
  *   first look    exact likelihood of a few random parts: theta_0, good enough for a metric
  *   quick round   block-Vecchia likelihood of few rows in theta_0's metric, for every
  *                 kernel that is a candidate; each row left out in turn scores them
- *   last round    the same with many rows, in the metric of the quick round
+ *   last round    the same with many rows, in the metric of the quick round: length-scales
+ *                 with a scale of each block's own, then the variances without
  *   spread        how far the rows around a query may scale its variance, from rows left out
  *
  * train=random and train=subset replace the rounds by likelihoods of random rows;
@@ -28,7 +29,8 @@ enum {
     FEW_ROWS = 512,     /* up to here the exact likelihood is as cheap               */
     BLOCK = 4,          /* rows of a block, and the rows it is given                 */
     GIVEN = 60,
-    QUICK_ROWS = 4000, /* targets of the quick round                                */
+    OWN_SCALE_ROWS = 100, /* so many rows speak for theta in a block's own scale     */
+    QUICK_ROWS = 4000,    /* targets of the quick round                                */
     LOOK_EVALUATIONS = 100,
     QUICK_EVALUATIONS = 100,
     SCORE_ROWS = 8000,  /* left out in turn to score a kernel ...                    */
@@ -37,7 +39,7 @@ enum {
     STREAM_TRAIN = 4,   /* random streams: see rng_seed                              */
     STREAM_LOOK = 7
 };
-static const double LOOK_TOLERANCE = 1e-4, QUICK_TOLERANCE = 1e-5;
+static const double LOOK_TOLERANCE = 1e-4, QUICK_TOLERANCE = 1e-5, SHAPE_TOLERANCE = 1e-5;
 
 typedef struct {
     quorum_model *m;
@@ -209,25 +211,53 @@ static vecchia_problem neighbour_problem(const finder *f, const hyper *metric, d
                              .threads = options_threads(f->s)};
 }
 
-/* Trains theta from where it is, in its own metric. */
-static quorum_status train_on_neighbours(finder *f, double targets, training_options *o,
-                                         hyper *theta)
+static quorum_status search_blocks(finder *f, const vecchia_parts *v, training_options *o,
+                                   hyper *theta)
 {
-    vecchia_parts v;
-    vecchia_problem problem = neighbour_problem(f, theta, targets);
-    TRY(vecchia_parts_new(&problem, &v));
     o->start = theta;
-    o->given = v.given;
-    quorum_status status = search_theta(f, &v.parts, v.all, v.parts.M, o, theta);
-    vecchia_parts_free(&v);
-    return status;
+    o->given = v->given;
+    return search_theta(f, &v->parts, v->all, v->parts.M, o, theta);
 }
 
 static quorum_status quick_round(finder *f, hyper *theta)
 {
     training_options o = hasty_options(f, QUICK_EVALUATIONS, QUICK_TOLERANCE);
     o.restarts = 0;
-    return train_on_neighbours(f, QUICK_ROWS, &o, theta);
+    vecchia_parts v;
+    vecchia_problem problem = neighbour_problem(f, theta, QUICK_ROWS);
+    TRY(vecchia_parts_new(&problem, &v));
+    quorum_status status = search_blocks(f, &v, &o, theta);
+    vecchia_parts_free(&v);
+    return status;
+}
+
+/* Where the data are wild they would decide alone.  With a scale of each block's own they do
+ * not; but such scales can hide what the noise is, so the variances come last, without. */
+static quorum_status search_with_own_scales(finder *f, const vecchia_parts *v, training_options *o,
+                                            hyper *theta)
+{
+    training_options shape = *o;
+    shape.nu = OWN_SCALE_ROWS;
+    shape.tolerance = fmax(o->tolerance, SHAPE_TOLERANCE);
+    TRY(search_blocks(f, v, &shape, theta));
+    o->variances_only = 1;
+    return search_blocks(f, v, o, theta);
+}
+
+/* m->theta from where it is, in its own metric. */
+static quorum_status last_round(finder *f)
+{
+    quorum_model *m = f->m;
+    training_options o = search_options(f);
+    o.restarts = 0; /* the first look had them */
+    vecchia_parts v;
+    vecchia_problem problem = neighbour_problem(f, &m->theta, f->s->train_rows);
+    TRY(vecchia_parts_new(&problem, &v));
+    int own_scales = isfinite(m->spread) && v.parts.M > 1;
+    quorum_status status = own_scales ? search_with_own_scales(f, &v, &o, &m->theta)
+                                      : search_blocks(f, &v, &o, &m->theta);
+    vecchia_parts_free(&v);
+    return status;
 }
 
 /* ---- The kernel and the spread ---- */
@@ -307,9 +337,7 @@ static quorum_status train_before_partition(finder *f, int looked)
     training_options o = search_options(f);
     size_t size = smaller((size_t)f->s->expert_size, m->n);
     switch (f->s->train) {
-    case TRAIN_NEIGHBOURS:
-        o.restarts = 0; /* the first look had them */
-        return train_on_neighbours(f, f->s->train_rows, &o, &m->theta);
+    case TRAIN_NEIGHBOURS: return last_round(f);
     case TRAIN_RANDOM: {
         size_t most = f->s->train_experts > 0.0 ? (size_t)f->s->train_experts : MANY_EXPERTS;
         return train_on_random_rows(f, smaller(m->n / size, most), size, &o, start, &m->theta);

@@ -341,7 +341,7 @@ def test_star_is_a_selection(data):
 def test_the_default_is_an_expert_of_each_querys_own(data):
     words = [data / "model.npz", data / "test.csv", "--json"]
     [default] = run("evaluate", *words).json()
-    [spelled] = run("evaluate", *words, "--select", "none", "--neighbours", 400).json()
+    [spelled] = run("evaluate", *words, "--select", "none", "--neighbours", 512).json()
     [fewer] = run("evaluate", *words, "--neighbours", 64).json()
     assert default["nlpd"] == spelled["nlpd"] != fewer["nlpd"]
     assert default["experts_used"] == fewer["experts_used"] == 0

@@ -481,7 +481,7 @@ def settings(method, select, neighbours):
     method = method.rstrip("*")
     own = select == "auto" and not starred and method == "npae"
     if neighbours == "auto":
-        neighbours = 400 if own else 0
+        neighbours = 512 if own else 0
     if select == "auto":
         select = ("graph:0.8" if starred else "all" if not own
                   else "none" if int(neighbours) else "local:4")

@@ -105,7 +105,7 @@ def test_a_quorum_for_every_query(many, core, quorum_of):
     given = environment(core)
     if core is not None:
         X = X[:200]
-    if quorum_of == "default":  # 400 neighbours take their time
+    if quorum_of == "default":  # 512 neighbours take their time
         X = X[:300]
     check_company(path, X, LOCAL[quorum_of], given)
 

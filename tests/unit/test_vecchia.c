@@ -60,14 +60,14 @@ static double exact_likelihood(const world *w, size_t m, const double *X, const 
     return value;
 }
 
-static double conditional(const hyper *theta, const world *w, size_t m, size_t given,
+static double conditional(const hyper *theta, const world *w, size_t m, size_t given, double nu,
                           double *gradient)
 {
     likelihood_space ws;
     expert_data data = {.m = m, .D = D, .X = w->X, .y = w->y};
     double value;
     assert_ok(likelihood_space_new(m, D, &ws));
-    assert_ok(negative_log_conditional(theta, &data, given, &ws, &value, gradient));
+    assert_ok(negative_log_conditional(theta, &data, given, nu, &ws, &value, gradient));
     likelihood_space_free(&ws);
     return value;
 }
@@ -96,34 +96,86 @@ static void conditional_is_a_difference(void **state)
             double expected = exact_likelihood(w, m, w->X, w->y, whole);
             if (given)
                 expected -= exact_likelihood(w, given, w->X, w->y, part);
-            assert_close(conditional(&w->theta, w, m, given, found), expected, 1e-10);
-            assert_close(conditional(&w->theta, w, m, given, NULL), expected, 1e-10);
+            assert_close(conditional(&w->theta, w, m, given, 0.0, found), expected, 1e-10);
+            assert_close(conditional(&w->theta, w, m, given, 0.0, NULL), expected, 1e-10);
             for (size_t i = 0; i < D + 2; i++)
                 assert_close(found[i], whole[i] - part[i], 1e-9);
         }
 }
 
+/* With a scale of their own the rows are a Student t's with nu + given degrees of freedom, of
+ * scale (nu + y_N' C_N^-1 y_N) / (nu + given) C_B|N: the density from its definition. */
+static void own_scale_makes_a_student_t(void **state)
+{
+    world *w = *state;
+    enum { m = 31, given = 30 };
+    static const double nus[] = {0.5, 4.0, 100.0};
+    double whole = exact_likelihood(w, m, w->X, w->y, NULL);
+    double before = exact_likelihood(w, given, w->X, w->y, NULL);
+    /* With y = 0 only the determinants are left: their difference is log L_mm + 1/2 log 2pi. */
+    double *zero = calloc(m, sizeof *zero);
+    double log_sd = exact_likelihood(w, m, w->X, zero, NULL) -
+                    exact_likelihood(w, given, w->X, zero, NULL) - 0.5 * log(2.0 * M_PI);
+    double q_N = 2.0 * (before - exact_likelihood(w, given, w->X, zero, NULL));
+    double q_B = 2.0 * (whole - before - log_sd - 0.5 * log(2.0 * M_PI));
+    free(zero);
+    for (size_t c = 0; c < sizeof nus / sizeof *nus; c++) {
+        double nu = nus[c], k = nu + given, scale = sqrt((nu + q_N) / k);
+        double t2 = q_B / (scale * scale);
+        double expected = lgamma(0.5 * k) - lgamma(0.5 * (k + 1.0)) + 0.5 * log(k * M_PI) + log_sd +
+                          log(scale) + 0.5 * (k + 1.0) * log1p(t2 / k);
+        assert_close(conditional(&w->theta, w, m, given, nu, NULL), expected, 1e-9);
+    }
+    assert_close(conditional(&w->theta, w, m, given, 1e9, NULL), whole - before, 1e-6);
+}
+
 static void gradient_agrees_with_differences(void **state)
 {
     world *w = *state;
+    static const double nus[] = {0.0, 3.0, 100.0};
     enum { m = 60, given = 40 };
-    double gradient[D + 2];
-    conditional(&w->theta, w, m, given, gradient);
-    for (size_t i = 0; i < D + 2; i++) {
-        double side[2], h = 1e-5;
+    for (size_t i = 0; i < (D + 2) * sizeof nus / sizeof *nus; i++) {
+        double side[2], h = 1e-5, nu = nus[i / (D + 2)], gradient[D + 2];
+        size_t at = i % (D + 2);
+        conditional(&w->theta, w, m, given, nu, gradient);
         for (int k = 0; k < 2; k++) {
             hyper moved = w->theta;
             double l[D], factor = exp(k ? h : -h);
             memcpy(l, w->lengthscale, sizeof l);
             moved.lengthscale = l;
-            if (i < D)
-                l[i] *= factor;
-            moved.signal *= i == D ? factor : 1.0;
-            moved.noise *= i == D + 1 ? factor : 1.0;
-            side[k] = conditional(&moved, w, m, given, NULL);
+            if (at < D)
+                l[at] *= factor;
+            moved.signal *= at == D ? factor : 1.0;
+            moved.noise *= at == D + 1 ? factor : 1.0;
+            side[k] = conditional(&moved, w, m, given, nu, NULL);
         }
-        assert_close(gradient[i], (side[1] - side[0]) / (2.0 * h), 1e-6);
+        assert_close(gradient[at], (side[1] - side[0]) / (2.0 * h), 1e-6);
     }
+}
+
+/* Length-scales keep their bits, the likelihood does not get worse, and it is a minimum: the
+ * gradient along the variances is gone. */
+static void variances_can_be_searched_alone(void **state)
+{
+    world *w = *state;
+    vecchia_parts v;
+    training_result result;
+    double before, after, gradient[D + 2], l[D];
+    assert_ok(vecchia_parts_new(&w->problem, &v));
+    training_options o = options_for(&v, 2);
+    hyper theta = w->theta;
+    theta.lengthscale = l;
+    o.start = &w->theta;
+    o.variances_only = 1;
+    o.tolerance = 1e-12;
+    assert_ok(total_likelihood(&v.parts, v.all, v.parts.M, &o, &w->theta, &before, NULL));
+    assert_ok(train(&v.parts, v.all, v.parts.M, &o, &theta, &result));
+    assert_ok(total_likelihood(&v.parts, v.all, v.parts.M, &o, &theta, &after, gradient));
+    for (size_t d = 0; d < D; d++)
+        assert_close(l[d], w->lengthscale[d], 1e-14);
+    assert_true(after < before);
+    assert_true(fabs(gradient[D]) < 1e-3 && fabs(gradient[D + 1]) < 1e-3);
+    vecchia_parts_free(&v);
 }
 
 /* ---- The parts ---- */
@@ -459,7 +511,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(conditional_is_a_difference),
+        TEST(own_scale_makes_a_student_t),
         TEST(gradient_agrees_with_differences),
+        TEST(variances_can_be_searched_alone),
         TEST(all_earlier_rows_make_it_exact),
         TEST(rows_given_are_earlier_and_nearest),
         TEST(targets_are_the_last_blocks),
