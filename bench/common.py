@@ -76,7 +76,7 @@ def slope(sizes, seconds):
 
 
 def shown(value):
-    return f"{value:.4g}" if isinstance(value, float) else value
+    return f"{value:.5g}" if isinstance(value, float) else value
 
 
 def write_csv(path, command, quorum, fields, rows, notes=()):
@@ -91,6 +91,7 @@ def write_csv(path, command, quorum, fields, rows, notes=()):
         writer.writeheader()
         for row in rows:
             writer.writerow({key: shown(row.get(key, "")) for key in fields})
+            out.flush()
 
 
 def read_csv(path):

@@ -8,12 +8,11 @@ default prediction, a nearest-neighbour GP with 64, 256 and 400 rows, four exper
 neighbours and, with --all-experts, NPAE on all experts and on the graph's 80 %.  Writes results/defaults.csv.
 """
 import argparse
-import csv
 import os
-import subprocess
 import tempfile
 
-from accuracy import commit, machine, run
+from accuracy import run
+from common import write_csv
 
 FIELDS = ["set", "seed", "prediction", "kernel", "smse", "msll", "coverage95",
           "coverage95_uncalibrated", "experts_used", "fit_seconds", "predict_seconds"]
@@ -59,22 +58,12 @@ def main():
     parser.add_argument("--out", default=os.path.join(os.path.dirname(__file__), "results",
                                                       "defaults.csv"))
     args = parser.parse_args()
-    version = subprocess.run([args.quorum, "--version"], capture_output=True, text=True).stdout
-    with open(args.out, "w", newline="") as out:
-        out.write(f"# command: bench/defaults.py --sets {' '.join(args.sets)} --seeds "
-                  f"{' '.join(map(str, args.seeds))} --data DIR"
-                  f"{' --all-experts' if args.all_experts else ''}"
-                  f"{' --fit ' + ' '.join(args.fit) if args.fit else ''}\n")
-        out.write(f"# machine: {machine()}\n# version: {' '.join(version.split())}\n"
-                  f"# commit: {commit()}\n")
-        writer = csv.DictWriter(out, FIELDS)
-        writer.writeheader()
-        for name in args.sets:
-            for seed in args.seeds:
-                for row in measure(args, name, seed):
-                    writer.writerow({k: f"{v:.6g}" if isinstance(v, float) else v
-                                     for k, v in row.items()})
-                    out.flush()
+    command = (f"bench/defaults.py --sets {' '.join(args.sets)} --seeds "
+               f"{' '.join(map(str, args.seeds))} --data DIR"
+               f"{' --all-experts' if args.all_experts else ''}"
+               f"{' --fit ' + ' '.join(args.fit) if args.fit else ''}")
+    write_csv(args.out, command, args.quorum, FIELDS,
+              (row for name in args.sets for seed in args.seeds for row in measure(args, name, seed)))
     print(args.out)
 
 

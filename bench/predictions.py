@@ -9,7 +9,6 @@ rows in several ways.  Seconds are of the processors.  Writes results/prediction
 of docs/training.md ("The prediction") and of docs/methods.md ("Spread").
 """
 import argparse
-import csv
 import gzip
 import json
 import os
@@ -19,7 +18,8 @@ import zipfile
 
 import numpy as np
 
-from accuracy import commit, machine, run
+from accuracy import run
+from common import write_csv
 
 FIELDS = ["set", "kernel", "spread", "overlap", "select", "neighbours", "smse", "msll",
           "coverage95", "processor_seconds"]
@@ -85,16 +85,8 @@ def main():
     parser.add_argument("--out", default=os.path.join(os.path.dirname(__file__), "results",
                                                       "predictions.csv"))
     args = parser.parse_args()
-    with open(args.out, "w", newline="") as out:
-        out.write(f"# command: bench/predictions.py --data DIR --sets {' '.join(args.sets)}\n"
-                  f"# machine: {machine()}\n# commit: {commit()}\n")
-        writer = csv.DictWriter(out, FIELDS)
-        writer.writeheader()
-        for name in args.sets:
-            for row in measure(args, name):
-                writer.writerow({k: f"{v:.5g}" if isinstance(v, float) else v
-                                 for k, v in row.items()})
-                out.flush()
+    write_csv(args.out, f"bench/predictions.py --data DIR --sets {' '.join(args.sets)}", args.quorum,
+              FIELDS, (row for name in args.sets for row in measure(args, name)))
     print(args.out)
 
 

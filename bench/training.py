@@ -9,20 +9,16 @@ by a plain GP on the 64 and the 256 nearest rows of each validation row (distanc
 metric), computed here in NumPy from the saved model.
 """
 import argparse
-import csv
-import datetime
-import gzip
 import io
 import json
 import os
-import subprocess
-import sys
 import tempfile
 import zipfile
 
 import numpy as np
 
-from accuracy import commit, machine
+from accuracy import run
+from common import read_table, write_csv
 
 SETS = ["pumadyn32nm", "protein", "kin40k_10k30k", "sarcos_noleak"]
 PAPER = ["--metric", "input"]
@@ -52,12 +48,6 @@ KERNELS = {
     "matern32": lambda s: (1 + np.sqrt(3 * s)) * np.exp(-np.sqrt(3 * s)),
     "matern52": lambda s: (1 + np.sqrt(5 * s) + 5 * s / 3) * np.exp(-np.sqrt(5 * s)),
 }
-
-
-def read_set(directory, name):
-    with gzip.open(os.path.join(directory, name, "train.csv.gz"), "rt") as source:
-        source.readline()
-        return np.loadtxt(source, delimiter=",")
 
 
 def read_model(path):
@@ -112,16 +102,9 @@ def scores(model, meta, table, m):
     return float(smse), float(msll)
 
 
-def run(command):
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(command)}\n{done.stderr}")
-    return json.loads(done.stdout)
-
-
 def compare(args, folder, name, seed):
     """One row of results for each way to train."""
-    table = read_set(args.data, name)
+    table = read_table(args.data, name, "train")
     order = np.random.default_rng(seed).permutation(len(table))
     held = min(len(table) // 5, args.validation)
     validation, training = table[order[:held]], table[order[held:]]
@@ -152,19 +135,13 @@ def main():
     parser.add_argument("--validation", type=int, default=4000,
                         help="validation rows at most (a fifth of the training file otherwise)")
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder, open(args.out, "w", newline="") as out:
-        out.write(f"# command: bench/training.py DATA --sets {' '.join(args.sets)} --seeds "
-                  f"{' '.join(map(str, args.seeds))} --validation {args.validation}\n")
-        out.write(f"# machine: {machine()}\n# commit: {commit()}\n# date: {datetime.date.today()}\n")
-        writer = csv.DictWriter(out, FIELDS)
-        writer.writeheader()
-        for name in args.sets:
-            for seed in args.seeds:
-                for row in compare(args, folder, name, seed):
-                    row = {k: f"{v:.5g}" if isinstance(v, float) else v for k, v in row.items()}
-                    writer.writerow(row)
-                    out.flush()
-                    print(*row.values(), sep="\t", flush=True)
+    command = (f"bench/training.py DATA --sets {' '.join(args.sets)} --seeds "
+               f"{' '.join(map(str, args.seeds))} --validation {args.validation}")
+    with tempfile.TemporaryDirectory() as folder:
+        write_csv(args.out, command, args.quorum, FIELDS,
+                  (row for name in args.sets for seed in args.seeds
+                   for row in compare(args, folder, name, seed)))
+    print(args.out)
 
 
 if __name__ == "__main__":
