@@ -25,9 +25,10 @@ WORK = "work"  # below the experiment's folder: made data, models, predictions
 @dataclass(frozen=True)
 class Cell:
     name: str                # "M20 kmeans seed1: npae", unique in its experiment
-    words: tuple             # what follows `quorum`; $DATA stands for --data
+    words: tuple             # what follows `quorum`; $DATA stands for --data, $THETA*F for the
+                             # hyperparameters that `after` found, its noise variance times F
     about: dict = field(default_factory=dict)  # data, partition, M, seed, ...: columns of the CSV
-    after: "Cell" = None     # the fit whose model it uses
+    after: "Cell" = None     # the fit whose model or theta it uses
     seconds: float = 1.0     # a guess, for the time left
     keep: tuple = ()         # of a prediction: the columns to keep
 
@@ -44,6 +45,13 @@ def fit(name, train, about, *options, seconds=5.0):
     words = ("fit", train, "-o", f"{WORK}/{slug(name)}.npz", "--json", "--seed",
              str(about["seed"]), *options)
     return Cell(name, words, about, seconds=seconds)
+
+
+def fit_with_noise(model, factor, train, about, *options, seconds=5.0):
+    """The model's theta, its noise variance times a factor."""
+    cell = fit(f"{model.name} noise {factor}", train, about, "--theta", f"$THETA*{factor}", *options,
+               seconds=seconds)
+    return Cell(cell.name, cell.words, cell.about, model, seconds)
 
 
 def evaluate(model, what, test, *options, seconds=2.0, **about):
@@ -94,8 +102,15 @@ class Runner:
         for part in ("cells", WORK):
             os.makedirs(os.path.join(folder, part), exist_ok=True)
 
-    def real(self, word):
+    def real(self, word, cell=None):
+        if cell and word.startswith("$THETA*"):
+            return self.theta(cell.after, float(word.removeprefix("$THETA*")))
         return word.replace("$DATA", self.data or "")
+
+    def theta(self, model, factor):
+        found = self.finished(model)["result"]
+        return ",".join(map(repr, [*found["lengthscale"], found["signal_variance"],
+                                   factor * found["noise_variance"]]))
 
     def path(self, word):
         return os.path.join(self.folder, self.real(word))
@@ -145,7 +160,7 @@ class Runner:
         return {c.name: self.finished(c) for c in cells}
 
     def run_cell(self, cell):
-        command = [self.quorum, *map(self.real, cell.words)]
+        command = [self.quorum, *(self.real(word, cell) for word in cell.words)]
         started = time.time()
         child = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE,
                                  stderr=subprocess.PIPE, text=True)

@@ -1,6 +1,7 @@
 """Section 4.2.2: Sarcos, 72 experts; the official split, and the one without its leaked rows."""
 import numpy as np
 
+from cells import evaluate, fit_with_noise
 from datasets import read_csv, train_and_test
 from large import (hurt, independent, local, lost_rows, npae_star, own_default, paper_fit, tables,
                    times, variants)
@@ -12,6 +13,7 @@ TITLE = "Sarcos, 72 experts (section 4.2.2 and appendix)"
 
 UNLIMITED = ("--min-size", "1", "--max-size", "100000")
 PENALTY = 0.1
+SMALLER_NOISE = (0.5, 0.2)  # of what training found
 
 
 def experts(setup):
@@ -33,13 +35,30 @@ def plan(setup):
 
 
 def extras(setup, M, train, test):
-    """One seed each: latent space, which rows a selection hurts, no size limits."""
+    """One seed each: latent space, which rows a selection hurts, no size limits, less noise."""
     seed = setup.seeds[0]
     model = paper_fit(f"sarcos seed{seed}", "sarcos", train, seed, M, PENALTY)
     unlimited = paper_fit(f"unlimited seed{seed}", "sarcos", train, seed, M, PENALTY, *UNLIMITED,
                           variant="no size limits")
     return [independent(model, test, "latent"), *lost_rows(model, test), unlimited,
-            independent(unlimited, test, methods="gpoe,bcm,rbcm", seconds=30)]
+            independent(unlimited, test, methods="gpoe,bcm,rbcm", seconds=30),
+            *less_noise(model, train, test, M, seed)]
+
+
+def less_noise(model, train, test, M, seed):
+    cells = []
+    for factor in SMALLER_NOISE:
+        about = {"data": "sarcos", "partition": "kmeans", "M": M, "seed": seed,
+                 "variant": f"noise x {factor}"}
+        less = fit_with_noise(model, factor, train, about, "--experts", str(M), "--kernel", "se",
+                              "--metric", "input", "--graph", "none")
+        cells += [less, *(plain(less, test, space) for space in ("observed", "latent"))]
+    return cells
+
+
+def plain(model, test, space):
+    return evaluate(model, f"plain {space}", test, "--method", "bcm,rbcm,grbcm", "--space", space,
+                    seconds=15)
 
 
 # ---- The page ----------------------------------------------------------------------------------
@@ -71,6 +90,26 @@ def leaked(setup):
     return same.sum(), len(test)
 
 
+NOISE_RULES = {"BCM": "bcm", "RBCM": "rbcm", "GRBCM": "grbcm"}
+
+
+def noise_table(book, M, seed):
+    """What the noise alone does to SMSE and MSLL on the split that leaks."""
+    rows = []
+    for factor in (1.0, *SMALLER_NOISE):
+        variant = "" if factor == 1.0 else f"noise x {factor}"
+        for space in ("observed", "latent"):
+            row = [f"{factor:g} of it", space]
+            for method in NOISE_RULES.values():
+                found = pick(book.scores, data="sarcos", M=M, seed=seed, method=method, select="all",
+                             space=space, variant=variant)
+                row += [show(stat(found, m), 4) for m in ("smse", "msll")]
+            rows.append(row)
+    book.page.table("What the noise alone does: theta of the first seed, its noise variance reduced",
+                    ["noise", "space", *(f"{m}, {r}" for r in NOISE_RULES for m in ("SMSE", "MSLL"))],
+                    [("", None, rows)], text_columns=(1,), group_columns=(2, 4, 6))
+
+
 def explain(book):
     page, M, seed = book.page, experts(book.setup), book.setup.seeds[0]
     _, test = train_and_test(book.setup, "sarcos")
@@ -79,6 +118,7 @@ def explain(book):
     variants(book, "sarcos", [("official split, all seeds", {}),
                               ("no size limits of parts", {"variant": "no size limits"})])
     share = hurt(book, f"sarcos seed{seed}", test)
+    noise_table(book, M, seed)
 
     def both(method, select, space):
         return [book.ours("smse", data=d, M=M, method=method, select=select, space=space)
@@ -104,12 +144,18 @@ def explain(book):
         "table above shows that the loss is in these rows. Parts without size limits do not "
         "change this.",
         "The paper's BCM, RBCM, GRBCM and NPAE* are better than ours here. On a split that leaks, "
-        "a smaller noise wins, because training rows are to be repeated: this project's default "
+        "a smaller noise wins, because training rows are to be repeated. The last table shows it: "
+        "everything else the same, half of the noise takes about a fifth off the errors, a fifth of "
+        "it a third or more, and the paper's SMSE of 0.007, 0.0045 and 0.0037 are within that "
+        "range. The MSLL says the same only in latent space; in observed space less noise is "
+        "punished. So the paper's figures need a smaller noise than the likelihood of the parts "
+        "asks for here, and its SMSE and MSLL together fit no one row of the table. This project's "
+        "default "
         f"settings found a noise of {noise['own: default settings'].mean:.1g} of the variance "
         f"(the paper's way: {noise[''].mean:.2g}) and have SMSE {own[0].mean:.1g} on the official "
         f"split, but {show(own[1], 4)} without the leaked rows. So numbers on the official split "
         "depend on the noise that training found, which the paper does not give, at least as much "
-        "as on the rule. Whether this is the whole difference is not shown here.",
+        "as on the rule.",
         "Choosing experts for each query instead of once for all avoids the loss: with the same "
         f"experts (official split), SMSE is {show(local_smse, 4)} with the 4 best of each query "
         f"and {show(npae[0], 4)} with the 58 of NPAE*.",
