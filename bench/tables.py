@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Puts the committed figures into the documentation.
 
-    bench/tables.py [--check] [docs/performance.md README.md]
+    bench/tables.py [--check] [PAGE ...]
 
 Between `<!-- table: NAME -->` and `<!-- end -->` stands a table made from bench/results; this writes
 it anew, so that text and CSV cannot disagree.
@@ -13,7 +13,8 @@ import sys
 
 from common import HERE, RESULTS, read_csv
 
-PAGES = [os.path.join(os.path.dirname(HERE), page) for page in ("docs/performance.md", "README.md")]
+PAGES = [os.path.join(os.path.dirname(HERE), page)
+         for page in ("docs/performance.md", "docs/training.md", "docs/methods.md", "README.md")]
 
 
 def rows_of(name, **wanted):
@@ -206,6 +207,103 @@ def single_precision():
                   for r in rows_of("single_precision")])
 
 
+# ---- Accuracy ----
+
+SETS = {"pumadyn32nm": "pumadyn32nm", "protein": "protein (raw RMSD)", "sarcos_noleak": "sarcos_noleak",
+        "kin40k_10k30k": "kin40k_10k30k"}
+
+
+def significant(value):
+    """Three digits that matter."""
+    return f"{value:.5f}" if value < 0.01 else f"{value:.4f}"
+
+
+def scores(smse, msll):
+    return f"{significant(smse)} / {msll:.3f}"
+
+
+def mean(rows, column):
+    return sum(float(r[column]) for r in rows) / len(rows)
+
+
+def ends(rows, column, factor=1.0, digits=0):
+    """The smallest and the largest of a column, once where they are the same."""
+    found = sorted(f"{v:.{digits}f}" for v in (factor * float(r[column]) for r in rows))
+    found.sort(key=float)
+    return found[0] if found[0] == found[-1] else f"{found[0]} to {found[-1]}"
+
+
+def seeds_of(rows, least):
+    """ (seed 1) behind what has fewer seeds than the others."""
+    found = sorted({r["seed"] for r in rows})
+    return f" (seed {', '.join(found)})" if len(found) < least else ""
+
+
+def defaults():
+    rows = rows_of("defaults")
+    by = {name: [r for r in rows if r["set"] == name] for name in SETS}
+    seeds = len({r["seed"] for r in rows})
+    lines = []
+    for label in dict.fromkeys(r["prediction"] for r in rows):
+        line = [{"graph:0.8": "`npae*`, the 80 % that the graph ranks first"}.get(label, label)]
+        for name in SETS:
+            found = [r for r in by[name] if r["prediction"] == label]
+            line.append(scores(mean(found, "smse"), mean(found, "msll")) + seeds_of(found, seeds)
+                        if found else "")
+        lines.append(line)
+    default = {name: [r for r in by[name] if r["prediction"] == "default"] for name in SETS}
+    lines.append(["kernel chosen", *(", ".join(sorted({r["kernel"] for r in default[n]})) for n in SETS)])
+    for title, column in (("before", "coverage95_uncalibrated"), ("after", "coverage95")):
+        lines.append([f"95 % interval covers, {title} calibration, lowest and highest",
+                      *(ends(default[n], column, 100, 1) for n in SETS)])
+    lines.append(["seconds, fit with calibration + predict",
+                  *(f"{ends(default[n], 'fit_seconds')} + {ends(default[n], 'predict_seconds')}"
+                    for n in SETS)])
+    return table(["prediction", *SETS.values()], lines)
+
+
+def predictions():
+    rows = [r for r in rows_of("predictions") if (r["spread"], r["overlap"]) != ("none", "0")
+            or r["set"] == "pumadyn32nm"]
+    names = ["kin40k_10k30k", "pumadyn32nm", "sarcos_noleak", "protein"]
+    lines = {}
+    for r in rows:
+        experts = {"none": "", "local:1": "1 expert, "}.get(
+            r["select"], r["select"].replace("local:", "") + " experts, ")
+        label = f"{experts}{r['neighbours']} neighbours"
+        label += f", `--overlap {r['overlap']}`" if r["overlap"] != "0" else ""
+        lines.setdefault(label, {}).setdefault(r["set"], r)
+    return table(["prediction", *names],
+                 [[f"**{label}**" if label == "512 neighbours" else label,
+                   *(f"{scores(float(by[n]['smse']), float(by[n]['msll']))}, "
+                     f"{float(by[n]['processor_seconds']):.1f}" if n in by else "" for n in names)]
+                  for label, by in lines.items()])
+
+
+def training():
+    lines = {}
+    for r in rows_of("training"):
+        lines.setdefault((r["train"], r["kernel"], r["options"]), {})[r["set"]] = r
+    shown = {"--metric input": "", "--spread none": ", no scales of blocks' own"}
+    return table(["`--train`", "kernel", *SETS.values()],
+                 [[train + shown.get(options, options), kernel, *(
+                     scores(float(by[n]["smse_256"]), float(by[n]["msll_256"])) +
+                     f", {float(by[n]['seconds_train']):.0f} s" +
+                     (f" ({by[n]['chosen']})" if kernel == "auto" else "") if n in by else ""
+                     for n in SETS)]
+                  for (train, kernel, options), by in lines.items()])
+
+
+def local(case):
+    return table(["prediction", "SMSE / MSLL", "pairs of experts a query"],
+                 [[r["prediction"], scores(float(r["smse"]), float(r["msll"])),
+                   f"{int(r['pairs_a_query']):,}"]
+                  for r in rows_of("local") if r["case"] in case])
+
+
+ACCURACY = {"defaults": defaults, "predictions": predictions, "training": training,
+            "local_protein": lambda: local(["protein"]),
+            "local_kin40k": lambda: local(["kin40k", "exact"])}
 SUITE = {"limits": limits, "lapack": lapack,
          "kernel": lambda: "\n\n".join([kernels(), claims("kernel"), flushing()]),
          "train_shares": lambda: by_inputs("train", "value and gradient"),
@@ -224,7 +322,7 @@ def make(name):
         return source("suite")
     if name in SCRIPTS:
         return SCRIPTS[name]() + "\n\n" + source(name)
-    return SUITE[name]()
+    return {**SUITE, **ACCURACY}[name]()
 
 
 def filled(text):
