@@ -1,5 +1,6 @@
 /* Memory with overflow checks.  All of the library allocates through here, so
- * that tests can make every allocation fail in turn. */
+ * that tests can make every allocation fail in turn, and calls can leave memory to the
+ * next one (base/scratch.h). */
 #ifndef QRM_BASE_MEMORY_H
 #define QRM_BASE_MEMORY_H
 
@@ -22,8 +23,8 @@ void mem_free(void *pointer);
 double mem_physical(void);
 
 /* For tests: the n-th allocation from now (1 = the next) and all later ones
- * fail; 0 switches it off. */
+ * fail, and nothing is taken from a scratch; 0 switches it off. */
 void mem_fail_at(long n);
-long mem_allocations(void); /* allocations asked for since the last mem_fail_at */
+long mem_allocations(void); /* asked of the system since the last mem_fail_at */
 
 #endif

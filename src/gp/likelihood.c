@@ -132,7 +132,7 @@ quorum_status negative_log_likelihood(const hyper *theta, const expert_data *dat
         return failure(QUORUM_E_NUMERIC,
                        "the covariance matrix of %zu rows is not positive definite", m);
     memcpy(ws->alpha, data->y, m * sizeof *ws->alpha);
-    blas_solve_lower(m, 1, ws->C, m, ws->alpha, m);
+    blas_solve_lower_vector(m, ws->C, m, ws->alpha);
     double fit = vec_dot(m, ws->alpha, ws->alpha); /* y' C^-1 y = |L^-1 y|^2 */
     double half_log_det = 0.0;
     for (size_t i = 0; i < m; i++)
@@ -140,6 +140,6 @@ quorum_status negative_log_likelihood(const hyper *theta, const expert_data *dat
     *value = 0.5 * fit + half_log_det + 0.5 * (double)m * log(2.0 * M_PI);
     if (!gradient)
         return QUORUM_OK;
-    blas_solve_lower_transposed(m, 1, ws->C, m, ws->alpha, m);
+    blas_solve_lower_transposed_vector(m, ws->C, m, ws->alpha);
     return fill_gradient(theta, data, ws, threads, fit, gradient);
 }

@@ -21,6 +21,8 @@ extern void dtrmm_(const char *, const char *, const char *, const char *, const
                    const double *, const double *, const int *, double *, const int *);
 extern void dtrsm_(const char *, const char *, const char *, const char *, const int *, const int *,
                    const double *, const double *, const int *, double *, const int *);
+extern void dtrsv_(const char *, const char *, const char *, const int *, const double *,
+                   const int *, double *, const int *);
 
 /* Sizes are checked where data enters (fit and load refuse more than 2^31 - 1
  * rows in one expert), so these conversions cannot lose anything. */
@@ -93,6 +95,22 @@ void blas_solve_lower_transposed(size_t m, size_t n, const double *L, size_t ldl
                                  size_t ldb)
 {
     trsm("L", "T", m, n, L, ldl, B, ldb);
+}
+
+static void trsv(const char *transposed, size_t m, const double *L, size_t ldl, double *x)
+{
+    int im = narrow(m), il = leading(ldl), step = 1;
+    dtrsv_("L", transposed, "N", &im, L, &il, x, &step);
+}
+
+void blas_solve_lower_vector(size_t m, const double *L, size_t ldl, double *x)
+{
+    trsv("N", m, L, ldl, x);
+}
+
+void blas_solve_lower_transposed_vector(size_t m, const double *L, size_t ldl, double *x)
+{
+    trsv("T", m, L, ldl, x);
 }
 
 void blas_solve_right_transposed(size_t m, size_t n, const double *L, size_t ldl, double *B,

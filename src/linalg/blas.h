@@ -38,6 +38,10 @@ void blas_solve_lower(size_t m, size_t n, const double *L, size_t ldl, double *B
 void blas_solve_lower_transposed(size_t m, size_t n, const double *L, size_t ldl, double *B,
                                  size_t ldb);
 
+/* x(m) = L^-1 x, or L^-T x: a vector alone, which for experts' sizes takes half as long. */
+void blas_solve_lower_vector(size_t m, const double *L, size_t ldl, double *x);
+void blas_solve_lower_transposed_vector(size_t m, const double *L, size_t ldl, double *x);
+
 /* B(m x n) = B L^-T with lower triangular L(n x n). */
 void blas_solve_right_transposed(size_t m, size_t n, const double *L, size_t ldl, double *B,
                                  size_t ldb);

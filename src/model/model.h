@@ -2,6 +2,7 @@
 #ifndef QRM_MODEL_MODEL_H
 #define QRM_MODEL_MODEL_H
 
+#include "base/scratch.h"
 #include "experts/committee.h"
 #include "experts/neighbours.h"
 #include "experts/overlap.h"
@@ -102,6 +103,9 @@ double model_interval_reach(const quorum_model *m, const settings *s, double pro
 
 model_cache *model_cache_new(void);
 void model_cache_free(model_cache *cache);
+
+/* Memory that predictions leave to each other. */
+scratch_shelf *model_scratch(const quorum_model *m);
 
 quorum_status model_committee(const quorum_model *m, const settings *s, const progress *p,
                               const committee **out);

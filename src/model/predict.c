@@ -26,8 +26,10 @@ enum {
     CHUNK = 65536,         /* queries that a caller should pass at once at most             */
     AUTO_MOST = 16         /* experts that local:auto seats at most                         */
 };
-static const double BLOCK_SHARE = 0.2;     /* of the memory option: a block                     */
-static const double FACTOR_SHARE = 0.2;    /* factors made for a block when they are not kept   */
+static const double BLOCK_SHARE = 0.2;  /* of the memory option: a block                     */
+static const double FACTOR_SHARE = 0.2; /* factors made for a block when they are not kept   */
+static const double SCRATCH_SHARE = 1.0 / 64.0; /* memory that stays for the next call ... */
+static const double SCRATCH_MOST = 64e6;        /* ... in bytes at most                  */
 static const double AUTO_TOLERANCE = 0.01; /* local:auto stops when the variance falls by less */
 
 /* One call's plan. */
@@ -516,6 +518,27 @@ done:
     return status;
 }
 
+/* Plan and prediction: all that allocates. */
+static quorum_status predict_rows(const quorum_model *m, const double *X, size_t rows,
+                                  const quorum_options *options, const quorum_prediction *out,
+                                  tally *t)
+{
+    plan p = {0};
+    quorum_status status = make_plan(m, options, X, rows, &p);
+    if (status == QUORUM_OK)
+        status = predict_all(&p, X, rows, out, t);
+    t->events.experts_used =
+        p.rule && p.rule->kind == TAKES_BASE ? (double)p.used : t->seats / (double)rows;
+    t->events.calibrated = model_is_calibrated(m, p.s);
+    mem_free(p.experts);
+    return status;
+}
+
+static double scratch_bytes(const quorum_options *options)
+{
+    return fmin(SCRATCH_SHARE * options_memory(options_values(options)), SCRATCH_MOST);
+}
+
 quorum_status quorum_predict(const quorum_model *m, const double *X, size_t rows,
                              const quorum_options *options, const quorum_prediction *out,
                              quorum_report *report)
@@ -524,20 +547,15 @@ quorum_status quorum_predict(const quorum_model *m, const double *X, size_t rows
         return failure(QUORUM_E_ARGUMENT, "quorum_predict: model, X and out must not be NULL");
     double start = wall_seconds();
     tally t = {0};
-    plan p = {0};
     quorum_status status = model_check_queries(m, X, rows);
-    if (status == QUORUM_OK && rows > 0)
-        status = make_plan(m, options, X, rows, &p);
-    if (status == QUORUM_OK && rows > 0)
-        status = predict_all(&p, X, rows, out, &t);
+    if (status == QUORUM_OK && rows > 0) {
+        scratch_visit visit = scratch_enter(model_scratch(m), scratch_bytes(options));
+        status = predict_rows(m, X, rows, options, out, &t);
+        scratch_leave(visit);
+    }
     if (status < 0)
         fill_nan(out, rows);
-    t.events.experts_used = rows == 0                              ? 0.0
-                            : p.rule && p.rule->kind == TAKES_BASE ? (double)p.used
-                                                                   : t.seats / (double)rows;
-    t.events.calibrated = p.m && model_is_calibrated(m, p.s);
     t.events.seconds = wall_seconds() - start;
-    mem_free(p.experts);
     if (report)
         *report = t.events;
     return status;

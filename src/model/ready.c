@@ -25,6 +25,7 @@ struct model_cache {
     points own; /* the index's rows, when experts overlap   */
     neighbour_index *index;
     double kept; /* bytes of factors */
+    scratch_shelf scratch;
 };
 
 static const double SHARE_OF_MEMORY = 0.5; /* that kept factors may take */
@@ -59,8 +60,14 @@ void model_cache_free(model_cache *c)
         next = b->next;
         base_entry_free(b);
     }
+    scratch_shelf_free(&c->scratch);
     pthread_mutex_destroy(&c->lock);
     mem_free(c);
+}
+
+scratch_shelf *model_scratch(const quorum_model *m)
+{
+    return &m->cache->scratch;
 }
 
 /* The rows as experts hold them. */

@@ -59,6 +59,25 @@ static void tiles_do_not_depend_on_threads(void **state)
     mem_free(inverse_many);
 }
 
+static void a_vector_alone_is_solved_like_a_column(void **state)
+{
+    (void)state;
+    size_t m = 200;
+    double *L = positive_definite(m), *x = random_normals(m, 5), *y = random_normals(m, 5);
+    assert_int_equal(blas_cholesky(m, L, m), 0);
+    blas_solve_lower(m, 1, L, m, x, m);
+    blas_solve_lower_vector(m, L, m, y);
+    for (size_t i = 0; i < m; i++)
+        assert_close(y[i], x[i], 1e-12);
+    blas_solve_lower_transposed(m, 1, L, m, x, m);
+    blas_solve_lower_transposed_vector(m, L, m, y);
+    for (size_t i = 0; i < m; i++)
+        assert_close(y[i], x[i], 1e-12);
+    mem_free(L);
+    mem_free(x);
+    mem_free(y);
+}
+
 static void inverse_times_matrix_is_identity(void **state)
 {
     (void)state;
@@ -155,6 +174,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tiled_cholesky_equals_lapack),
         cmocka_unit_test(tiles_do_not_depend_on_threads),
+        cmocka_unit_test(a_vector_alone_is_solved_like_a_column),
         cmocka_unit_test(inverse_times_matrix_is_identity),
         cmocka_unit_test(cholesky_names_the_bad_minor),
         cmocka_unit_test(eigenvalues_rebuild_the_matrix),

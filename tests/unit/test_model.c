@@ -200,6 +200,93 @@ static void many_threads_may_predict_at_once(void **state)
 
 /* ---- Failures ---- */
 
+/* ---- A row at a time ---- */
+
+/* How a service asks, beginning with the default. */
+static const struct {
+    const char *method, *select, *neighbours;
+} ways[] = {{"npae", NULL, NULL},         {"npae", "local:2", "20"}, {"npae", "local:2", "0"},
+            {"npae", "local:auto", "20"}, {"npae", "all", "0"},      {"rbcm", "local:2", "0"},
+            {"grbcm", "all", "0"},        {"npae*", NULL, "0"}};
+enum { WAYS = sizeof ways / sizeof *ways };
+
+static quorum_options *options_of_way(int k)
+{
+    quorum_options *o = quorum_options_new();
+    assert_ok(quorum_options_set(o, "threads", "1"));
+    assert_ok(quorum_options_set(o, "method", ways[k].method));
+    if (ways[k].select)
+        assert_ok(quorum_options_set(o, "select", ways[k].select));
+    if (ways[k].neighbours)
+        assert_ok(quorum_options_set(o, "neighbours", ways[k].neighbours));
+    return o;
+}
+
+/* Asks for row q; the allocations of the call. */
+static long ask_one(const quorum_model *m, const world *w, const quorum_options *o, size_t q,
+                    double *mean, double *std)
+{
+    quorum_prediction out = {.mean = mean, .std = std};
+    mem_fail_at(0); /* counts from here */
+    assert_ok(quorum_predict(m, w->queries + q * D, 1, o, &out, NULL));
+    return mem_allocations();
+}
+
+static void a_row_asked_again_allocates_nothing(void **state)
+{
+    world *w = *state;
+    quorum_model *m = fit_model(w);
+    for (int k = 0; k < WAYS; k++) {
+        quorum_options *o = options_of_way(k);
+        double mean[2], std[2];
+        long first = ask_one(m, w, o, 0, &mean[0], &std[0]);
+        assert_true(k > 0 || first > 0); /* later ways find what others left */
+        assert_int_equal(ask_one(m, w, o, 0, &mean[1], &std[1]), 0);
+        assert_true(mean[0] == mean[1] && std[0] == std[1]);
+        quorum_options_free(o);
+    }
+    quorum_model_free(m);
+}
+
+typedef struct {
+    const quorum_model *m;
+    const world *w;
+    int way;
+    double mean[Q], std[Q];
+} row_caller;
+
+static void *ask_rows(void *argument)
+{
+    row_caller *c = argument;
+    quorum_options *o = options_of_way(c->way);
+    for (size_t q = 0; q < Q; q++)
+        ask_one(c->m, c->w, o, q, &c->mean[q], &c->std[q]);
+    quorum_options_free(o);
+    return NULL;
+}
+
+/* Each call works in memory that another one, of another shape, left behind. */
+static void rows_asked_by_many_threads_keep_their_bits(void **state)
+{
+    world *w = *state;
+    static row_caller c[WAYS], alone;
+    pthread_t thread[WAYS];
+    quorum_model *m = fit_model(w);
+    for (int k = 0; k < WAYS; k++) {
+        c[k] = (row_caller){.m = m, .w = w, .way = k};
+        assert_int_equal(pthread_create(&thread[k], NULL, ask_rows, &c[k]), 0);
+    }
+    for (int k = 0; k < WAYS; k++)
+        pthread_join(thread[k], NULL);
+    for (int k = 0; k < WAYS; k++) {
+        alone = (row_caller){.m = m, .w = w, .way = k};
+        ask_rows(&alone);
+        assert_memory_equal(alone.mean, c[k].mean, sizeof alone.mean);
+        assert_memory_equal(alone.std, c[k].std, sizeof alone.std);
+    }
+    quorum_model_free(m);
+}
+
 static void bad_data_are_refused(void **state)
 {
     world *w = *state;
@@ -599,6 +686,8 @@ int main(void)
         TEST(intervals_are_those_of_a_gaussian),
         TEST(rows_do_not_depend_on_their_batch),
         TEST(many_threads_may_predict_at_once),
+        TEST(a_row_asked_again_allocates_nothing),
+        TEST(rows_asked_by_many_threads_keep_their_bits),
         TEST(bad_data_are_refused),
         TEST(constant_and_duplicate_inputs_are_fine),
         TEST(failed_predictions_are_nan),
