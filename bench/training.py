@@ -110,7 +110,7 @@ def compare(args, folder, name, seed):
     validation, training = table[order[:held]], table[order[held:]]
     data, path = (os.path.join(folder, f) for f in ("train.npy", "model.npz"))
     np.save(data, training)
-    for train, kernel, options in WAYS:
+    for train, kernel, options in (way for way in WAYS if way[0] in args.train):
         fit = run([args.quorum, "fit", data, "-o", path, "--json", "--quiet", "--seed", str(seed),
                    "--train", train, "--kernel", kernel, *options])
         model, meta = read_model(path)
@@ -131,11 +131,12 @@ def main():
     parser.add_argument("--quorum", default="build/quorum", help="the command to measure")
     parser.add_argument("--out", default="bench/results/training.csv")
     parser.add_argument("--sets", nargs="+", default=SETS)
+    parser.add_argument("--train", nargs="+", default=["parts", "random", "subset", "neighbours"])
     parser.add_argument("--seeds", type=int, nargs="+", default=[1])
     parser.add_argument("--validation", type=int, default=4000,
                         help="validation rows at most (a fifth of the training file otherwise)")
     args = parser.parse_args()
-    command = (f"bench/training.py DATA --sets {' '.join(args.sets)} --seeds "
+    command = (f"bench/training.py DATA --sets {' '.join(args.sets)} --train {' '.join(args.train)} --seeds "
                f"{' '.join(map(str, args.seeds))} --validation {args.validation}")
     with tempfile.TemporaryDirectory() as folder:
         write_csv(args.out, command, args.quorum, FIELDS,
