@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 enum { ALIGNMENT = 64 };
@@ -40,6 +41,18 @@ void *mem_alloc_zero(size_t count, size_t size)
     void *p = mem_alloc(count, size);
     if (p)
         memset(p, 0, count * size);
+    return p;
+}
+
+/* Pages that are never touched are never there, unless they are huge ones. */
+void *mem_alloc_sparse(size_t count, size_t size)
+{
+    char *p = mem_alloc(count, size);
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE),
+              first = ((uintptr_t)p + page - 1) / page * page;
+    uintptr_t end = ((uintptr_t)p + count * size) / page * page;
+    if (p && end > first)
+        madvise((void *)first, end - first, MADV_NOHUGEPAGE); /* advice: it may fail */
     return p;
 }
 

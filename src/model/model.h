@@ -5,6 +5,7 @@
 #include "experts/committee.h"
 #include "experts/neighbours.h"
 #include "experts/overlap.h"
+#include "experts/rows.h"
 #include "graph/expert_graph.h"
 #include "model/options.h"
 
@@ -34,6 +35,8 @@ struct quorum_model {
     double *y;                /* n                                              */
     size_t *row;              /* n: original row numbers                        */
     size_t *offset;           /* M + 1                                          */
+    int *owner;               /* M: the rank that has an expert's rows (holdings.c) ... */
+    char *held, *shared;      /* M: 1 where this rank has them; where all have  */
     extra_rows extra;         /* rows that experts hold beyond their own        */
     double *x_mean, *x_scale; /* D                                    */
     double y_mean, y_scale;
@@ -82,6 +85,21 @@ quorum_status model_complete(quorum_model *m);
 
 /* The experts' own rows: every row once. */
 parts model_parts(const quorum_model *m);
+
+/* ---- holdings.c: together, by all ranks ---- */
+
+/* Room for the rows, once offset is known, and their owners. */
+quorum_status model_own_rows(quorum_model *m);
+
+/* The owners' rows, from the slices of a fit. */
+quorum_status model_take_rows(quorum_model *m, const sliced_rows *rows);
+
+/* From now on every rank has the rows of these experts. */
+quorum_status model_hold(const quorum_model *m, const size_t *experts, size_t count);
+quorum_status model_hold_all(const quorum_model *m);
+int model_is_whole(const quorum_model *m);            /* whether that is so */
+quorum_status model_send_home(const quorum_model *m); /* rank 0 has all, to write them */
+size_t model_rows_held(const quorum_model *m);        /* by this rank */
 
 /* Scaled reference inputs, padded to QUERY_MULTIPLE; free with points_free. */
 quorum_status model_reference_points(const quorum_model *m, points *out);

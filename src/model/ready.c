@@ -115,6 +115,8 @@ quorum_status model_committee(const quorum_model *m, const settings *s, const pr
     model_cache *cache = m->cache;
     pthread_mutex_lock(&cache->lock);
     quorum_status status = gather_committee(m);
+    if (status == QUORUM_OK)
+        committee_scale_held(&cache->committee);
     if (status == QUORUM_OK && !cache->asked) {
         status = keep_factors(cache, s, p, &cache->committee);
         cache->asked = status == QUORUM_OK;
