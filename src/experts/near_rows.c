@@ -18,12 +18,14 @@ static quorum_status out_of_memory(size_t queries)
 
 typedef struct {
     const near_holdings *held;
-    const points *Q;
-    const int *home;
-    size_t m;
-    int threads;
-    double *limit; /* Q->n: no farther            */
-    size_t *found; /* Q->n: rows that were found  */
+    const near_question *asked;
+    double *limit;      /* queries: no farther                        */
+    size_t *found;      /* queries: rows that were found here         */
+    size_t *start;      /* queries: where they stand in `rows`        */
+    near_row *rows;     /* count                                      */
+    size_t count, room; /* rows found, and room for them              */
+    size_t *list;       /* queries: scratch                           */
+    team_piece *pieces; /* queries                                    */
     /* room for TOGETHER queries */
     points some;
     double *some_limit, *distance; /* TOGETHER, TOGETHER x m */
@@ -36,6 +38,10 @@ static void search_free(search *s)
     points_free(&s->some);
     mem_free(s->limit);
     mem_free(s->found);
+    mem_free(s->start);
+    mem_free(s->rows);
+    mem_free(s->list);
+    mem_free(s->pieces);
     mem_free(s->some_limit);
     mem_free(s->distance);
     mem_free(s->row);
@@ -44,177 +50,189 @@ static void search_free(search *s)
 
 static quorum_status search_new(search *s)
 {
-    size_t b = s->Q->n, some = b < TOGETHER ? b : TOGETHER;
-    TRY(points_new(some, s->Q->D, &s->some));
+    size_t b = s->asked->Q->n, some = b < TOGETHER ? b : TOGETHER, m = s->asked->m;
+    TRY(points_new(some, s->asked->Q->D, &s->some));
     NEW_ARRAY(s->limit, b);
     NEW_ZEROED(s->found, b);
+    NEW_ZEROED(s->start, b);
+    NEW_ARRAY(s->list, b);
+    NEW_ARRAY(s->pieces, b);
     NEW_ARRAY(s->some_limit, some);
-    NEW_ARRAY(s->distance, some * s->m);
-    NEW_ARRAY(s->row, some * s->m);
+    NEW_ARRAY(s->distance, some * m);
+    NEW_ARRAY(s->row, some * m);
     NEW_ARRAY(s->some_found, some);
-    if (!s->limit || !s->found || !s->some_limit || !s->distance || !s->row || !s->some_found)
+    if (!s->limit || !s->found || !s->start || !s->list || !s->pieces || !s->some_limit ||
+        !s->distance || !s->row || !s->some_found)
         return out_of_memory(b);
     for (size_t q = 0; q < b; q++)
         s->limit[q] = INFINITY;
     return QUORUM_OK;
 }
 
-static near_row describe(const search *s, size_t place)
+static quorum_status make_room(search *s, size_t more)
 {
-    size_t row = s->row[place], number = s->held->number ? s->held->number[row] : row;
-    return (near_row){.distance = s->distance[place],
-                      .number = number,
-                      .tag = s->held->tag ? s->held->tag[row] : number};
+    if (s->count + more <= s->room)
+        return QUORUM_OK;
+    size_t room = s->count + more + s->count / 2;
+    near_row *rows = mem_grow(s->rows, s->count, room, sizeof *rows);
+    if (!rows)
+        return out_of_memory(s->asked->Q->n);
+    s->rows = rows;
+    s->room = room;
+    return QUORUM_OK;
 }
 
 /* Up to TOGETHER of the listed queries. */
 static quorum_status search_some(search *s, const size_t *query, size_t count)
 {
-    points_gather(s->Q, query, count, &s->some);
+    size_t m = s->asked->m, more = 0;
+    points_gather(s->asked->Q, query, count, &s->some);
     for (size_t i = 0; i < count; i++)
         s->some_limit[i] = s->limit[query[i]];
-    TRY(neighbour_search_within(s->held->index, &s->some, s->m, s->some_limit, s->threads, s->row,
-                                s->distance, s->some_found));
-    for (size_t i = 0; i < count; i++)
-        s->found[query[i]] = s->some_found[i];
-    return QUORUM_OK;
-}
-
-/* Those at home here: n->nearest and found; limits. */
-static quorum_status search_at_home(search *s, near_rows *n)
-{
-    for (size_t at = 0; s->held->index && at < n->count; at += TOGETHER) {
-        size_t some = n->count - at < TOGETHER ? n->count - at : TOGETHER;
-        TRY(search_some(s, n->query + at, some));
-        for (size_t i = 0; i < some; i++) {
-            size_t q = n->query[at + i], found = s->found[q];
-            for (size_t k = 0; k < found; k++)
-                n->nearest[(at + i) * s->m + k] = describe(s, i * s->m + k);
-            n->found[at + i] = found;
-            if (found == s->m)
-                s->limit[q] = s->distance[i * s->m + found - 1];
-        }
-    }
-    return QUORUM_OK;
-}
-
-/* ---- The others' queries ---- */
-
-typedef struct {
-    size_t *order;  /* Q->n: queries by home, in the order of their numbers */
-    size_t *start;  /* ranks + 1: each rank's in `order`                    */
-    near_row *rows; /* what was found for them, in that order               */
-    size_t count, room;
-    size_t *theirs;               /* ranks x my queries: rows that each found for mine */
-    size_t *out_bytes, *in_bytes; /* ranks                                             */
-    near_row *came;               /* rank by rank                                      */
-    team_piece *pieces;           /* Q->n                                              */
-} errand;
-
-static void errand_free(errand *e)
-{
-    mem_free(e->order);
-    mem_free(e->start);
-    mem_free(e->rows);
-    mem_free(e->theirs);
-    mem_free(e->out_bytes);
-    mem_free(e->in_bytes);
-    mem_free(e->came);
-    mem_free(e->pieces);
-}
-
-static quorum_status errand_new(const search *s, size_t mine, errand *e)
-{
-    size_t ranks = (size_t)team_size(), b = s->Q->n, at = 0;
-    *e = (errand){0};
-    NEW_ARRAY(e->order, b);
-    NEW_ARRAY(e->start, ranks + 1);
-    NEW_ZEROED(e->theirs, ranks * mine);
-    NEW_ARRAY(e->out_bytes, ranks);
-    NEW_ARRAY(e->in_bytes, ranks);
-    NEW_ARRAY(e->pieces, b);
-    if (!e->order || !e->start || !e->theirs || !e->out_bytes || !e->in_bytes || !e->pieces)
-        return out_of_memory(b);
-    for (size_t r = 0; r < ranks; r++) {
-        e->start[r] = at;
-        for (size_t q = 0; q < b; q++)
-            if (s->home[q] == (int)r)
-                e->order[at++] = q;
-    }
-    e->start[ranks] = at;
-    return QUORUM_OK;
-}
-
-static void share_limits(search *s, errand *e)
-{
-    for (size_t q = 0; q < s->Q->n; q++)
-        e->pieces[q] =
-            (team_piece){.data = &s->limit[q], .bytes = sizeof *s->limit, .owner = s->home[q]};
-    team_share(e->pieces, s->Q->n);
-}
-
-static quorum_status keep_rows(const search *s, size_t count, errand *e)
-{
-    size_t more = 0;
+    TRY(neighbour_search_within(s->held->index, &s->some, m, s->some_limit, s->asked->threads,
+                                s->row, s->distance, s->some_found));
     for (size_t i = 0; i < count; i++)
         more += s->some_found[i];
-    if (e->count + more > e->room) {
-        size_t room = 2 * (e->count + more);
-        near_row *rows = mem_grow(e->rows, e->count, room, sizeof *rows);
-        if (!rows)
-            return out_of_memory(s->Q->n);
-        e->rows = rows;
-        e->room = room;
+    TRY(make_room(s, more));
+    for (size_t i = 0; i < count; i++) {
+        s->found[query[i]] = s->some_found[i];
+        s->start[query[i]] = s->count;
+        for (size_t k = i * m; k < i * m + s->some_found[i]; k++)
+            s->rows[s->count++] = (near_row){.distance = s->distance[k],
+                                             .number = s->held->number[s->row[k]],
+                                             .tag = s->held->tag ? s->held->tag[s->row[k]] : 0};
     }
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < s->some_found[i]; k++)
-            e->rows[e->count++] = describe(s, i * s->m + k);
     return QUORUM_OK;
 }
 
-static quorum_status search_for_others(search *s, errand *e)
+/* The queries for which this rank searches first, or those for which it does not. */
+static quorum_status search_those(search *s, int first)
 {
-    for (int r = 0; s->held->index && r < team_size(); r++)
-        for (size_t at = e->start[r]; r != team_rank() && at < e->start[r + 1]; at += TOGETHER) {
-            size_t left = e->start[r + 1] - at, some = left < TOGETHER ? left : TOGETHER;
-            TRY(search_some(s, e->order + at, some));
-            TRY(keep_rows(s, some, e));
+    size_t count = 0;
+    for (size_t q = 0; s->held->index && q < s->asked->Q->n; q++)
+        if ((s->asked->first[q] == team_rank()) == first)
+            s->list[count++] = q;
+    for (size_t at = 0; at < count; at += TOGETHER)
+        TRY(search_some(s, s->list + at, count - at < TOGETHER ? count - at : TOGETHER));
+    return QUORUM_OK;
+}
+
+/* How far the others have to look. */
+static void share_limits(search *s)
+{
+    for (size_t q = 0; q < s->asked->Q->n; q++) {
+        int first = s->asked->first[q];
+        if (first == team_rank() && s->found[q] == s->asked->m)
+            s->limit[q] = s->rows[s->start[q] + s->found[q] - 1].distance;
+        s->pieces[q] = (team_piece){&s->limit[q], sizeof *s->limit, first};
+    }
+    team_share(s->pieces, s->asked->Q->n);
+}
+
+/* ---- The way home ---- */
+
+typedef struct {
+    size_t width;                 /* numbers of a row that goes along, or 0            */
+    size_t *out, *in;             /* ranks: rows that go to and come from each         */
+    size_t *out_bytes, *in_bytes; /* ranks                                             */
+    size_t *counts;               /* queries by home: rows found for each              */
+    size_t *theirs;               /* ranks x my queries: rows that each found for mine */
+    near_row *list, *came;        /* out, by home and query; in, by rank and query     */
+    double *rows, *came_rows;     /* the same: the rows                                */
+} journey;
+
+static void journey_free(journey *j)
+{
+    mem_free(j->out);
+    mem_free(j->in);
+    mem_free(j->out_bytes);
+    mem_free(j->in_bytes);
+    mem_free(j->counts);
+    mem_free(j->theirs);
+    mem_free(j->list);
+    mem_free(j->came);
+    mem_free(j->rows);
+    mem_free(j->came_rows);
+}
+
+static quorum_status journey_new(const search *s, size_t mine, journey *j)
+{
+    size_t ranks = (size_t)team_size();
+    *j = (journey){.width = s->held->X ? s->asked->Q->D + 1 : 0};
+    NEW_ZEROED(j->out, ranks);
+    NEW_ZEROED(j->in, ranks);
+    NEW_ZEROED(j->out_bytes, ranks);
+    NEW_ARRAY(j->in_bytes, ranks);
+    NEW_ARRAY(j->counts, s->asked->Q->n);
+    NEW_ARRAY(j->theirs, ranks * mine);
+    NEW_ARRAY(j->list, s->count);
+    NEW_ARRAY(j->rows, s->count * j->width);
+    if (j->out && j->in && j->out_bytes && j->in_bytes && j->counts && j->theirs && j->list &&
+        j->rows)
+        return QUORUM_OK;
+    return out_of_memory(s->asked->Q->n);
+}
+
+static void pack_row(const search *s, const near_row *row, double *out)
+{
+    size_t D = s->asked->Q->D;
+    memcpy(out, s->held->X + row->number * D, D * sizeof *out);
+    out[D] = s->held->y[row->number];
+}
+
+/* What was found, by the queries' homes. */
+static void pack(const search *s, journey *j)
+{
+    size_t at = 0, listed = 0;
+    for (int r = 0; r < team_size(); r++)
+        for (size_t q = 0; q < s->asked->Q->n; q++) {
+            if (s->asked->home[q] != r)
+                continue;
+            j->counts[listed++] = s->found[q];
+            j->out_bytes[r] += sizeof *j->counts;
+            j->out[r] += s->found[q];
+            for (size_t k = 0; k < s->found[q]; k++, at++) {
+                j->list[at] = s->rows[s->start[q] + k];
+                if (j->width > 0)
+                    pack_row(s, &j->list[at], j->rows + at * j->width);
+            }
         }
-    return QUORUM_OK;
 }
 
-/* found[q] of the queries in e->order, as a list that can be sent. */
-static quorum_status send_counts(const search *s, size_t mine, errand *e)
+static void exchange_counts(journey *j, size_t mine)
 {
-    size_t *counts, b = s->Q->n;
-    NEW_ARRAY(counts, b);
-    TRY(team_agree(counts ? QUORUM_OK : out_of_memory(b)));
-    for (size_t i = 0; i < b; i++)
-        counts[i] = s->found[e->order[i]];
-    for (int r = 0; r < team_size(); r++) {
-        e->out_bytes[r] = (e->start[r + 1] - e->start[r]) * sizeof *counts;
-        e->in_bytes[r] = mine * sizeof *counts;
-    }
-    team_exchange(counts, e->out_bytes, e->theirs, e->in_bytes);
-    mem_free(counts);
-    memset(e->theirs + (size_t)team_rank() * mine, 0, mine * sizeof *e->theirs);
-    return QUORUM_OK;
+    for (int r = 0; r < team_size(); r++)
+        j->in_bytes[r] = mine * sizeof *j->theirs;
+    team_exchange(j->counts, j->out_bytes, j->theirs, j->in_bytes);
+    for (size_t r = 0; r < (size_t)team_size(); r++)
+        for (size_t i = 0; i < mine; i++)
+            j->in[r] += j->theirs[r * mine + i];
 }
 
-static quorum_status send_found(const search *s, size_t mine, errand *e)
+static void exchange_items(journey *j, const void *out, size_t bytes, void *in)
+{
+    for (int r = 0; r < team_size(); r++) {
+        j->out_bytes[r] = j->out[r] * bytes;
+        j->in_bytes[r] = j->in[r] * bytes;
+    }
+    team_exchange(out, j->out_bytes, in, j->in_bytes);
+}
+
+static quorum_status send_found(const search *s, journey *j, size_t mine)
 {
     size_t all = 0;
-    for (int r = 0; r < team_size(); r++) {
-        e->out_bytes[r] = e->in_bytes[r] = 0;
-        for (size_t i = e->start[r]; r != team_rank() && i < e->start[r + 1]; i++)
-            e->out_bytes[r] += s->found[e->order[i]] * sizeof *e->rows;
-        for (size_t i = 0; i < mine; i++)
-            e->in_bytes[r] += e->theirs[(size_t)r * mine + i] * sizeof *e->rows;
-        all += e->in_bytes[r];
-    }
-    NEW_ARRAY(e->came, all / sizeof *e->came);
-    TRY(team_agree(e->came ? QUORUM_OK : out_of_memory(mine)));
-    team_exchange(e->rows, e->out_bytes, e->came, e->in_bytes);
+    pack(s, j);
+    exchange_counts(j, mine);
+    for (int r = 0; r < team_size(); r++)
+        all += j->in[r];
+    NEW_ARRAY(j->came, all);
+    NEW_ARRAY(j->came_rows, all * j->width);
+    TRY(team_agree(j->came && j->came_rows ? QUORUM_OK : out_of_memory(mine)));
+    exchange_items(j, j->list, sizeof *j->list, j->came);
+    if (j->width > 0)
+        exchange_items(j, j->rows, j->width * sizeof *j->rows, j->came_rows);
+    for (size_t i = 0; j->width > 0 && i < all; i++)
+        j->came[i].tag = i;
     return QUORUM_OK;
 }
 
@@ -226,8 +244,8 @@ static int nearer_first(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* The m nearest of what was found at home and of what came. */
-static quorum_status merge(const errand *e, near_rows *n)
+/* The m nearest of what came. */
+static quorum_status merge(const journey *j, near_rows *n)
 {
     size_t ranks = (size_t)team_size(), *at = NULL;
     near_row *all = NULL;
@@ -236,22 +254,21 @@ static quorum_status merge(const errand *e, near_rows *n)
         status = out_of_memory(n->count);
         goto done;
     }
-    for (size_t r = 0, from = 0; r < ranks; from += e->in_bytes[r++] / sizeof *all)
+    for (size_t r = 0, from = 0; r < ranks; from += j->in[r++])
         at[r] = from;
     for (size_t i = 0; i < n->count; i++) {
-        size_t count = n->found[i];
-        near_row *nearest = n->nearest + i * n->m;
-        memcpy(all, nearest, count * sizeof *all);
+        size_t count = 0, lists = 0;
         for (size_t r = 0; r < ranks; r++) {
-            size_t more = e->theirs[r * n->count + i];
-            memcpy(all + count, e->came + at[r], more * sizeof *all);
+            size_t more = j->theirs[r * n->count + i];
+            memcpy(all + count, j->came + at[r], more * sizeof *all);
             count += more;
             at[r] += more;
+            lists += more > 0;
         }
-        if (count > n->found[i])
+        if (lists > 1)
             qsort(all, count, sizeof *all, nearer_first);
         n->found[i] = count < n->m ? count : n->m;
-        memcpy(nearest, all, n->found[i] * sizeof *all);
+        memcpy(n->nearest + i * n->m, all, n->found[i] * sizeof *all);
     }
 done:
     mem_free(at);
@@ -259,37 +276,37 @@ done:
     return status;
 }
 
-static quorum_status ask_others(search *s, near_rows *n)
+static quorum_status go_home(const search *s, near_rows *n)
 {
-    errand e;
-    quorum_status status = team_agree(errand_new(s, n->count, &e));
-    if (status < 0)
-        goto done;
-    share_limits(s, &e);
-    TRY_OR_DONE(team_agree(search_for_others(s, &e)));
-    TRY_OR_DONE(send_counts(s, n->count, &e));
-    TRY_OR_DONE(send_found(s, n->count, &e));
-    TRY_OR_DONE(team_agree(merge(&e, n)));
-done:
-    errand_free(&e);
+    journey j;
+    quorum_status status = team_agree(journey_new(s, n->count, &j));
+    if (status == QUORUM_OK)
+        status = send_found(s, &j, n->count);
+    if (status == QUORUM_OK)
+        status = team_agree(merge(&j, n));
+    if (status == QUORUM_OK) {
+        n->rows = j.came_rows;
+        j.came_rows = NULL;
+    }
+    journey_free(&j);
     return status;
 }
 
 /* ---- All of it ---- */
 
-static quorum_status near_rows_new(const points *Q, const int *home, size_t m, near_rows *n)
+static quorum_status near_rows_new(const near_question *asked, near_rows *n)
 {
-    size_t count = 0;
-    for (size_t q = 0; q < Q->n; q++)
-        count += home[q] == team_rank();
-    *n = (near_rows){.m = m};
+    size_t count = 0, b = asked->Q->n;
+    for (size_t q = 0; q < b; q++)
+        count += asked->home[q] == team_rank();
+    *n = (near_rows){.m = asked->m};
     NEW_ARRAY(n->query, count);
     NEW_ZEROED(n->found, count);
-    NEW_ARRAY(n->nearest, count * m);
+    NEW_ARRAY(n->nearest, count * n->m);
     if (!n->query || !n->found || !n->nearest)
         return out_of_memory(count);
-    for (size_t q = 0; q < Q->n; q++)
-        if (home[q] == team_rank())
+    for (size_t q = 0; q < b; q++)
+        if (asked->home[q] == team_rank())
             n->query[n->count++] = q;
     return QUORUM_OK;
 }
@@ -299,21 +316,23 @@ void near_rows_free(near_rows *n)
     mem_free(n->query);
     mem_free(n->found);
     mem_free(n->nearest);
+    mem_free(n->rows);
     *n = (near_rows){0};
 }
 
-quorum_status near_rows_find(const near_holdings *held, const points *Q, const int *home, size_t m,
-                             int threads, near_rows *out)
+quorum_status near_rows_find(const near_holdings *held, const near_question *asked, near_rows *out)
 {
-    search s = {.held = held, .Q = Q, .home = home, .m = m, .threads = threads};
-    quorum_status status = near_rows_new(Q, home, m, out);
+    search s = {.held = held, .asked = asked};
+    quorum_status status = near_rows_new(asked, out);
     if (status == QUORUM_OK)
         status = search_new(&s);
     if (status == QUORUM_OK)
-        status = search_at_home(&s, out);
-    status = team_agree(status);
-    if (status == QUORUM_OK && team_size() > 1)
-        status = ask_others(&s, out);
+        status = search_those(&s, 1);
+    TRY_OR_DONE(team_agree(status));
+    share_limits(&s);
+    TRY_OR_DONE(team_agree(search_those(&s, 0)));
+    TRY_OR_DONE(go_home(&s, out));
+done:
     search_free(&s);
     if (status < 0)
         near_rows_free(out);

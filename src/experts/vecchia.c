@@ -453,7 +453,8 @@ static quorum_status find_by_index(target_search *s)
         near_rows around;
         size_t left = s->count - first, some = left < INDEX_CHUNK ? left : INDEX_CHUNK;
         points Q = points_view(&targets, first, some);
-        TRY_OR_DONE(near_rows_find(&held, &Q, home + first, room, s->p->threads, &around));
+        near_question asked = {&Q, home + first, home + first, room, s->p->threads};
+        TRY_OR_DONE(near_rows_find(&held, &asked, &around));
         for (size_t i = 0; i < around.count; i++)
             keep_allowed(s, first + around.query[i], around.nearest + i * room, around.found[i]);
         near_rows_free(&around);

@@ -228,17 +228,10 @@ static quorum_status read_sizes(npz_reader *npz, const char *name, size_t *count
     return status;
 }
 
-static quorum_status load_rows(load_state *l)
+static quorum_status load_offsets(load_state *l)
 {
     quorum_model *m = l->m;
-    size_t shape[2] = {0, 0}, n = 0, M1 = 0;
-    TRY(read_array(l->npz, "X", 2, shape, &m->X));
-    if (shape[0] == 0 || shape[1] == 0 || shape[0] > INT_MAX)
-        return damaged("X has no rows or columns");
-    m->n = n = shape[0];
-    size_t D = shape[1];
-    TRY(read_array(l->npz, "y", 1, &n, &m->y));
-    TRY(read_sizes(l->npz, "row", &n, SIZE_MAX / 2, &m->row));
+    size_t M1 = 0;
     TRY(read_sizes(l->npz, "offset", &M1, m->n, &m->offset));
     if (M1 < 2 || m->offset[0] != 0 || m->offset[M1 - 1] != m->n)
         return damaged("offset does not span the rows");
@@ -246,6 +239,52 @@ static quorum_status load_rows(load_state *l)
         if (m->offset[e] >= m->offset[e + 1])
             return damaged("offset is not ascending");
     m->M = M1 - 1;
+    return QUORUM_OK;
+}
+
+static quorum_status load_all_rows(load_state *l, size_t D)
+{
+    quorum_model *m = l->m;
+    size_t shape[] = {m->n, D};
+    TRY(read_array(l->npz, "X", 2, shape, &m->X));
+    TRY(read_array(l->npz, "y", 1, &m->n, &m->y));
+    return read_sizes(l->npz, "row", &m->n, SIZE_MAX / 2, &m->row);
+}
+
+/* The rows of this rank's experts; where they came from nobody asks a team. */
+static quorum_status load_own_rows(load_state *l, size_t D)
+{
+    quorum_model *m = l->m;
+    size_t shape[2];
+    TRY(model_find_owners(m));
+    npz_sections own = {.count = m->M, .first = m->offset, .wanted = m->held};
+    TRY(npz_get_some_doubles(l->npz, "X", 2, shape, &own, &m->X));
+    if (shape[1] != D)
+        return damaged("X");
+    TRY(npz_get_some_doubles(l->npz, "y", 1, shape, &own, &m->y));
+    for (size_t e = 0; e < m->M; e++)
+        for (size_t i = m->offset[e]; m->held[e] && i < m->offset[e + 1]; i++) {
+            for (size_t d = 0; d < D; d++)
+                if (!isfinite(m->X[i * D + d]))
+                    return damaged("X");
+            if (!isfinite(m->y[i]))
+                return damaged("y");
+        }
+    return QUORUM_OK;
+}
+
+static quorum_status load_rows(load_state *l)
+{
+    quorum_model *m = l->m;
+    size_t shape[2] = {0, 0};
+    TRY(npz_get_shape(l->npz, "X", 2, shape));
+    if (shape[0] == 0 || shape[1] == 0 || shape[0] > INT_MAX)
+        return damaged("X has no rows or columns");
+    m->n = shape[0];
+    size_t D = shape[1];
+    TRY(load_offsets(l));
+    int whole = team_size() == 1 || l->version >= FORMAT_VERSION_OVERLAP;
+    TRY(whole ? load_all_rows(l, D) : load_own_rows(l, D));
     TRY(read_array(l->npz, "x_mean", 1, &D, &m->x_mean));
     TRY(read_array(l->npz, "x_scale", 1, &D, &m->x_scale));
     for (size_t d = 0; d < D; d++)

@@ -10,22 +10,29 @@
 
 enum { ROWS_TOGETHER = 1 << 18 }; /* rows that travel at a time */
 
-quorum_status model_own_rows(quorum_model *m)
+quorum_status model_find_owners(quorum_model *m)
 {
-    parts all = model_parts(m);
-    m->X = mem_alloc_sparse(m->n * m->D, sizeof *m->X);
-    m->y = mem_alloc_sparse(m->n, sizeof *m->y);
+    parts all = {.n = m->n, .M = m->M, .offset = m->offset};
     NEW_ZEROED(m->owner, m->M);
     NEW_ZEROED(m->held, m->M);
     NEW_ZEROED(m->shared, m->M);
-    if (!m->X || !m->y || !m->owner || !m->held || !m->shared)
-        return failure(QUORUM_E_MEMORY, "out of memory for %zu rows of %zu inputs", m->n, m->D);
+    if (!m->owner || !m->held || !m->shared)
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu experts", m->M);
     TRY(expert_owners(&all, m->owner));
     for (size_t e = 0; e < m->M; e++) {
         m->held[e] = m->owner[e] == team_rank();
         m->shared[e] = team_size() == 1;
     }
     return QUORUM_OK;
+}
+
+quorum_status model_own_rows(quorum_model *m)
+{
+    m->X = mem_alloc_sparse(m->n * m->D, sizeof *m->X);
+    m->y = mem_alloc_sparse(m->n, sizeof *m->y);
+    if (!m->X || !m->y)
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu rows of %zu inputs", m->n, m->D);
+    return model_find_owners(m);
 }
 
 int model_is_whole(const quorum_model *m)

@@ -3,7 +3,7 @@
 #define QRM_MODEL_MODEL_H
 
 #include "experts/committee.h"
-#include "experts/neighbours.h"
+#include "experts/near_rows.h"
 #include "experts/overlap.h"
 #include "experts/rows.h"
 #include "graph/expert_graph.h"
@@ -88,7 +88,8 @@ parts model_parts(const quorum_model *m);
 
 /* ---- holdings.c: together, by all ranks ---- */
 
-/* Room for the rows, once offset is known, and their owners. */
+/* owner, held and shared, once offset is known; then also room for the rows. */
+quorum_status model_find_owners(quorum_model *m);
 quorum_status model_own_rows(quorum_model *m);
 
 /* The owners' rows, from the slices of a fit. */
@@ -130,6 +131,10 @@ quorum_status model_rows(const quorum_model *m, const committee **out);
 /* The search for nearest rows, over the model's rows. */
 quorum_status model_neighbour_index(const quorum_model *m, const settings *s,
                                     const neighbour_index **out);
+
+/* The same where each rank has only its own experts' rows. */
+quorum_status model_near_holdings(const quorum_model *m, const settings *s,
+                                  const near_holdings **out);
 
 /* GRBCM's experts over the listed ones; base_expert as in experts/base.h. */
 quorum_status model_base_committee(const quorum_model *m, const size_t *experts, size_t count,

@@ -37,7 +37,8 @@ typedef struct {
     const progress *progress;
     const rule *rule;
     const committee *c;
-    const neighbour_index *index; /* NULL: no neighbourhoods                           */
+    const neighbour_index *index; /* NULL: no neighbourhoods, ...                      */
+    const near_holdings *held;    /* ... or each rank searches its own rows            */
     selection chosen;
     size_t *experts, count; /* of the committee that may take part                     */
     size_t used;            /* experts of the model that may take part                 */
@@ -185,6 +186,15 @@ done:
     return status;
 }
 
+/* Experts that are asked one by one are asked where they live, and neighbourhoods alone are
+ * brought together from all ranks; but pairs of experts, and a base that all share, need rows
+ * that other ranks own. */
+static int needs_all_rows(const plan *p)
+{
+    int pairs = p->rule->kind == TAKES_COVARIANCE && p->chosen.kind != SELECT_NONE;
+    return pairs || p->rule->kind == TAKES_BASE;
+}
+
 static quorum_status make_plan(const quorum_model *m, const quorum_options *options,
                                const double *X, size_t n, plan *p)
 {
@@ -194,12 +204,16 @@ static quorum_status make_plan(const quorum_model *m, const quorum_options *opti
     p->memory = options_memory(p->s);
     TRY(options_method(p->s, &p->rule, &p->chosen, &p->neighbours));
     p->neighbours = p->neighbours < m->n ? p->neighbours : m->n;
+    if (needs_all_rows(p))
+        TRY(model_hold_all(m));
     if (p->chosen.kind == SELECT_NONE)
         TRY(model_rows(m, &p->c));
     else
         TRY(model_committee(m, p->s, p->progress, &p->c));
-    if (p->neighbours > 0)
+    if (p->neighbours > 0 && model_is_whole(m))
         TRY(model_neighbour_index(m, p->s, &p->index));
+    else if (p->neighbours > 0)
+        TRY(model_near_holdings(m, p->s, &p->held));
     if (!NEW_ARRAY(p->experts, m->M))
         return failure(QUORUM_E_MEMORY, "out of memory for %zu experts", m->M);
     TRY_OR_DONE(choose_experts(p, X, n));
@@ -313,7 +327,8 @@ static quorum_status aggregate_jointly(const plan *p, const points *Q, size_t K,
         return failure(QUORUM_E_MEMORY, "out of memory for the covariances of %zu experts", seats);
     if (near) {
         TRY(neighbourhoods_new(Q->n, out->real, p->neighbours, p->m->spread, near));
-        TRY(neighbourhoods_find(p->c, p->index, Q, p->threads, near));
+        if (p->index)
+            TRY(neighbourhoods_find(p->c, p->index, Q, p->threads, near));
     }
     *unsure = 0;
     if (K > 0) {
@@ -321,8 +336,10 @@ static quorum_status aggregate_jointly(const plan *p, const points *Q, size_t K,
         TRY(assembly_ask(&j->a, 1, 1, FACTOR_SHARE * p->memory, p->threads));
         TRY(npae_pairs(&j->a, p->threads, j->pairs));
     }
-    if (near)
+    if (near && p->index)
         TRY(nearest_seat(&j->a, seats - 1, near, p->threads, j->pairs));
+    else if (near)
+        TRY(nearest_seat_scattered(&j->a, seats - 1, p->held, near, p->threads));
     return npae_solve(&j->a, j->pairs, p->threads, out);
 }
 
