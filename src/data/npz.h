@@ -19,6 +19,12 @@ quorum_status npz_add_doubles(npz_writer *w, const char *name, int ndim, const s
                               const double *data);
 quorum_status npz_add_int64(npz_writer *w, const char *name, int ndim, const size_t *shape,
                             const int64_t *data);
+
+/* The data come when they are written, piece by piece in their order: `pull` gives the next
+ * `bytes` of them, or fails. */
+typedef quorum_status (*npz_pull)(void *context, void *to, size_t bytes);
+quorum_status npz_add_pulled(npz_writer *w, const char *name, int ndim, const size_t *shape,
+                             npz_pull pull, void *context);
 quorum_status npz_add_text(npz_writer *w, const char *name /* with its extension */,
                            const char *text);
 

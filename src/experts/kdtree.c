@@ -431,6 +431,7 @@ static quorum_status move_rows(const shared_split *s, boxed_rows *out)
         NEW_ARRAY(out->moved, out->count * s->rows.D);
         NEW_ARRAY(out->row, out->count);
         out->X = out->moved;
+        rows_note(out->count);
         if (out->moved && out->row)
             sort_rows(s, &m, out);
         else

@@ -2,9 +2,24 @@
 
 #include "base/memory.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 enum { TOGETHER = 1 << 16 }; /* rows that are fetched at a time */
+
+static atomic_size_t most_held;
+
+void rows_note(size_t held)
+{
+    size_t most = atomic_load(&most_held);
+    while (held > most && !atomic_compare_exchange_weak(&most_held, &most, held))
+        ;
+}
+
+size_t rows_most_held(void)
+{
+    return atomic_load(&most_held);
+}
 
 static quorum_status out_of_memory(size_t rows)
 {
@@ -134,6 +149,7 @@ quorum_status rows_gather(const sliced_rows *r, double **X, double **y, sliced_r
     TRY(team_agree(*X && *y ? QUORUM_OK : out_of_memory(r->n)));
     share_slices(r, r->X, r->D, *X);
     share_slices(r, r->y, 1, *y);
+    rows_note(r->n);
     *whole = (sliced_rows){.n = r->n, .D = r->D, .X = *X, .y = *y, .whole = 1};
     return QUORUM_OK;
 }

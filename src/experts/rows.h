@@ -33,6 +33,10 @@ quorum_status rows_fetch(const sliced_rows *r, const size_t *which, size_t count
 quorum_status rows_deliver(const sliced_rows *r, const size_t *list, const size_t *start,
                            size_t lists, const int *owner, double *X, double *y);
 
+/* For the account: this rank holds so many of the training rows; the most that it ever held. */
+void rows_note(size_t held);
+size_t rows_most_held(void);
+
 /* All rows to every rank; X and y are new and the caller's to free. */
 quorum_status rows_gather(const sliced_rows *r, double **X, double **y, sliced_rows *whole);
 

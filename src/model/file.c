@@ -113,21 +113,32 @@ static quorum_status add_indices(const quorum_model *m, npz_writer *w, stored_in
     return npz_add_int64(w, "extra_offset", 1, &M1, i->extra_offset);
 }
 
-static quorum_status save(const quorum_model *m, const char *path)
+/* home: where rows come from that this rank has not; NULL: it has all. */
+static quorum_status add_rows(const quorum_model *m, npz_writer *w, rows_home *home)
+{
+    size_t nD[] = {m->n, m->D};
+    if (!home) {
+        TRY(npz_add_doubles(w, "X", 2, nD, m->X));
+        return npz_add_doubles(w, "y", 1, &m->n, m->y);
+    }
+    TRY(npz_add_pulled(w, "X", 2, nD, rows_home_next, home));
+    return npz_add_pulled(w, "y", 1, &m->n, rows_home_next, home);
+}
+
+static quorum_status save(const quorum_model *m, const char *path, rows_home *home)
 {
     const double *theta = m->log_theta;
     stored_indices indices = {0};
     char *meta = make_meta(m);
     npz_writer *w = npz_writer_new();
     quorum_status status = QUORUM_OK;
-    size_t nD[] = {m->n, m->D}, MM[] = {m->M, m->M}, rD[] = {m->references, m->D};
+    size_t MM[] = {m->M, m->M}, rD[] = {m->references, m->D};
     if (!w || !meta) {
         status = failure(QUORUM_E_MEMORY, "out of memory for saving the model");
         goto done;
     }
     TRY_OR_DONE(npz_add_text(w, "meta.json", meta));
-    TRY_OR_DONE(npz_add_doubles(w, "X", 2, nD, m->X));
-    TRY_OR_DONE(npz_add_doubles(w, "y", 1, &m->n, m->y));
+    TRY_OR_DONE(add_rows(m, w, home));
     TRY_OR_DONE(add_indices(m, w, &indices));
     TRY_OR_DONE(npz_add_doubles(w, "log_lengthscale", 1, &m->D, theta));
     TRY_OR_DONE(npz_add_doubles(w, "log_signal_variance", 0, NULL, theta + m->D));
@@ -156,7 +167,14 @@ quorum_status quorum_save(const quorum_model *m, const char *path)
 {
     if (!m || !path)
         return failure(QUORUM_E_ARGUMENT, "quorum_save: model and path must not be NULL");
-    return team_agree(team_rank() == 0 ? save(m, path) : QUORUM_OK);
+    rows_home *home = NULL;
+    if (!model_is_whole(m))
+        TRY(rows_home_new(m, &home));
+    quorum_status status = team_rank() == 0 ? save(m, path, home) : QUORUM_OK;
+    if (home)
+        rows_home_finish(home);
+    rows_home_free(home);
+    return team_agree(status);
 }
 
 /* ---- Loading: nothing in the file is believed before it is checked ---- */
@@ -248,6 +266,7 @@ static quorum_status load_all_rows(load_state *l, size_t D)
     size_t shape[] = {m->n, D};
     TRY(read_array(l->npz, "X", 2, shape, &m->X));
     TRY(read_array(l->npz, "y", 1, &m->n, &m->y));
+    rows_note(m->n);
     return read_sizes(l->npz, "row", &m->n, SIZE_MAX / 2, &m->row);
 }
 

@@ -94,6 +94,7 @@ static void learn_scaling(const scaling_job *j)
 static quorum_status standardise(quorum_model *m, const sliced_rows *given, double **Z, double **t)
 {
     size_t count = held_rows(given).count;
+    rows_note(count);
     NEW_ARRAY(m->x_mean, m->D);
     NEW_ARRAY(m->x_scale, m->D);
     NEW_ARRAY(*Z, count * m->D);
@@ -346,7 +347,6 @@ static quorum_status fit(quorum_model *m, const sliced_rows *given, const char *
     TRY_OR_DONE(model_complete(m));
     if (s->calibrate)
         TRY_OR_DONE(model_calibrate(m, options));
-    TRY_OR_DONE(model_send_home(m));
     m->seconds_total = wall_seconds() - start;
     status = event != QUORUM_OK ? event : s->theta[0] == '\0' ? say_bounds(m) : QUORUM_OK;
 done:

@@ -23,6 +23,7 @@ quorum_status model_find_owners(quorum_model *m)
         m->held[e] = m->owner[e] == team_rank();
         m->shared[e] = team_size() == 1;
     }
+    rows_note(model_rows_held(m));
     return QUORUM_OK;
 }
 
@@ -125,6 +126,7 @@ quorum_status model_hold(const quorum_model *m, const size_t *experts, size_t co
     }
     team_share(pieces, listed);
     mem_free(pieces);
+    rows_note(model_rows_held(m));
     return QUORUM_OK;
 }
 
@@ -142,76 +144,138 @@ quorum_status model_hold_all(const quorum_model *m)
     return status;
 }
 
-/* ---- From the owners to rank 0 ---- */
+/* ---- From the owners to rank 0, to be written ---- */
 
-typedef struct {
-    size_t *out_bytes, *in_bytes; /* ranks                                   */
-    double *out, *in;             /* rows of some experts: inputs and target */
-} homecoming;
+/* The rows of a model in their order, some experts at a time: first all inputs, then all
+ * targets.  All ranks go through the same steps. */
+struct rows_home {
+    const quorum_model *m;
+    size_t expert;                /* the next one                                */
+    int targets;                  /* 0: inputs, 1: targets, 2: all have been sent */
+    size_t *out_bytes, *in_bytes; /* ranks                                       */
+    double *out, *in;             /* of some experts: what travels               */
+    double *here;                 /* on rank 0: in the order of the rows         */
+    size_t taken, there;          /* of `here`: bytes given away, bytes          */
+};
 
-static void homecoming_free(homecoming *h)
+/* Numbers of some experts at most. */
+static size_t most_numbers(const quorum_model *m)
 {
+    size_t most = 0;
+    for (size_t first = 0, end; first < m->M; first = end) {
+        end = some_experts(m, first);
+        size_t rows = m->offset[end] - m->offset[first];
+        most = rows > most ? rows : most;
+    }
+    return most * m->D;
+}
+
+void rows_home_free(rows_home *h)
+{
+    if (!h)
+        return;
     mem_free(h->out_bytes);
     mem_free(h->in_bytes);
     mem_free(h->out);
     mem_free(h->in);
+    mem_free(h->here);
+    mem_free(h);
 }
 
-/* Room for the experts first .. end - 1. */
-static quorum_status homecoming_new(const quorum_model *m, size_t first, size_t end, homecoming *h)
+quorum_status rows_home_new(const quorum_model *m, rows_home **out)
 {
-    size_t ranks = (size_t)team_size(), out = 0, in = 0, width = (m->D + 1) * sizeof *m->X;
-    *h = (homecoming){0};
-    NEW_ZEROED(h->out_bytes, ranks);
-    NEW_ZEROED(h->in_bytes, ranks);
-    for (size_t e = first; h->out_bytes && h->in_bytes && e < end; e++) {
-        size_t rows = m->offset[e + 1] - m->offset[e];
-        if (m->owner[e] == team_rank() && team_rank() > 0)
-            h->out_bytes[0] = (out += rows) * width;
-        if (m->owner[e] > 0 && team_rank() == 0) {
-            h->in_bytes[m->owner[e]] += rows * width;
-            in += rows;
+    rows_home *h;
+    size_t ranks = (size_t)team_size(), room = most_numbers(m);
+    int writes = team_rank() == 0;
+    if (NEW_ZEROED(h, 1)) {
+        h->m = m;
+        NEW_ARRAY(h->out_bytes, ranks);
+        NEW_ARRAY(h->in_bytes, ranks);
+        NEW_ARRAY(h->out, room);
+        NEW_ARRAY(h->in, writes ? room : 0);
+        NEW_ARRAY(h->here, writes ? room : 0);
+    }
+    int made = h && h->out_bytes && h->in_bytes && h->out && h->in && h->here;
+    quorum_status status = team_agree(
+        made ? QUORUM_OK : failure(QUORUM_E_MEMORY, "out of memory for writing %zu rows", m->n));
+    if (status < 0) {
+        rows_home_free(h);
+        h = NULL;
+    }
+    *out = h;
+    return status;
+}
+
+static const double *numbers_of(const rows_home *h, size_t e, size_t *count)
+{
+    const quorum_model *m = h->m;
+    size_t at = m->offset[e], rows = m->offset[e + 1] - at;
+    *count = h->targets ? rows : rows * m->D;
+    return h->targets ? m->y + at : m->X + at * m->D;
+}
+
+/* What came, rank by rank and in each expert by expert, into the order of the rows. */
+static void put_in_order(rows_home *h, size_t first, size_t end)
+{
+    size_t at = 0, count;
+    for (int r = 0; r < team_size(); r++) {
+        double *to = h->here;
+        for (size_t e = first; e < end; e++, to += count) {
+            numbers_of(h, e, &count);
+            if (h->m->owner[e] != r)
+                continue;
+            memcpy(to, h->in + at, count * sizeof *to);
+            at += count;
         }
     }
-    NEW_ARRAY(h->out, out * (m->D + 1));
-    NEW_ARRAY(h->in, in * (m->D + 1));
-    if (h->out_bytes && h->in_bytes && h->out && h->in)
-        return QUORUM_OK;
-    return failure(QUORUM_E_MEMORY, "out of memory for %zu rows", in + out);
+    h->taken = 0;
+    h->there = at * sizeof *h->here;
 }
 
-/* Between the places of those of the experts that rank r owns and a row of numbers. */
-static double *copy_experts(const quorum_model *m, size_t first, size_t end, int r, double *list,
-                            int inward)
+/* One step: the numbers of some experts go to rank 0. */
+static void send_some(rows_home *h)
 {
+    const quorum_model *m = h->m;
+    size_t first = h->expert, end = some_experts(m, first), out = 0, count;
+    for (int r = 0; r < team_size(); r++)
+        h->out_bytes[r] = h->in_bytes[r] = 0;
     for (size_t e = first; e < end; e++) {
-        size_t at = m->offset[e], rows = m->offset[e + 1] - at;
-        if (m->owner[e] != r)
-            continue;
-        double *X = m->X + at * m->D, *y = m->y + at, *list_y = list + rows * m->D;
-        memcpy(inward ? X : list, inward ? list : X, rows * m->D * sizeof *X);
-        memcpy(inward ? y : list_y, inward ? list_y : y, rows * sizeof *y);
-        list = list_y + rows;
+        const double *numbers = numbers_of(h, e, &count);
+        if (team_rank() == 0)
+            h->in_bytes[m->owner[e]] += count * sizeof *numbers;
+        if (m->owner[e] == team_rank()) {
+            memcpy(h->out + out, numbers, count * sizeof *numbers);
+            out += count;
+        }
     }
-    return list;
+    h->out_bytes[0] = out * sizeof *h->out;
+    team_exchange(h->out, h->out_bytes, h->in, h->in_bytes);
+    if (team_rank() == 0)
+        put_in_order(h, first, end);
+    h->targets += end == m->M;
+    h->expert = end == m->M ? 0 : end;
 }
 
-quorum_status model_send_home(const quorum_model *m)
+quorum_status rows_home_next(void *context, void *to, size_t bytes)
 {
-    for (size_t first = 0, end; !model_is_whole(m) && first < m->M; first = end) {
-        homecoming h;
-        end = some_experts(m, first);
-        quorum_status status = team_agree(homecoming_new(m, first, end, &h));
-        if (status == QUORUM_OK) {
-            if (team_rank() > 0)
-                copy_experts(m, first, end, team_rank(), h.out, 0);
-            team_exchange(h.out, h.out_bytes, h.in, h.in_bytes);
-            double *in = h.in;
-            for (int r = 1; team_rank() == 0 && r < team_size(); r++)
-                in = copy_experts(m, first, end, r, in, 1);
-        }
-        homecoming_free(&h);
-        TRY(status);
+    rows_home *h = context;
+    char *at = to;
+    while (bytes > 0) {
+        size_t left = h->there - h->taken, some = bytes < left ? bytes : left;
+        memcpy(at, (const char *)h->here + h->taken, some);
+        at += some;
+        bytes -= some;
+        h->taken += some;
+        if (bytes > 0 && h->targets == 2)
+            return failure(QUORUM_E_FILE, "there are no more rows to write");
+        if (bytes > 0)
+            send_some(h);
     }
     return QUORUM_OK;
+}
+
+void rows_home_finish(rows_home *h)
+{
+    while (h->targets < 2)
+        send_some(h);
 }

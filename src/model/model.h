@@ -98,9 +98,16 @@ quorum_status model_take_rows(quorum_model *m, const sliced_rows *rows);
 /* From now on every rank has the rows of these experts. */
 quorum_status model_hold(const quorum_model *m, const size_t *experts, size_t count);
 quorum_status model_hold_all(const quorum_model *m);
-int model_is_whole(const quorum_model *m);            /* whether that is so */
-quorum_status model_send_home(const quorum_model *m); /* rank 0 has all, to write them */
-size_t model_rows_held(const quorum_model *m);        /* by this rank */
+int model_is_whole(const quorum_model *m);     /* whether that is so */
+size_t model_rows_held(const quorum_model *m); /* by this rank */
+
+/* The rows come to rank 0 a few at a time, to be written: rank 0 asks for the next bytes, of all
+ * inputs and then of all targets, and at the end all ranks finish, whatever happened. */
+typedef struct rows_home rows_home;
+quorum_status rows_home_new(const quorum_model *m, rows_home **out);
+quorum_status rows_home_next(void *home, void *to, size_t bytes);
+void rows_home_finish(rows_home *h);
+void rows_home_free(rows_home *h);
 
 /* Scaled reference inputs, padded to QUERY_MULTIPLE; free with points_free. */
 quorum_status model_reference_points(const quorum_model *m, points *out);
