@@ -48,11 +48,10 @@ void *mem_alloc_zero(size_t count, size_t size)
 void *mem_alloc_sparse(size_t count, size_t size)
 {
     char *p = mem_alloc(count, size);
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE),
-              first = ((uintptr_t)p + page - 1) / page * page;
-    uintptr_t end = ((uintptr_t)p + count * size) / page * page;
-    if (p && end > first)
-        madvise((void *)first, end - first, MADV_NOHUGEPAGE); /* advice: it may fail */
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = count * size;
+    size_t skipped = (page - (uintptr_t)p % page) % page;
+    if (p && bytes >= skipped + page)
+        madvise(p + skipped, (bytes - skipped) / page * page, MADV_NOHUGEPAGE); /* may fail */
     return p;
 }
 

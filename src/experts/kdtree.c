@@ -424,7 +424,7 @@ static quorum_status move_rows(const shared_split *s, boxed_rows *out)
 {
     removal m = {0};
     quorum_status status = team_agree(removal_new(s, &out->count, &m));
-    if (status == QUORUM_OK) {
+    if (status >= 0) {
         send_rows(s, &m);
         mem_free(m.X);
         m.X = NULL;
@@ -501,7 +501,7 @@ static quorum_status box_together(const partition_problem *p, boxed_rows *out)
 {
     shared_split s;
     quorum_status status = team_agree(shared_new(p, &s));
-    if (status == QUORUM_OK) {
+    if (status >= 0) {
         split_together(&s);
         status = move_rows(&s, out);
     }
@@ -509,7 +509,7 @@ static quorum_status box_together(const partition_problem *p, boxed_rows *out)
     mem_free(s.behind);
     s.mine = s.behind = NULL;
     team_slice own = my_slice(s.boxes, 1);
-    if (status == QUORUM_OK)
+    if (status >= 0)
         status = split_alone(p, s.box + own.first, own.count, out);
     shared_free(&s);
     return team_agree(status);

@@ -23,6 +23,8 @@ static inline size_t sample_size(size_t count)
 static inline size_t sample_place(size_t count, size_t t)
 {
     size_t samples = sample_size(count);
+    if (samples == 0)
+        return 0;
     return t * (count / samples) + t * (count % samples) / samples;
 }
 

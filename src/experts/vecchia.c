@@ -534,7 +534,7 @@ static quorum_status find_all(target_search *s, int by_index)
 static quorum_status parts_of_order(const vecchia_problem *p, const block_order *b, int by_index,
                                     vecchia_parts *v)
 {
-    ordering o;
+    ordering o = {0};
     TRY(order_rows(p, b, &o));
     target_search s = {
         .p = p, .o = &o, .count = b->targets, .first = b->first + b->blocks - b->targets};

@@ -161,7 +161,7 @@ static quorum_status learned_metric(const quorum_model *m, const training_rows *
     TRY(team_agree(
         *out ? QUORUM_OK
              : failure(QUORUM_E_MEMORY, "out of memory for %zu rows of %zu inputs", m->n, m->D)));
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; *out && i < count; i++)
         for (size_t d = 0; d < m->D; d++)
             (*out)[i * m->D + d] = rows->X[i * m->D + d] / m->theta.lengthscale[d];
     return QUORUM_OK;

@@ -166,7 +166,7 @@ static void account(moment start, double sent, double received)
     team.spent.received += received;
 }
 
-quorum_status team_agree(quorum_status mine)
+quorum_status team_common_status(quorum_status mine)
 {
     moment start = now();
     int failed = mine < 0 ? team.rank : team.size, first = team.size;

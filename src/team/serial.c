@@ -37,7 +37,7 @@ int team_finish(int code)
     return code;
 }
 
-quorum_status team_agree(quorum_status mine)
+quorum_status team_common_status(quorum_status mine)
 {
     return mine;
 }

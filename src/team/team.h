@@ -36,8 +36,14 @@ void team_start(int *argc, char ***argv);
  * a while for them, then ends them. */
 int team_finish(int code);
 
-/* The failure of the lowest rank that failed, with its sentence; else mine. */
-quorum_status team_agree(quorum_status mine);
+/* The failure of the lowest rank that failed, with its sentence; else mine.  Who fails sees a
+ * failure, which is said here so that analysers know it. */
+quorum_status team_common_status(quorum_status mine);
+static inline quorum_status team_agree(quorum_status mine)
+{
+    quorum_status common = team_common_status(mine);
+    return mine < 0 && common >= 0 ? mine : common;
+}
 
 /* Rank 0's bytes go to all. */
 void team_send(void *data, size_t bytes);
