@@ -12,6 +12,8 @@
 #include "experts/rows.h"
 #include "experts/select_nth.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -224,10 +226,12 @@ static void find_widest(const shared_split *s)
                                     s->sample + b * WIDEST_SAMPLE * s->rows.D, s->rows.D);
 }
 
-/* Numbers in the order of the inputs; 0 and -0 are the same input. */
+/* Numbers in the order of the inputs; 0 and -0 are the same input, and so is what workers take
+ * for 0. */
 static uint64_t key_of(const shared_split *s, size_t row, size_t d)
 {
-    double x = s->rows.X[row * s->rows.D + d] + 0.0;
+    double x = s->rows.X[row * s->rows.D + d];
+    x = fabs(x) < DBL_MIN ? 0.0 : x;
     uint64_t bits, sign = UINT64_C(1) << 63;
     memcpy(&bits, &x, sizeof bits);
     return bits & sign ? ~bits : bits | sign;
