@@ -28,6 +28,7 @@ enum {
 };
 static const double BLOCK_SHARE = 0.2;     /* of the memory option: a block                     */
 static const double FACTOR_SHARE = 0.2;    /* factors made for a block when they are not kept   */
+static const double FEW_SHARE = 0.01;      /* rows that every rank of a team may have            */
 static const double AUTO_TOLERANCE = 0.01; /* local:auto stops when the variance falls by less */
 
 /* One call's plan. */
@@ -186,13 +187,20 @@ done:
     return status;
 }
 
-/* Experts that are asked one by one are asked where they live, and neighbourhoods alone are
- * brought together from all ranks; but pairs of experts, and a base that all share, need rows
- * that other ranks own. */
+/* Rows, scaled in two orders, and a tree: so little that every rank may have all of it. */
+static int rows_are_few(const plan *p)
+{
+    double each = 8.0 * (5.0 * (double)p->m->D + 6.0);
+    return each * (double)p->m->n < FEW_SHARE * p->memory;
+}
+
+/* Experts that are asked one by one are asked where they live, and neighbourhoods alone can be
+ * brought together from all ranks, which is dearer than having the rows; but pairs of experts,
+ * and a base that all share, need rows that other ranks own. */
 static int needs_all_rows(const plan *p)
 {
     int pairs = p->rule->kind == TAKES_COVARIANCE && p->chosen.kind != SELECT_NONE;
-    return pairs || p->rule->kind == TAKES_BASE;
+    return pairs || p->rule->kind == TAKES_BASE || (p->neighbours > 0 && rows_are_few(p));
 }
 
 static quorum_status make_plan(const quorum_model *m, const quorum_options *options,
