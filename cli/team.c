@@ -24,11 +24,12 @@ void team_tell(const arguments *given)
     quorum_team_account(usage);
     for (size_t r = 0; r < size; r++) {
         const quorum_team_usage *u = &usage[r];
-        detail(given,
-               "rank %zu: %.2f s, %.1f %% of it in communication, %.2f processor seconds of "
-               "computation; %.3f MB sent, %.3f MB received; peak memory %.0f MB",
-               r, u->seconds, 100.0 * u->waited / u->seconds, u->computed, 1e-6 * u->sent,
-               1e-6 * u->received, 1e-6 * u->peak_memory);
+        detail(
+            given,
+            "rank %zu: %.2f s, %.1f %% of it in communication, %.2f processor seconds of "
+            "computation; %.3f MB sent, %.3f MB received; peak memory %.0f MB, %.0f rows at most",
+            r, u->seconds, 100.0 * u->waited / u->seconds, u->computed, 1e-6 * u->sent,
+            1e-6 * u->received, 1e-6 * u->peak_memory, u->rows);
     }
     free(usage);
 }

@@ -114,7 +114,8 @@ QUORUM_API void quorum_options_set_progress(quorum_options *options, quorum_prog
 /* ---- Data from files --------------------------------------------------- */
 
 /* Training data: csv, csv.gz (any delimiter, header or none), npy or npz.
- * Options used: target, ignore, missing, header. */
+ * Options used: target, ignore, missing, header.  In a team of processes (below) X and y hold
+ * this process's share of the rows, which quorum_fit takes there. */
 typedef struct {
     size_t rows, inputs;
     double *X;      /* rows x inputs, row-major                                      */
@@ -345,6 +346,7 @@ typedef struct {
     double sent;        /* bytes                             */
     double received;    /* bytes                             */
     double peak_memory; /* bytes, the largest so far         */
+    double rows;        /* training rows held, the most so far */
 } quorum_team_usage;
 
 /* Fills one entry for every process; all have to call it. */

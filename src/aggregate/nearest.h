@@ -7,7 +7,7 @@
 #define QRM_AGGREGATE_NEAREST_H
 
 #include "aggregate/assembly.h"
-#include "experts/neighbours.h"
+#include "experts/near_rows.h"
 
 typedef struct {
     size_t b, real; /* queries; those from `real` on are padding and repeat the last */
@@ -26,6 +26,11 @@ void neighbourhoods_free(neighbourhoods *n);
 /* Finds the rows: `index` is over the committee's different rows, by their numbers. */
 quorum_status neighbourhoods_find(const committee *c, const neighbour_index *index, const points *Q,
                                   int threads, neighbourhoods *n);
+
+/* Both at once where each rank has only some of the rows: finds those of every query among all
+ * ranks' and seats the neighbourhoods at `seat`, alone at their tables (seat 0). */
+quorum_status nearest_seat_scattered(assembly *a, size_t seat, const near_holdings *held,
+                                     neighbourhoods *n, int threads);
 
 /* Seats the neighbourhoods (rows found already) at seat `seat` of every table: fills
  * gamma and spread, the seat's mean and explained variance and, where `pairs` is not NULL, its

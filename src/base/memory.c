@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 static atomic_long asked;
@@ -46,6 +47,17 @@ void *mem_alloc_zero(size_t count, size_t size)
     void *p = mem_alloc(count, size);
     if (p)
         memset(p, 0, count * size);
+    return p;
+}
+
+/* Pages that are never touched are never there, unless they are huge ones. */
+void *mem_alloc_sparse(size_t count, size_t size)
+{
+    char *p = mem_alloc(count, size);
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = count * size;
+    size_t skipped = (page - (uintptr_t)p % page) % page;
+    if (p && bytes >= skipped + page)
+        madvise(p + skipped, (bytes - skipped) / page * page, MADV_NOHUGEPAGE); /* may fail */
     return p;
 }
 

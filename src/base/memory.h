@@ -10,6 +10,7 @@
  * or when the product overflows.  Zero bytes give a valid pointer. */
 void *mem_alloc(size_t count, size_t size);
 void *mem_alloc_zero(size_t count, size_t size);
+void *mem_alloc_sparse(size_t count, size_t size); /* parts that are never used take no memory */
 void *mem_grow(void *old, size_t old_count, size_t new_count,
                size_t size); /* old stays on failure */
 char *mem_copy_text(const char *text);

@@ -19,6 +19,12 @@ quorum_status npz_add_doubles(npz_writer *w, const char *name, int ndim, const s
                               const double *data);
 quorum_status npz_add_int64(npz_writer *w, const char *name, int ndim, const size_t *shape,
                             const int64_t *data);
+
+/* The data come when they are written, piece by piece in their order: `pull` gives the next
+ * `bytes` of them, or fails. */
+typedef quorum_status (*npz_pull)(void *context, void *to, size_t bytes);
+quorum_status npz_add_pulled(npz_writer *w, const char *name, int ndim, const size_t *shape,
+                             npz_pull pull, void *context);
 quorum_status npz_add_text(npz_writer *w, const char *name /* with its extension */,
                            const char *text);
 
@@ -42,6 +48,18 @@ int npz_has(const npz_reader *r, const char *name);
  * match the member) are QUORUM_E_FORMAT, before anything large is allocated. */
 quorum_status npz_get_doubles(npz_reader *r, const char *name, int ndim, size_t *shape,
                               double **data);
+quorum_status npz_get_shape(npz_reader *r, const char *name, int ndim, size_t *shape);
+
+/* The same of some rows only (of an array in C order): those of the sections first[k] ..
+ * first[k+1]-1 that are wanted.  *data has room for all, but the others take no memory. */
+typedef struct {
+    size_t count;
+    const size_t *first; /* count + 1, ascending; the last one is the number of rows */
+    const char *wanted;  /* count */
+} npz_sections;
+
+quorum_status npz_get_some_doubles(npz_reader *r, const char *name, int ndim, size_t *shape,
+                                   const npz_sections *sections, double **data);
 quorum_status npz_get_int64(npz_reader *r, const char *name, int ndim, size_t *shape,
                             int64_t **data);
 quorum_status npz_get_text(npz_reader *r, const char *name, char **text);

@@ -297,6 +297,51 @@ done:
     return status;
 }
 
+/* Of the elements done .. done + n - 1 those that are wanted, `width` being a row. */
+static void keep_wanted(const npz_sections *s, size_t width, size_t done, size_t n,
+                        const double *block, double *out)
+{
+    size_t low = 0, high = s->count;
+    while (high - low > 1) { /* the section that the first one is in */
+        size_t middle = (low + high) / 2;
+        if (s->first[middle] * width <= done)
+            low = middle;
+        else
+            high = middle;
+    }
+    for (size_t k = low; k < s->count && s->first[k] * width < done + n; k++) {
+        size_t from = s->first[k] * width, to = s->first[k + 1] * width;
+        from = from > done ? from : done;
+        to = to < done + n ? to : done + n;
+        if (s->wanted[k] && to > from)
+            memcpy(out + from, block + (from - done), (to - from) * sizeof *out);
+    }
+}
+
+static quorum_status read_some_elements(member *m, const npy_header *h, const npz_sections *s,
+                                        double *out)
+{
+    quorum_status status = QUORUM_OK;
+    unsigned char *bytes = NULL;
+    double *block = NULL;
+    size_t step = CONVERT_BYTES / h->size, width = h->ndim == 2 ? h->shape[1] : 1;
+    if (!NEW_ARRAY(bytes, CONVERT_BYTES) || !NEW_ARRAY(block, step)) {
+        status = failure(QUORUM_E_MEMORY, "%s: out of memory while reading", m->npz->path);
+        goto done;
+    }
+    for (size_t done = 0; done < h->count; done += step) {
+        size_t n = h->count - done < step ? h->count - done : step;
+        TRY_OR_DONE(read_member(m, bytes, n * h->size));
+        npy_to_doubles(h, bytes, n, block);
+        keep_wanted(s, width, done, n, block, out);
+    }
+    status = finish_member(m);
+done:
+    mem_free(bytes);
+    mem_free(block);
+    return status;
+}
+
 /* From column-major (rows x columns) to row-major; 8-byte elements. */
 static void transpose(const uint64_t *from, size_t rows, size_t columns, uint64_t *to)
 {
@@ -360,6 +405,50 @@ quorum_status npz_get_doubles(npz_reader *r, const char *name, int ndim, size_t 
     void *elements;
     quorum_status status = get_array(r, name, ndim, 0, shape, &elements);
     *data = elements;
+    return status;
+}
+
+quorum_status npz_get_shape(npz_reader *r, const char *name, int ndim, size_t *shape)
+{
+    member m;
+    npy_header h;
+    quorum_status status = open_array(r, name, &m, &h);
+    if (status >= 0)
+        status = check_ndim(&m, &h, ndim);
+    for (int i = 0; status >= 0 && i < ndim; i++)
+        shape[i] = h.shape[i];
+    close_member(&m);
+    return status;
+}
+
+quorum_status npz_get_some_doubles(npz_reader *r, const char *name, int ndim, size_t *shape,
+                                   const npz_sections *sections, double **data)
+{
+    quorum_status status = QUORUM_OK;
+    member m;
+    npy_header h;
+    double *elements = NULL;
+    *data = NULL;
+    TRY_OR_DONE(open_array(r, name, &m, &h));
+    TRY_OR_DONE(check_ndim(&m, &h, ndim));
+    if (ndim < 1 || (h.fortran && ndim > 1) || h.shape[0] != sections->first[sections->count]) {
+        status = fail_member(&m, "is not in rows, or has others than expected");
+        goto done;
+    }
+    elements = mem_alloc_sparse(h.count, sizeof *elements);
+    if (!elements) {
+        status = failure(QUORUM_E_MEMORY, "%s: member %s: out of memory for %zu numbers", r->path,
+                         m.name, h.count);
+        goto done;
+    }
+    TRY_OR_DONE(read_some_elements(&m, &h, sections, elements));
+    for (int i = 0; i < ndim; i++)
+        shape[i] = h.shape[i];
+    *data = elements;
+    elements = NULL;
+done:
+    mem_free(elements);
+    close_member(&m);
     return status;
 }
 

@@ -18,6 +18,10 @@ typedef struct {
     char header[NPY_WRITTEN_HEADER];
     zip_buffer_fragment_t parts[2]; /* header (not for a text) and data */
     int n_parts;
+    npz_pull pull; /* or NULL: gives the data behind the header */
+    void *context;
+    size_t bytes, done; /* of header and data, where they are pulled */
+    zip_error_t error;
 } member;
 
 struct npz_writer {
@@ -94,21 +98,42 @@ static void add_part(member *m, const void *data, size_t bytes)
     m->parts[m->n_parts++] = (zip_buffer_fragment_t){(zip_uint8_t *)data, bytes};
 }
 
-static quorum_status add_array(npz_writer *w, const char *name, char kind, int ndim,
-                               const size_t *shape, const void *data)
+static quorum_status add_header(npz_writer *w, const char *name, char kind, int ndim,
+                                const size_t *shape, member **out, size_t *data_bytes)
 {
-    member *m;
     size_t bytes = 8;
     if (ndim < 0 || ndim > 2)
         return failure(QUORUM_E_ARGUMENT, "member %s has %d dimensions, not 0 to 2", name, ndim);
     for (int i = 0; i < ndim; i++)
         if (__builtin_mul_overflow(bytes, shape[i], &bytes))
             return failure(QUORUM_E_ARGUMENT, "member %s is too large", name);
-    TRY(add_member(w, name, ".npy", &m));
-    npy_format_header(kind, ndim, shape, m->header);
-    add_part(m, m->header, sizeof m->header);
+    TRY(add_member(w, name, ".npy", out));
+    npy_format_header(kind, ndim, shape, (*out)->header);
+    add_part(*out, (*out)->header, sizeof(*out)->header);
+    *data_bytes = bytes;
+    return QUORUM_OK;
+}
+
+static quorum_status add_array(npz_writer *w, const char *name, char kind, int ndim,
+                               const size_t *shape, const void *data)
+{
+    member *m;
+    size_t bytes;
+    TRY(add_header(w, name, kind, ndim, shape, &m, &bytes));
     if (bytes > 0)
         add_part(m, data, bytes);
+    return QUORUM_OK;
+}
+
+quorum_status npz_add_pulled(npz_writer *w, const char *name, int ndim, const size_t *shape,
+                             npz_pull pull, void *context)
+{
+    member *m;
+    size_t bytes;
+    TRY(add_header(w, name, 'f', ndim, shape, &m, &bytes));
+    m->pull = pull;
+    m->context = context;
+    m->bytes = sizeof m->header + bytes;
     return QUORUM_OK;
 }
 
@@ -139,10 +164,58 @@ static quorum_status fail_to_write(const char *path, const char *why)
     return failure(QUORUM_E_FILE, "%s: cannot be written: %s", path, why);
 }
 
-/* The time is fixed, so that equal content gives equal files. */
-static quorum_status put_member(zip_t *zip, const member *m, const char *path)
+/* The next bytes of a member whose data are pulled; -1: there are none to be had. */
+static zip_int64_t pull_some(member *m, char *to, size_t room)
 {
-    zip_source_t *content = zip_source_buffer_fragment(zip, m->parts, (zip_uint64_t)m->n_parts, 0);
+    size_t header = sizeof m->header, left = m->bytes - m->done;
+    size_t some = m->done < header ? header - m->done : left;
+    some = some < room ? some : room;
+    if (m->done < header) {
+        memcpy(to, m->header + m->done, some);
+    } else if (some > 0 && m->pull(m->context, to, some) < 0) {
+        zip_error_set(&m->error, ZIP_ER_READ, EIO);
+        return -1;
+    }
+    m->done += some;
+    return (zip_int64_t)some;
+}
+
+/* What libzip asks of a source. */
+static zip_int64_t answer(void *context, void *data, zip_uint64_t size, zip_source_cmd_t command)
+{
+    member *m = context;
+    switch (command) {
+    case ZIP_SOURCE_OPEN: m->done = 0; return 0;
+    case ZIP_SOURCE_READ: return pull_some(m, data, (size_t)size);
+    case ZIP_SOURCE_CLOSE:
+    case ZIP_SOURCE_FREE: return 0;
+    case ZIP_SOURCE_STAT: {
+        zip_stat_t *about = data;
+        zip_stat_init(about);
+        about->size = m->bytes;
+        about->valid = ZIP_STAT_SIZE;
+        return sizeof *about;
+    }
+    case ZIP_SOURCE_ERROR: return zip_error_to_data(&m->error, data, size);
+    case ZIP_SOURCE_SUPPORTS:
+        return zip_source_make_command_bitmap(ZIP_SOURCE_OPEN, ZIP_SOURCE_READ, ZIP_SOURCE_CLOSE,
+                                              ZIP_SOURCE_STAT, ZIP_SOURCE_ERROR, ZIP_SOURCE_FREE,
+                                              -1);
+    default: zip_error_set(&m->error, ZIP_ER_OPNOTSUPP, 0); return -1;
+    }
+}
+
+static zip_source_t *make_source(zip_t *zip, member *m)
+{
+    if (m->pull)
+        return zip_source_function(zip, answer, m);
+    return zip_source_buffer_fragment(zip, m->parts, (zip_uint64_t)m->n_parts, 0);
+}
+
+/* The time is fixed, so that equal content gives equal files. */
+static quorum_status put_member(zip_t *zip, member *m, const char *path)
+{
+    zip_source_t *content = make_source(zip, m);
     if (!content)
         return fail_to_write(path, zip_strerror(zip));
     zip_int64_t index = zip_file_add(zip, m->name, content, ZIP_FL_ENC_UTF_8);

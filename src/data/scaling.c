@@ -2,18 +2,25 @@
 
 #include <math.h>
 
-void scaling_learn(size_t n, size_t D, const double *X, double *mean, double *scale)
+void scaling_add_to_mean(size_t count, size_t D, const double *X, size_t n, double *mean)
 {
-    for (size_t d = 0; d < D; d++)
-        mean[d] = scale[d] = 0.0;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < count; i++)
         for (size_t d = 0; d < D; d++)
             mean[d] += X[i * D + d] / (double)n; /* cannot overflow */
-    for (size_t i = 0; i < n; i++)
+}
+
+void scaling_add_to_variance(size_t count, size_t D, const double *X, size_t n, const double *mean,
+                             double *variance)
+{
+    for (size_t i = 0; i < count; i++)
         for (size_t d = 0; d < D; d++) {
             double x = (X[i * D + d] - mean[d]) / sqrt((double)n);
-            scale[d] += x * x;
+            variance[d] += x * x;
         }
+}
+
+void scaling_finish(size_t D, const double *mean, double *scale)
+{
     for (size_t d = 0; d < D; d++) {
         double s = sqrt(scale[d]);
         /* what rounding leaves of a constant column is not variation */

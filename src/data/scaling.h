@@ -5,9 +5,12 @@
 
 #include <stddef.h>
 
-/* Mean and population standard deviation of each of the D columns of X (n x D,
- * row-major). */
-void scaling_learn(size_t n, size_t D, const double *X, double *mean, double *scale);
+/* Mean and population standard deviation of each of the D columns of X (row-major), of n rows in
+ * all that may come in pieces of `count`, in their order; sums begin at 0. */
+void scaling_add_to_mean(size_t count, size_t D, const double *X, size_t n, double *mean);
+void scaling_add_to_variance(size_t count, size_t D, const double *X, size_t n, const double *mean,
+                             double *variance);
+void scaling_finish(size_t D, const double *mean, double *scale /* variance in */);
 
 /* out = (X - mean) / scale; out may be X. */
 void scaling_apply(size_t n, size_t D, const double *X, const double *mean, const double *scale,

@@ -122,36 +122,61 @@ quorum_status committee_keep_factors(committee *c, double budget, int threads,
     return team_agree(status);
 }
 
-static void find_centres(committee *c)
+static double scaled_input(const committee *c, size_t row, size_t d)
+{
+    return c->parts.X[row * c->parts.D + d] / c->theta.lengthscale[d];
+}
+
+static void find_centre(committee *c, size_t e)
 {
     size_t D = c->parts.D;
-    for (size_t e = 0; e < c->parts.M; e++) {
-        double *centre = c->centre + e * D, m = (double)part_size(&c->parts, e);
-        for (size_t r = c->parts.offset[e]; r < c->parts.offset[e + 1]; r++)
-            for (size_t d = 0; d < D; d++)
-                centre[d] += c->Z.Z[r * D + d] / m;
-        for (size_t r = c->parts.offset[e]; r < c->parts.offset[e + 1]; r++) {
-            double s = 0.0;
-            for (size_t d = 0; d < D; d++)
-                s += (c->Z.Z[r * D + d] - centre[d]) * (c->Z.Z[r * D + d] - centre[d]);
-            c->radius[e] = fmax(c->radius[e], sqrt(s));
+    double *centre = c->centre + e * D, m = (double)part_size(&c->parts, e);
+    for (size_t r = c->parts.offset[e]; r < c->parts.offset[e + 1]; r++)
+        for (size_t d = 0; d < D; d++)
+            centre[d] += scaled_input(c, r, d) / m;
+    for (size_t r = c->parts.offset[e]; r < c->parts.offset[e + 1]; r++) {
+        double s = 0.0;
+        for (size_t d = 0; d < D; d++) {
+            double z = scaled_input(c, r, d) - centre[d];
+            s += z * z;
         }
+        c->radius[e] = fmax(c->radius[e], sqrt(s));
     }
 }
 
-/* Owners by the experts' cost m^3, largest first; the same on all ranks. */
-static quorum_status find_owners(committee *c)
+/* Where a rank does not have all rows, owners tell the others. */
+static quorum_status find_centres(committee *c)
 {
     const parts *p = &c->parts;
+    team_piece *pieces;
+    size_t listed = 0;
+    for (size_t e = 0; e < p->M; e++)
+        if (!p->held || p->held[e])
+            find_centre(c, e);
+    if (!p->held || team_size() == 1)
+        return QUORUM_OK;
+    NEW_ARRAY(pieces, 2 * p->M);
+    TRY(team_agree(pieces ? QUORUM_OK : failure(QUORUM_E_MEMORY, "out of memory for a message")));
+    for (size_t e = 0; e < p->M; e++) {
+        int owner = committee_owner(c, e);
+        pieces[listed++] = (team_piece){c->centre + e * p->D, p->D * sizeof *c->centre, owner};
+        pieces[listed++] = (team_piece){&c->radius[e], sizeof *c->radius, owner};
+    }
+    team_share(pieces, listed);
+    mem_free(pieces);
+    return QUORUM_OK;
+}
+
+quorum_status expert_owners(const parts *p, int *out)
+{
     size_t *experts = NULL;
     double *cost = NULL;
     int *owner = NULL;
     quorum_status status = QUORUM_OK;
-    NEW_ARRAY(c->owner, p->M);
     NEW_ARRAY(experts, p->M);
     NEW_ARRAY(cost, p->M);
     NEW_ARRAY(owner, p->M);
-    if (c->owner && experts && cost && owner) {
+    if (experts && cost && owner) {
         for (size_t e = 0; e < p->M; e++)
             experts[e] = e;
         sort_by_size(p, experts, p->M);
@@ -159,7 +184,7 @@ static quorum_status find_owners(committee *c)
             cost[i] = pow((double)part_size(p, experts[i]), 3.0);
         spread_by_cost(cost, p->M, team_size(), owner);
         for (size_t i = 0; i < p->M; i++)
-            c->owner[experts[i]] = owner[i];
+            out[experts[i]] = owner[i];
     } else {
         status = failure(QUORUM_E_MEMORY, "out of memory for %zu experts", p->M);
     }
@@ -167,6 +192,39 @@ static quorum_status find_owners(committee *c)
     mem_free(cost);
     mem_free(owner);
     return status;
+}
+
+static quorum_status find_owners(committee *c)
+{
+    if (!NEW_ARRAY(c->owner, c->parts.M))
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu experts", c->parts.M);
+    return expert_owners(&c->parts, c->owner);
+}
+
+void committee_scale_held(committee *c)
+{
+    const parts *p = &c->parts;
+    for (size_t e = 0; c->scaled && e < p->M; e++) {
+        if (c->scaled[e] || (p->held && !p->held[e]))
+            continue;
+        points Z = points_view(&c->Z, p->offset[e], part_size(p, e));
+        points_scale(&Z, Z.n, p->X + p->offset[e] * p->D, NULL, c->theta.lengthscale);
+        c->scaled[e] = 1;
+    }
+}
+
+/* Of a team's committee each expert's rows are scaled when they are there. */
+static quorum_status scale_rows(committee *c)
+{
+    const parts *p = &c->parts;
+    if (!p->held) {
+        TRY(points_new(p->n, p->D, &c->Z));
+        points_scale(&c->Z, p->n, p->X, NULL, c->theta.lengthscale);
+        return QUORUM_OK;
+    }
+    if (!NEW_ZEROED(c->scaled, p->M))
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu experts", p->M);
+    return points_new_sparse(p->n, p->D, &c->Z);
 }
 
 quorum_status committee_new(const parts *p, const hyper *theta, double budget, int threads,
@@ -184,9 +242,8 @@ quorum_status committee_new(const parts *p, const hyper *theta, double budget, i
     c.start[0] = 0;
     for (size_t e = 0; e < p->M; e++)
         c.start[e + 1] = c.start[e] + (is_mine(&c, e) ? block_numbers(part_size(p, e)) : 0);
-    TRY_OR_DONE(points_new(p->n, p->D, &c.Z));
-    points_scale(&c.Z, p->n, p->X, NULL, theta->lengthscale);
-    find_centres(&c);
+    TRY_OR_DONE(team_agree(scale_rows(&c)));
+    TRY_OR_DONE(find_centres(&c));
     TRY_OR_DONE(committee_keep_factors(&c, budget, threads, report));
 done:
     *out = c;
@@ -198,6 +255,7 @@ done:
 void committee_free(committee *c)
 {
     points_free(&c->Z);
+    mem_free(c->scaled);
     mem_free(c->factors);
     mem_free(c->start);
     mem_free(c->owner);

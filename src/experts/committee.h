@@ -10,7 +10,8 @@
 typedef struct {
     parts parts;
     hyper theta;
-    points Z;        /* all rows, scaled                                    */
+    points Z;        /* rows, scaled: all, or those that this rank holds    */
+    char *scaled;    /* M: 1 where Z has an expert's rows; NULL: it has all */
     double *factors; /* expert e's L (m x m) and alpha (m) at factors + start[e]; or NULL */
     size_t *start;   /* M + 1; experts of other ranks have no room          */
     double *centre;  /* D x M: means of the experts' scaled rows            */
@@ -22,6 +23,9 @@ typedef struct {
 quorum_status committee_new(const parts *p, const hyper *theta, double budget, int threads,
                             const progress *report, committee *out);
 void committee_free(committee *c);
+
+/* Scales rows that have come since (parts.held). */
+void committee_scale_held(committee *c);
 
 /* Makes all factors and keeps them, unless they are kept already or do not fit into `budget`
  * bytes.  Nobody may be answered meanwhile. */
@@ -43,6 +47,9 @@ typedef struct {
  * of experts at a time, within `budget` bytes. */
 quorum_status committee_answer(const committee *c, const question *questions, size_t count,
                                const points *Q, double budget, int threads);
+
+/* Owners of experts, by their cost m^3; the same on all ranks. */
+quorum_status expert_owners(const parts *p, int *owner /* M */);
 
 /* The rank of the team that owns expert e. */
 int committee_owner(const committee *c, size_t e);

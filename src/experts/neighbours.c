@@ -142,18 +142,30 @@ double neighbour_index_share(const neighbour_index *index)
 typedef struct {
     const neighbour_index *index;
     const points *Q;
-    size_t m, queries; /* queries in one item */
-    ranked *items;     /* workers x (1 or queries) x nearest_room(m)            */
-    nearest *best;     /* workers x queries, for the scan                       */
-    double *S;         /* workers x SCAN_POINTS x queries, for the scan         */
+    size_t m, queries;   /* queries in one item */
+    ranked *items;       /* workers x (1 or queries) x nearest_room(m)            */
+    nearest *best;       /* workers x queries, for the scan                       */
+    double *S;           /* workers x SCAN_POINTS x queries, for the scan         */
+    const double *limit; /* b: no farther, or NULL */
     size_t *rows;
     double *distances;
+    size_t *found; /* b, where there is a limit */
 } search_job;
+
+static nearest start_query(const search_job *job, size_t q, ranked *items)
+{
+    nearest best = nearest_start(job->m, items);
+    if (job->limit)
+        best.limit.key = job->limit[q];
+    return best;
+}
 
 static void finish_query(const search_job *job, size_t q, nearest *best)
 {
-    nearest_finish(best, job->rows + q * job->m,
-                   job->distances ? job->distances + q * job->m : NULL);
+    size_t found = nearest_finish(best, job->rows + q * job->m,
+                                  job->distances ? job->distances + q * job->m : NULL);
+    if (job->found)
+        job->found[q] = found;
 }
 
 static quorum_status tree_item(void *context, size_t item, int worker)
@@ -161,7 +173,7 @@ static quorum_status tree_item(void *context, size_t item, int worker)
     const search_job *job = context;
     size_t first = item * job->queries, b = job->Q->n;
     for (size_t q = first; q < b && q < first + job->queries; q++) {
-        nearest best = nearest_start(job->m, job->items + (size_t)worker * nearest_room(job->m));
+        nearest best = start_query(job, q, job->items + (size_t)worker * nearest_room(job->m));
         box_tree_search(&job->index->tree, job->Q->Z + q * job->Q->D, &best);
         finish_query(job, q, &best);
     }
@@ -176,7 +188,7 @@ static quorum_status scan_item(void *context, size_t item, int worker)
     size_t place = (size_t)worker * job->queries;
     nearest *best = job->best + place;
     for (size_t j = 0; j < Q.n; j++)
-        best[j] = nearest_start(job->m, job->items + (place + j) * nearest_room(job->m));
+        best[j] = start_query(job, first + j, job->items + (place + j) * nearest_room(job->m));
     block_scan(&job->index->Z, &Q, job->S + place * SCAN_POINTS, best);
     for (size_t j = 0; j < Q.n; j++)
         finish_query(job, first + j, &best[j]);
@@ -229,20 +241,39 @@ static quorum_status search_scan(search_job *job, int threads)
     return status;
 }
 
+static quorum_status search_all(search_job *job, int threads)
+{
+    if (job->Q->D != job->index->Z.D)
+        return failure(QUORUM_E_ARGUMENT, "queries have %zu inputs, the points %zu", job->Q->D,
+                       job->index->Z.D);
+    if (job->Q->n == 0)
+        return QUORUM_OK;
+    TRY(check_finite(job->Q, "query"));
+    return job->index->has_tree ? search_tree(job, threads) : search_scan(job, threads);
+}
+
 quorum_status neighbour_search(const neighbour_index *index, const points *Q, size_t m, int threads,
                                size_t *rows, double *distances)
 {
-    if (Q->D != index->Z.D)
-        return failure(QUORUM_E_ARGUMENT, "queries have %zu inputs, the points %zu", Q->D,
-                       index->Z.D);
     if (m == 0 || m > index->Z.n)
         return failure(QUORUM_E_ARGUMENT, "%zu neighbours asked for among %zu points", m,
                        index->Z.n);
-    if (Q->n == 0)
-        return QUORUM_OK;
-    TRY(check_finite(Q, "query"));
     search_job job = {.index = index, .Q = Q, .m = m, .rows = rows, .distances = distances};
-    return index->has_tree ? search_tree(&job, threads) : search_scan(&job, threads);
+    return search_all(&job, threads);
+}
+
+quorum_status neighbour_search_within(const neighbour_index *index, const points *Q, size_t m,
+                                      const double *limit, int threads, size_t *rows,
+                                      double *distances, size_t *found)
+{
+    search_job job = {.index = index,
+                      .Q = Q,
+                      .m = m,
+                      .limit = limit,
+                      .rows = rows,
+                      .distances = distances,
+                      .found = found};
+    return search_all(&job, threads);
 }
 
 void reverse_rows(size_t m, size_t *rows)

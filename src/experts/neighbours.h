@@ -23,6 +23,12 @@ void neighbour_index_free(neighbour_index *index); /* accepts NULL */
 quorum_status neighbour_search(const neighbour_index *index, const points *Q, size_t m, int threads,
                                size_t *rows, double *distances);
 
+/* The m nearest at most, and none farther than limit[q], a squared distance (INFINITY: any);
+ * m may be more than the points.  found[q] of rows and distances (b x m) are filled. */
+quorum_status neighbour_search_within(const neighbour_index *index, const points *Q, size_t m,
+                                      const double *limit, int threads, size_t *rows,
+                                      double *distances, size_t *found);
+
 /* The same list the other way round: farthest first. */
 void reverse_rows(size_t m, size_t *rows);
 

@@ -11,7 +11,8 @@
 
 typedef struct {
     size_t n, D, parts;
-    const double *X; /* D x n: a row's inputs together */
+    const double *X; /* D x n: a row's inputs together; in a team this rank's slice
+                        of them (experts/rows.h) unless `alone` */
     uint64_t seed;
     int threads;
     int alone; /* 1: this rank's own problem, not the team's */

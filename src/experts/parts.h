@@ -15,6 +15,7 @@ typedef struct {
     const size_t *offset; /* M + 1 */
     const size_t *row;    /* n: the rows' numbers, ascending within an expert, where experts
                              may share rows; NULL: all rows are different */
+    const char *held;     /* M: 1 where this rank has the expert's rows; NULL: it has all */
     const size_t *home;   /* a row's column in the part of its one owner, where experts share
                              rows; NULL: every column is at home */
 } parts;

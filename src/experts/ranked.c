@@ -108,14 +108,15 @@ void nearest_tighten(nearest *best)
     best->count = best->m;
 }
 
-void nearest_finish(nearest *best, size_t *rows, double *keys)
+size_t nearest_finish(nearest *best, size_t *rows, double *keys)
 {
     if (best->count > best->m)
         nearest_tighten(best);
-    ranked_sort(best->items, best->m);
-    for (size_t i = 0; i < best->m; i++) {
+    ranked_sort(best->items, best->count);
+    for (size_t i = 0; i < best->count; i++) {
         rows[i] = best->items[i].row;
         if (keys)
             keys[i] = best->items[i].key;
     }
+    return best->count;
 }

@@ -41,7 +41,7 @@ static inline void nearest_offer(nearest *best, double key, size_t row)
         nearest_tighten(best);
 }
 
-/* The m first in order; keys may be NULL.  At least m must have been offered. */
-void nearest_finish(nearest *best, size_t *rows, double *keys);
+/* The m first in order, or all if fewer were offered; keys may be NULL.  Returns how many. */
+size_t nearest_finish(nearest *best, size_t *rows, double *keys);
 
 #endif

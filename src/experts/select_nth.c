@@ -49,15 +49,17 @@ void select_nth(size_t *rows, size_t count, size_t nth, const double *X, size_t 
 
 size_t widest_input(const size_t *rows, size_t count, const double *X, size_t D)
 {
-    size_t best = 0;
+    size_t best = 0, samples = sample_size(count);
     double best_spread = -1.0;
     for (size_t d = 0; d < D; d++) {
         double mean = 0.0, spread = 0.0;
-        for (size_t i = 0; i < count; i++)
-            mean += X[rows[i] * D + d];
-        mean /= (double)count;
-        for (size_t i = 0; i < count; i++)
-            spread += (X[rows[i] * D + d] - mean) * (X[rows[i] * D + d] - mean);
+        for (size_t t = 0; t < samples; t++)
+            mean += X[rows[sample_place(count, t)] * D + d];
+        mean /= (double)samples;
+        for (size_t t = 0; t < samples; t++) {
+            double x = X[rows[sample_place(count, t)] * D + d] - mean;
+            spread += x * x;
+        }
         if (spread > best_spread) {
             best_spread = spread;
             best = d;

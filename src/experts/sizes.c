@@ -5,6 +5,7 @@
 #include "experts/partition.h"
 
 #include "base/memory.h"
+#include "experts/rows.h"
 #include "experts/select_nth.h"
 
 #include <float.h>
@@ -17,19 +18,42 @@ typedef struct {
     size_t *size;       /* room; 0: the part has been merged away  */
     double *sum;        /* room x D: sums of the inputs            */
     size_t *rows;       /* n: scratch                              */
+    size_t *place;      /* n: scratch                              */
+    quorum_status status;
 } parts_state;
+
+static sliced_rows all_rows(const parts_state *s)
+{
+    const partition_problem *p = s->problem;
+    return (sliced_rows){.n = p->n, .D = p->D, .X = p->X, .whole = p->alone};
+}
+
+/* This rank's rows to the sums. */
+static void add_rows(void *context)
+{
+    const parts_state *s = context;
+    sliced_rows rows = all_rows(s);
+    team_slice held = held_rows(&rows);
+    size_t D = rows.D;
+    for (size_t i = 0; i < held.count; i++)
+        for (size_t d = 0; d < D; d++)
+            s->sum[s->label[held.first + i] * D + d] += rows.X[i * D + d];
+}
 
 static quorum_status count_parts(parts_state *s)
 {
     size_t D = s->problem->D;
-    if (!NEW_ZEROED(s->size, s->room) || !NEW_ZEROED(s->sum, s->room * D) ||
-        !NEW_ARRAY(s->rows, s->problem->n))
-        return failure(QUORUM_E_MEMORY, "out of memory for balancing %zu experts", s->count);
-    for (size_t i = 0; i < s->problem->n; i++) {
+    NEW_ZEROED(s->size, s->room);
+    NEW_ZEROED(s->sum, s->room * D);
+    NEW_ARRAY(s->rows, s->problem->n);
+    NEW_ARRAY(s->place, s->problem->n);
+    quorum_status status = QUORUM_OK;
+    if (!s->size || !s->sum || !s->rows || !s->place)
+        status = failure(QUORUM_E_MEMORY, "out of memory for balancing %zu experts", s->count);
+    TRY(team_agree(status));
+    for (size_t i = 0; i < s->problem->n; i++)
         s->size[s->label[i]]++;
-        for (size_t d = 0; d < D; d++)
-            s->sum[s->label[i] * D + d] += s->problem->X[i * D + d];
-    }
+    team_in_turn(s->sum, s->count * D * sizeof *s->sum, add_rows, s);
     return QUORUM_OK;
 }
 
@@ -59,28 +83,45 @@ static size_t smallest(const parts_state *s)
     return best;
 }
 
-/* The upper half of part e along its widest input becomes a new part. */
-static int halve(parts_state *s, size_t e)
+/* Part e's rows behind the median of their widest input (X: D x count) get the label `fresh`. */
+static void move_upper_half(parts_state *s, size_t e, size_t fresh, size_t count, const double *X)
 {
-    const partition_problem *p = s->problem;
-    if (s->count == s->room || s->size[e] < 2)
-        return 0;
-    size_t count = 0, fresh = s->count++;
-    for (size_t i = 0; i < p->n; i++)
-        if (s->label[i] == e)
-            s->rows[count++] = i;
-    size_t half = count / 2;
-    select_nth(s->rows, count, half, p->X, p->D, widest_input(s->rows, count, p->X, p->D));
+    size_t half = count / 2, D = s->problem->D;
+    for (size_t i = 0; i < count; i++)
+        s->place[i] = i;
+    select_nth(s->place, count, half, X, D, widest_input(s->place, count, X, D));
     for (size_t i = half; i < count; i++) {
-        s->label[s->rows[i]] = fresh;
-        for (size_t d = 0; d < p->D; d++) {
-            s->sum[e * p->D + d] -= p->X[s->rows[i] * p->D + d];
-            s->sum[fresh * p->D + d] += p->X[s->rows[i] * p->D + d];
+        s->label[s->rows[s->place[i]]] = fresh;
+        for (size_t d = 0; d < D; d++) {
+            s->sum[e * D + d] -= X[s->place[i] * D + d];
+            s->sum[fresh * D + d] += X[s->place[i] * D + d];
         }
     }
     s->size[e] = half;
     s->size[fresh] = count - half;
-    return 1;
+}
+
+/* The upper half of part e along its widest input becomes a new part; 0: it could not. */
+static int halve(parts_state *s, size_t e)
+{
+    const partition_problem *p = s->problem;
+    sliced_rows rows = all_rows(s);
+    double *X;
+    size_t count = 0;
+    if (s->status < 0 || s->count == s->room || s->size[e] < 2)
+        return 0;
+    for (size_t i = 0; i < p->n; i++)
+        if (s->label[i] == e)
+            s->rows[count++] = i;
+    NEW_ARRAY(X, count * p->D);
+    s->status =
+        team_agree(X ? QUORUM_OK : failure(QUORUM_E_MEMORY, "out of memory for halving an expert"));
+    if (s->status == QUORUM_OK)
+        s->status = rows_fetch(&rows, s->rows, count, X, NULL);
+    if (s->status == QUORUM_OK)
+        move_upper_half(s, e, s->count++, count, X);
+    mem_free(X);
+    return s->status == QUORUM_OK;
 }
 
 static double mean_distance(const parts_state *s, size_t a, size_t b)
@@ -145,9 +186,11 @@ quorum_status balance_sizes(const partition_problem *problem, size_t floor, size
     if (status == QUORUM_OK) {
         balance(&s, floor > 0 ? floor : 1, cap);
         *count = s.count;
+        status = s.status;
     }
     mem_free(s.size);
     mem_free(s.sum);
     mem_free(s.rows);
+    mem_free(s.place);
     return status;
 }

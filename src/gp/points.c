@@ -2,17 +2,28 @@
 
 #include "base/memory.h"
 
-quorum_status points_new(size_t n, size_t D, points *out)
+static quorum_status make_points(size_t n, size_t D, void *(*alloc)(size_t count, size_t size),
+                                 points *out)
 {
     points p = {.n = n, .D = D, .stride = n};
-    NEW_ARRAY(p.Z, n * D);
-    NEW_ARRAY(p.T, n * D);
-    NEW_ARRAY(p.norm, n);
+    p.Z = alloc(n * D, sizeof *p.Z);
+    p.T = alloc(n * D, sizeof *p.T);
+    p.norm = alloc(n, sizeof *p.norm);
     *out = p;
     if (p.Z && p.T && p.norm)
         return QUORUM_OK;
     points_free(out);
     return failure(QUORUM_E_MEMORY, "out of memory for %zu points of %zu inputs", n, D);
+}
+
+quorum_status points_new(size_t n, size_t D, points *out)
+{
+    return make_points(n, D, mem_alloc, out);
+}
+
+quorum_status points_new_sparse(size_t n, size_t D, points *out)
+{
+    return make_points(n, D, mem_alloc_sparse, out);
 }
 
 void points_free(points *p)

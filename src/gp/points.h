@@ -17,6 +17,7 @@ typedef struct {
 
 /* Room for n points; free with points_free. */
 quorum_status points_new(size_t n, size_t D, points *out);
+quorum_status points_new_sparse(size_t n, size_t D, points *out); /* points not used take none */
 void points_free(points *p);
 
 /* p = (X - center) / lengthscale for the first n points of X (D x n); p must

@@ -113,21 +113,32 @@ static quorum_status add_indices(const quorum_model *m, npz_writer *w, stored_in
     return npz_add_int64(w, "extra_offset", 1, &M1, i->extra_offset);
 }
 
-static quorum_status save(const quorum_model *m, const char *path)
+/* home: where rows come from that this rank has not; NULL: it has all. */
+static quorum_status add_rows(const quorum_model *m, npz_writer *w, rows_home *home)
+{
+    size_t nD[] = {m->n, m->D};
+    if (!home) {
+        TRY(npz_add_doubles(w, "X", 2, nD, m->X));
+        return npz_add_doubles(w, "y", 1, &m->n, m->y);
+    }
+    TRY(npz_add_pulled(w, "X", 2, nD, rows_home_next, home));
+    return npz_add_pulled(w, "y", 1, &m->n, rows_home_next, home);
+}
+
+static quorum_status save(const quorum_model *m, const char *path, rows_home *home)
 {
     const double *theta = m->log_theta;
     stored_indices indices = {0};
     char *meta = make_meta(m);
     npz_writer *w = npz_writer_new();
     quorum_status status = QUORUM_OK;
-    size_t nD[] = {m->n, m->D}, MM[] = {m->M, m->M}, rD[] = {m->references, m->D};
+    size_t MM[] = {m->M, m->M}, rD[] = {m->references, m->D};
     if (!w || !meta) {
         status = failure(QUORUM_E_MEMORY, "out of memory for saving the model");
         goto done;
     }
     TRY_OR_DONE(npz_add_text(w, "meta.json", meta));
-    TRY_OR_DONE(npz_add_doubles(w, "X", 2, nD, m->X));
-    TRY_OR_DONE(npz_add_doubles(w, "y", 1, &m->n, m->y));
+    TRY_OR_DONE(add_rows(m, w, home));
     TRY_OR_DONE(add_indices(m, w, &indices));
     TRY_OR_DONE(npz_add_doubles(w, "log_lengthscale", 1, &m->D, theta));
     TRY_OR_DONE(npz_add_doubles(w, "log_signal_variance", 0, NULL, theta + m->D));
@@ -156,7 +167,14 @@ quorum_status quorum_save(const quorum_model *m, const char *path)
 {
     if (!m || !path)
         return failure(QUORUM_E_ARGUMENT, "quorum_save: model and path must not be NULL");
-    return team_agree(team_rank() == 0 ? save(m, path) : QUORUM_OK);
+    rows_home *home = NULL;
+    if (!model_is_whole(m))
+        TRY(rows_home_new(m, &home));
+    quorum_status status = team_rank() == 0 ? save(m, path, home) : QUORUM_OK;
+    if (home)
+        rows_home_finish(home);
+    rows_home_free(home);
+    return team_agree(status);
 }
 
 /* ---- Loading: nothing in the file is believed before it is checked ---- */
@@ -228,17 +246,10 @@ static quorum_status read_sizes(npz_reader *npz, const char *name, size_t *count
     return status;
 }
 
-static quorum_status load_rows(load_state *l)
+static quorum_status load_offsets(load_state *l)
 {
     quorum_model *m = l->m;
-    size_t shape[2] = {0, 0}, n = 0, M1 = 0;
-    TRY(read_array(l->npz, "X", 2, shape, &m->X));
-    if (shape[0] == 0 || shape[1] == 0 || shape[0] > INT_MAX)
-        return damaged("X has no rows or columns");
-    m->n = n = shape[0];
-    size_t D = shape[1];
-    TRY(read_array(l->npz, "y", 1, &n, &m->y));
-    TRY(read_sizes(l->npz, "row", &n, SIZE_MAX / 2, &m->row));
+    size_t M1 = 0;
     TRY(read_sizes(l->npz, "offset", &M1, m->n, &m->offset));
     if (M1 < 2 || m->offset[0] != 0 || m->offset[M1 - 1] != m->n)
         return damaged("offset does not span the rows");
@@ -246,6 +257,53 @@ static quorum_status load_rows(load_state *l)
         if (m->offset[e] >= m->offset[e + 1])
             return damaged("offset is not ascending");
     m->M = M1 - 1;
+    return QUORUM_OK;
+}
+
+static quorum_status load_all_rows(load_state *l, size_t D)
+{
+    quorum_model *m = l->m;
+    size_t shape[] = {m->n, D};
+    TRY(read_array(l->npz, "X", 2, shape, &m->X));
+    TRY(read_array(l->npz, "y", 1, &m->n, &m->y));
+    rows_note(m->n);
+    return read_sizes(l->npz, "row", &m->n, SIZE_MAX / 2, &m->row);
+}
+
+/* The rows of this rank's experts; where they came from nobody asks a team. */
+static quorum_status load_own_rows(load_state *l, size_t D)
+{
+    quorum_model *m = l->m;
+    size_t shape[2];
+    TRY(model_find_owners(m));
+    npz_sections own = {.count = m->M, .first = m->offset, .wanted = m->held};
+    TRY(npz_get_some_doubles(l->npz, "X", 2, shape, &own, &m->X));
+    if (shape[1] != D)
+        return damaged("X");
+    TRY(npz_get_some_doubles(l->npz, "y", 1, shape, &own, &m->y));
+    for (size_t e = 0; e < m->M; e++)
+        for (size_t i = m->offset[e]; m->held[e] && i < m->offset[e + 1]; i++) {
+            for (size_t d = 0; d < D; d++)
+                if (!isfinite(m->X[i * D + d]))
+                    return damaged("X");
+            if (!isfinite(m->y[i]))
+                return damaged("y");
+        }
+    return QUORUM_OK;
+}
+
+static quorum_status load_rows(load_state *l)
+{
+    quorum_model *m = l->m;
+    size_t shape[2] = {0, 0};
+    TRY(npz_get_shape(l->npz, "X", 2, shape));
+    if (shape[0] == 0 || shape[1] == 0 || shape[0] > INT_MAX)
+        return damaged("X has no rows or columns");
+    m->n = shape[0];
+    size_t D = shape[1];
+    TRY(load_offsets(l));
+    int whole = team_size() == 1 || l->version >= FORMAT_VERSION_OVERLAP;
+    TRY(whole ? load_all_rows(l, D) : load_own_rows(l, D));
     TRY(read_array(l->npz, "x_mean", 1, &D, &m->x_mean));
     TRY(read_array(l->npz, "x_scale", 1, &D, &m->x_scale));
     for (size_t d = 0; d < D; d++)

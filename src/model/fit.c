@@ -5,6 +5,7 @@
 #include "base/parallel.h"
 #include "base/random.h"
 #include "data/scaling.h"
+#include "team/team.h"
 
 #include <jansson.h>
 #include <limits.h>
@@ -20,41 +21,93 @@ enum {
 
 /* ---- Data ---- */
 
-static quorum_status check_data(const double *X, const double *y, size_t n, size_t D)
+static quorum_status check_rows(const sliced_rows *r)
 {
-    if (!X || !y || n == 0 || D == 0)
-        return failure(QUORUM_E_ARGUMENT, "fit needs at least one row and one input");
-    if (n > INT_MAX || D > 100000)
-        return failure(QUORUM_E_ARGUMENT,
-                       "%zu rows of %zu inputs are more than this build can take", n, D);
-    for (size_t i = 0; i < n; i++) {
-        for (size_t d = 0; d < D; d++)
-            if (!isfinite(X[i * D + d]))
+    team_slice held = held_rows(r);
+    for (size_t i = 0; i < held.count; i++) {
+        size_t row = held.first + i + 1;
+        for (size_t d = 0; d < r->D; d++)
+            if (!isfinite(r->X[i * r->D + d]))
                 return failure(QUORUM_E_DATA, "row %zu, input %zu is %g: inputs must be finite",
-                               i + 1, d + 1, X[i * D + d]);
-        if (!isfinite(y[i]))
-            return failure(QUORUM_E_DATA, "row %zu: the target is %g: it must be finite", i + 1,
-                           y[i]);
+                               row, d + 1, r->X[i * r->D + d]);
+        if (!isfinite(r->y[i]))
+            return failure(QUORUM_E_DATA, "row %zu: the target is %g: it must be finite", row,
+                           r->y[i]);
     }
-    for (size_t i = 1; i < n; i++)
-        if (y[i] != y[0])
-            return QUORUM_OK;
-    return failure(QUORUM_E_DATA,
-                   "the target is constant (%.17g, %zu row%s): there is nothing to learn", y[0], n,
-                   n == 1 ? "" : "s");
+    return QUORUM_OK;
 }
 
-static quorum_status standardise(quorum_model *m, const double *X, const double *y, double **Z,
-                                 double **t)
+static quorum_status check_target(const sliced_rows *r)
 {
-    if (!NEW_ARRAY(m->x_mean, m->D) || !NEW_ARRAY(m->x_scale, m->D) ||
-        !NEW_ARRAY(*Z, m->n * m->D) || !NEW_ARRAY(*t, m->n))
-        return failure(QUORUM_E_MEMORY, "out of memory for %zu rows of %zu inputs", m->n, m->D);
-    scaling_learn(m->n, m->D, X, m->x_mean, m->x_scale);
-    scaling_apply(m->n, m->D, X, m->x_mean, m->x_scale, *Z);
-    scaling_learn(m->n, 1, y, &m->y_mean, &m->y_scale);
-    for (size_t i = 0; i < m->n; i++)
-        (*t)[i] = (y[i] - m->y_mean) / m->y_scale;
+    double first = team_rank() == 0 ? r->y[0] : 0.0;
+    size_t others = 0;
+    team_send(&first, sizeof first);
+    for (size_t i = 0; i < held_rows(r).count; i++)
+        others += r->y[i] != first;
+    team_add(&others, 1);
+    if (others > 0)
+        return QUORUM_OK;
+    return failure(QUORUM_E_DATA,
+                   "the target is constant (%.17g, %zu row%s): there is nothing to learn", first,
+                   r->n, r->n == 1 ? "" : "s");
+}
+
+static quorum_status check_data(const sliced_rows *r)
+{
+    if (!r->X || !r->y || r->n == 0 || r->D == 0)
+        return failure(QUORUM_E_ARGUMENT, "fit needs at least one row and one input");
+    if (r->n > INT_MAX || r->D > 100000)
+        return failure(QUORUM_E_ARGUMENT,
+                       "%zu rows of %zu inputs are more than this build can take", r->n, r->D);
+    TRY(team_agree(check_rows(r)));
+    return check_target(r);
+}
+
+/* Sums over the rows in their order, whichever rank has them. */
+typedef struct {
+    const double *X; /* D x count: this rank's */
+    size_t count, D, n;
+    double *mean, *scale;
+} scaling_job;
+
+static void add_to_mean(void *context)
+{
+    const scaling_job *j = context;
+    scaling_add_to_mean(j->count, j->D, j->X, j->n, j->mean);
+}
+
+static void add_to_variance(void *context)
+{
+    const scaling_job *j = context;
+    scaling_add_to_variance(j->count, j->D, j->X, j->n, j->mean, j->scale);
+}
+
+static void learn_scaling(const scaling_job *j)
+{
+    memset(j->mean, 0, j->D * sizeof *j->mean);
+    memset(j->scale, 0, j->D * sizeof *j->scale);
+    team_in_turn(j->mean, j->D * sizeof *j->mean, add_to_mean, (void *)j);
+    team_in_turn(j->scale, j->D * sizeof *j->scale, add_to_variance, (void *)j);
+    scaling_finish(j->D, j->mean, j->scale);
+}
+
+static quorum_status standardise(quorum_model *m, const sliced_rows *given, double **Z, double **t)
+{
+    size_t count = held_rows(given).count;
+    rows_note(count);
+    NEW_ARRAY(m->x_mean, m->D);
+    NEW_ARRAY(m->x_scale, m->D);
+    NEW_ARRAY(*Z, count * m->D);
+    NEW_ARRAY(*t, count);
+    quorum_status status = QUORUM_OK;
+    if (!m->x_mean || !m->x_scale || !*Z || !*t)
+        status = failure(QUORUM_E_MEMORY, "out of memory for %zu rows of %zu inputs", m->n, m->D);
+    TRY(team_agree(status));
+    learn_scaling(&(scaling_job){given->X, count, m->D, m->n, m->x_mean, m->x_scale});
+    scaling_apply(count, m->D, given->X, m->x_mean, m->x_scale, *Z);
+    learn_scaling(&(scaling_job){given->y, count, 1, m->n, &m->y_mean, &m->y_scale});
+    for (size_t i = 0; i < count; i++)
+        (*t)[i] = (given->y[i] - m->y_mean) / m->y_scale;
     return QUORUM_OK;
 }
 
@@ -86,29 +139,29 @@ static quorum_status count_experts(const quorum_model *m, const settings *s, siz
     return QUORUM_OK;
 }
 
-/* Copies the standardised rows into the model, sorted by expert. */
-static quorum_status take_rows(quorum_model *m, const division *d, const training_rows *rows)
+/* The standardised rows into the model, sorted by expert: to the ranks that own them, and to
+ * all where all work with all of them. */
+static quorum_status take_rows(quorum_model *m, division *d, const training_rows *rows,
+                               const settings *s)
 {
     m->M = d->M;
-    if (!NEW_ARRAY(m->X, m->n * m->D) || !NEW_ARRAY(m->y, m->n) || !NEW_ARRAY(m->row, m->n) ||
-        !NEW_ARRAY(m->offset, m->M + 1))
-        return failure(QUORUM_E_MEMORY, "out of memory for %zu rows", m->n);
-    memcpy(m->offset, d->offset, (m->M + 1) * sizeof *m->offset);
-    for (size_t i = 0; i < m->n; i++) {
-        size_t from = d->order[i];
-        memcpy(m->X + i * m->D, rows->X + from * m->D, m->D * sizeof *m->X);
-        m->y[i] = rows->y[from];
-        m->row[i] = from;
-    }
-    return QUORUM_OK;
+    m->row = d->order;
+    m->offset = d->offset;
+    d->order = d->offset = NULL;
+    TRY(team_agree(model_own_rows(m)));
+    TRY(model_take_rows(m, rows));
+    return s->overlap > 0.0 || s->calibrate ? model_hold_all(m) : QUORUM_OK;
 }
 
 /* The rows as theta sees them, x_d / l_d, where metric=learned; *out is to be freed. */
 static quorum_status learned_metric(const quorum_model *m, const training_rows *rows, double **out)
 {
-    if (!NEW_ARRAY(*out, m->n * m->D))
-        return failure(QUORUM_E_MEMORY, "out of memory for %zu rows of %zu inputs", m->n, m->D);
-    for (size_t i = 0; i < m->n; i++)
+    size_t count = held_rows(rows).count;
+    NEW_ARRAY(*out, count * m->D);
+    TRY(team_agree(
+        *out ? QUORUM_OK
+             : failure(QUORUM_E_MEMORY, "out of memory for %zu rows of %zu inputs", m->n, m->D)));
+    for (size_t i = 0; *out && i < count; i++)
         for (size_t d = 0; d < m->D; d++)
             (*out)[i * m->D + d] = rows->X[i * m->D + d] / m->theta.lengthscale[d];
     return QUORUM_OK;
@@ -143,7 +196,7 @@ static quorum_status split_rows(quorum_model *m, const settings *s, const progre
     quorum_status status = divide(m->partition, &problem, floor, cap, &d);
     mem_free(scaled);
     TRY(status);
-    status = take_rows(m, &d, rows);
+    status = take_rows(m, &d, rows, s);
     division_free(&d);
     return status;
 }
@@ -166,23 +219,36 @@ static quorum_status overlap_experts(quorum_model *m, const settings *s, const p
 
 /* ---- Graph ---- */
 
+/* Some rows at random, from the owners of their experts. */
 static quorum_status draw_references(quorum_model *m, const settings *s)
 {
     size_t *rows, count = (size_t)s->graph_rows < m->n ? (size_t)s->graph_rows : m->n;
-    if (!NEW_ARRAY(rows, m->n))
-        return failure(QUORUM_E_MEMORY, "out of memory for the reference inputs");
+    team_piece *pieces;
+    parts all = model_parts(m);
+    NEW_ARRAY(rows, m->n);
+    NEW_ARRAY(pieces, count);
+    NEW_ARRAY(m->reference, count * m->D);
+    quorum_status status = QUORUM_OK;
+    if (!rows || !pieces || !m->reference)
+        status = failure(QUORUM_E_MEMORY, "out of memory for the reference inputs");
+    TRY_OR_DONE(team_agree(status));
+    m->references = count;
     for (size_t i = 0; i < m->n; i++)
         rows[i] = i;
     rng r = rng_seed(m->seed, STREAM_REFERENCE);
     rng_shuffle(&r, rows, m->n);
-    if (NEW_ARRAY(m->reference, count * m->D)) {
-        m->references = count;
-        for (size_t i = 0; i < count; i++)
-            memcpy(m->reference + i * m->D, m->X + rows[i] * m->D, m->D * sizeof *m->X);
+    for (size_t i = 0; i < count; i++) {
+        double *to = m->reference + i * m->D;
+        size_t e = part_of_row(&all, rows[i]);
+        pieces[i] = (team_piece){to, m->D * sizeof *to, m->owner[e]};
+        if (m->owner[e] == team_rank())
+            memcpy(to, m->X + rows[i] * m->D, m->D * sizeof *to);
     }
+    team_share(pieces, count);
+done:
     mem_free(rows);
-    return m->reference ? QUORUM_OK
-                        : failure(QUORUM_E_MEMORY, "out of memory for the reference inputs");
+    mem_free(pieces);
+    return status;
 }
 
 /* No edges, no weights; experts in the order of their numbers. */
@@ -245,8 +311,8 @@ static quorum_status say_bounds(const quorum_model *m)
 
 /* table -> standardise -> kernel and theta -> partition -> overlap -> graph of the experts
  * (train=parts, the paper's way: theta after the partition) */
-static quorum_status fit(quorum_model *m, const double *X, const double *y,
-                         const char *const *names, const quorum_options *options)
+static quorum_status fit(quorum_model *m, const sliced_rows *given, const char *const *names,
+                         const quorum_options *options)
 {
     const settings *s = options_values(options);
     const progress *p = options_progress(options);
@@ -257,8 +323,8 @@ static quorum_status fit(quorum_model *m, const double *X, const double *y,
     m->seed = (uint64_t)s->seed;
     TRY_OR_DONE(copy_names(m, names));
     TRY_OR_DONE(remember_options(m, options));
-    TRY_OR_DONE(standardise(m, X, y, &Z, &t));
-    training_rows rows = {.X = Z, .y = t};
+    TRY_OR_DONE(standardise(m, given, &Z, &t));
+    training_rows rows = {.n = m->n, .D = m->D, .X = Z, .y = t};
     then = wall_seconds();
     TRY_OR_DONE(open_checkpoint(m, &rows, options, &kept));
     TRY_OR_DONE(theta_before_partition(m, s, p, &rows, kept, &found));
@@ -266,7 +332,8 @@ static quorum_status fit(quorum_model *m, const double *X, const double *y,
     then = wall_seconds();
     TRY_OR_DONE(split_rows(m, s, p, &rows));
     mem_free(Z);
-    Z = NULL;
+    mem_free(t);
+    Z = t = NULL;
     m->seconds_partition = wall_seconds() - then;
     then = wall_seconds();
     TRY_OR_DONE(event = theta_after_partition(m, s, p, kept, &found));
@@ -296,14 +363,15 @@ quorum_status quorum_fit(const double *X, const double *y, size_t rows, size_t i
     if (!model)
         return failure(QUORUM_E_ARGUMENT, "quorum_fit: model must not be NULL");
     *model = NULL;
-    TRY(check_data(X, y, rows, inputs));
+    sliced_rows given = {.n = rows, .D = inputs, .X = X, .y = y};
+    TRY(check_data(&given));
     quorum_model *m = model_new();
     if (!m)
         return failure(QUORUM_E_MEMORY, "out of memory for a model");
     m->n = rows;
     m->D = inputs;
     m->target = inputs;
-    quorum_status status = fit(m, X, y, names, options);
+    quorum_status status = fit(m, &given, names, options);
     if (status < 0)
         quorum_model_free(m);
     else

@@ -35,6 +35,9 @@ void quorum_model_free(quorum_model *m)
     mem_free(m->y);
     mem_free(m->row);
     mem_free(m->offset);
+    mem_free(m->owner);
+    mem_free(m->held);
+    mem_free(m->shared);
     extra_rows_free(&m->extra);
     mem_free(m->x_mean);
     mem_free(m->x_scale);
@@ -49,7 +52,13 @@ void quorum_model_free(quorum_model *m)
 
 parts model_parts(const quorum_model *m)
 {
-    return (parts){.n = m->n, .D = m->D, .M = m->M, .X = m->X, .y = m->y, .offset = m->offset};
+    return (parts){.n = m->n,
+                   .D = m->D,
+                   .M = m->M,
+                   .X = m->X,
+                   .y = m->y,
+                   .offset = m->offset,
+                   .held = model_is_whole(m) ? NULL : m->held};
 }
 
 void model_set_theta(quorum_model *m)

@@ -4,8 +4,9 @@
 
 #include "base/scratch.h"
 #include "experts/committee.h"
-#include "experts/neighbours.h"
+#include "experts/near_rows.h"
 #include "experts/overlap.h"
+#include "experts/rows.h"
 #include "graph/expert_graph.h"
 #include "model/options.h"
 
@@ -35,6 +36,8 @@ struct quorum_model {
     double *y;                /* n                                              */
     size_t *row;              /* n: original row numbers                        */
     size_t *offset;           /* M + 1                                          */
+    int *owner;               /* M: the rank that has an expert's rows (holdings.c) ... */
+    char *held, *shared;      /* M: 1 where this rank has them; where all have  */
     extra_rows extra;         /* rows that experts hold beyond their own        */
     double *x_mean, *x_scale; /* D                                    */
     double y_mean, y_scale;
@@ -84,6 +87,29 @@ quorum_status model_complete(quorum_model *m);
 /* The experts' own rows: every row once. */
 parts model_parts(const quorum_model *m);
 
+/* ---- holdings.c: together, by all ranks ---- */
+
+/* owner, held and shared, once offset is known; then also room for the rows. */
+quorum_status model_find_owners(quorum_model *m);
+quorum_status model_own_rows(quorum_model *m);
+
+/* The owners' rows, from the slices of a fit. */
+quorum_status model_take_rows(quorum_model *m, const sliced_rows *rows);
+
+/* From now on every rank has the rows of these experts. */
+quorum_status model_hold(const quorum_model *m, const size_t *experts, size_t count);
+quorum_status model_hold_all(const quorum_model *m);
+int model_is_whole(const quorum_model *m);     /* whether that is so */
+size_t model_rows_held(const quorum_model *m); /* by this rank */
+
+/* The rows come to rank 0 a few at a time, to be written: rank 0 asks for the next bytes, of all
+ * inputs and then of all targets, and at the end all ranks finish, whatever happened. */
+typedef struct rows_home rows_home;
+quorum_status rows_home_new(const quorum_model *m, rows_home **out);
+quorum_status rows_home_next(void *home, void *to, size_t bytes);
+void rows_home_finish(rows_home *h);
+void rows_home_free(rows_home *h);
+
 /* Scaled reference inputs, padded to QUERY_MULTIPLE; free with points_free. */
 quorum_status model_reference_points(const quorum_model *m, points *out);
 
@@ -116,6 +142,10 @@ quorum_status model_rows(const quorum_model *m, const committee **out);
 /* The search for nearest rows, over the model's rows. */
 quorum_status model_neighbour_index(const quorum_model *m, const settings *s,
                                     const neighbour_index **out);
+
+/* The same where each rank has only its own experts' rows. */
+quorum_status model_near_holdings(const quorum_model *m, const settings *s,
+                                  const near_holdings **out);
 
 /* GRBCM's experts over the listed ones; base_expert as in experts/base.h. */
 quorum_status model_base_committee(const quorum_model *m, const size_t *experts, size_t count,

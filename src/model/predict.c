@@ -26,10 +26,11 @@ enum {
     CHUNK = 65536,         /* queries that a caller should pass at once at most             */
     AUTO_MOST = 16         /* experts that local:auto seats at most                         */
 };
-static const double BLOCK_SHARE = 0.2;  /* of the memory option: a block                     */
-static const double FACTOR_SHARE = 0.2; /* factors made for a block when they are not kept   */
-static const double SCRATCH_SHARE = 1.0 / 64.0; /* memory that stays for the next call ... */
-static const double SCRATCH_MOST = 64e6;        /* ... in bytes at most                  */
+static const double BLOCK_SHARE = 0.2;  /* of the memory option: a block                */
+static const double FACTOR_SHARE = 0.2; /* factors made for a block when they are not kept */
+static const double FEW_SHARE = 0.01;   /* rows that every rank of a team may have       */
+static const double SCRATCH_SHARE = 1.0 / 64.0; /* memory that stays for the next call ...       */
+static const double SCRATCH_MOST = 64e6;        /* ... in bytes at most                          */
 static const double AUTO_TOLERANCE = 0.01; /* local:auto stops when the variance falls by less */
 
 /* One call's plan. */
@@ -39,7 +40,8 @@ typedef struct {
     const progress *progress;
     const rule *rule;
     const committee *c;
-    const neighbour_index *index; /* NULL: no neighbourhoods                           */
+    const neighbour_index *index; /* NULL: no neighbourhoods, ...                      */
+    const near_holdings *held;    /* ... or each rank searches its own rows            */
     selection chosen;
     size_t *experts, count; /* of the committee that may take part                     */
     size_t used;            /* experts of the model that may take part                 */
@@ -187,6 +189,22 @@ done:
     return status;
 }
 
+/* Rows, scaled in two orders, and a tree: so little that every rank may have all of it. */
+static int rows_are_few(const plan *p)
+{
+    double each = 8.0 * (5.0 * (double)p->m->D + 6.0);
+    return each * (double)p->m->n < FEW_SHARE * p->memory;
+}
+
+/* Experts that are asked one by one are asked where they live, and neighbourhoods alone can be
+ * brought together from all ranks, which is dearer than having the rows; but pairs of experts,
+ * and a base that all share, need rows that other ranks own. */
+static int needs_all_rows(const plan *p)
+{
+    int pairs = p->rule->kind == TAKES_COVARIANCE && p->chosen.kind != SELECT_NONE;
+    return pairs || p->rule->kind == TAKES_BASE || (p->neighbours > 0 && rows_are_few(p));
+}
+
 static quorum_status make_plan(const quorum_model *m, const quorum_options *options,
                                const double *X, size_t n, plan *p)
 {
@@ -196,12 +214,16 @@ static quorum_status make_plan(const quorum_model *m, const quorum_options *opti
     p->memory = options_memory(p->s);
     TRY(options_method(p->s, &p->rule, &p->chosen, &p->neighbours));
     p->neighbours = p->neighbours < m->n ? p->neighbours : m->n;
+    if (needs_all_rows(p))
+        TRY(model_hold_all(m));
     if (p->chosen.kind == SELECT_NONE)
         TRY(model_rows(m, &p->c));
     else
         TRY(model_committee(m, p->s, p->progress, &p->c));
-    if (p->neighbours > 0)
+    if (p->neighbours > 0 && model_is_whole(m))
         TRY(model_neighbour_index(m, p->s, &p->index));
+    else if (p->neighbours > 0)
+        TRY(model_near_holdings(m, p->s, &p->held));
     if (!NEW_ARRAY(p->experts, m->M))
         return failure(QUORUM_E_MEMORY, "out of memory for %zu experts", m->M);
     TRY_OR_DONE(choose_experts(p, X, n));
@@ -315,7 +337,8 @@ static quorum_status aggregate_jointly(const plan *p, const points *Q, size_t K,
         return failure(QUORUM_E_MEMORY, "out of memory for the covariances of %zu experts", seats);
     if (near) {
         TRY(neighbourhoods_new(Q->n, out->real, p->neighbours, p->m->spread, near));
-        TRY(neighbourhoods_find(p->c, p->index, Q, p->threads, near));
+        if (p->index)
+            TRY(neighbourhoods_find(p->c, p->index, Q, p->threads, near));
     }
     *unsure = 0;
     if (K > 0) {
@@ -323,8 +346,10 @@ static quorum_status aggregate_jointly(const plan *p, const points *Q, size_t K,
         TRY(assembly_ask(&j->a, 1, 1, FACTOR_SHARE * p->memory, p->threads));
         TRY(npae_pairs(&j->a, p->threads, j->pairs));
     }
-    if (near)
+    if (near && p->index)
         TRY(nearest_seat(&j->a, seats - 1, near, p->threads, j->pairs));
+    else if (near)
+        TRY(nearest_seat_scattered(&j->a, seats - 1, p->held, near, p->threads));
     return npae_solve(&j->a, j->pairs, p->threads, out);
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "experts/base.h"
+#include "team/team.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -24,6 +25,10 @@ struct model_cache {
     base_entry *bases;
     points own; /* the index's rows, when experts overlap   */
     neighbour_index *index;
+    points mine;    /* this rank's rows, where it has not all, ... */
+    size_t *number; /* ... their numbers and the index over them   */
+    neighbour_index *my_index;
+    near_holdings holdings;
     double kept; /* bytes of factors */
     scratch_shelf scratch;
 };
@@ -54,6 +59,9 @@ void model_cache_free(model_cache *c)
         return;
     neighbour_index_free(c->index);
     points_free(&c->own);
+    neighbour_index_free(c->my_index);
+    points_free(&c->mine);
+    mem_free(c->number);
     committee_free(&c->committee);
     held_parts_free(&c->held);
     for (base_entry *b = c->bases, *next; b; b = next) {
@@ -111,6 +119,8 @@ quorum_status model_rows(const quorum_model *m, const committee **out)
 {
     pthread_mutex_lock(&m->cache->lock);
     quorum_status status = gather_committee(m);
+    if (status == QUORUM_OK && model_is_whole(m))
+        committee_scale_held(&m->cache->committee);
     pthread_mutex_unlock(&m->cache->lock);
     *out = &m->cache->committee;
     return status;
@@ -122,6 +132,8 @@ quorum_status model_committee(const quorum_model *m, const settings *s, const pr
     model_cache *cache = m->cache;
     pthread_mutex_lock(&cache->lock);
     quorum_status status = gather_committee(m);
+    if (status == QUORUM_OK)
+        committee_scale_held(&cache->committee);
     if (status == QUORUM_OK && !cache->asked) {
         status = keep_factors(cache, s, p, &cache->committee);
         cache->asked = status == QUORUM_OK;
@@ -162,6 +174,52 @@ quorum_status model_neighbour_index(const quorum_model *m, const settings *s,
     }
     pthread_mutex_unlock(&cache->lock);
     *out = cache->index;
+    return status;
+}
+
+/* Rows of this rank's experts, scaled, for the search alone. */
+static quorum_status scale_mine(const quorum_model *m)
+{
+    points *own = &m->cache->mine;
+    size_t D = m->D, at = 0, count = 0;
+    for (size_t e = 0; e < m->M; e++)
+        count += m->owner[e] == team_rank() ? m->offset[e + 1] - m->offset[e] : 0;
+    *own = (points){.n = count, .D = D, .stride = count};
+    NEW_ARRAY(own->Z, count * D);
+    NEW_ARRAY(own->norm, count);
+    NEW_ARRAY(m->cache->number, count);
+    if (!own->Z || !own->norm || !m->cache->number)
+        return failure(QUORUM_E_MEMORY, "out of memory for searching %zu rows", count);
+    for (size_t e = 0; e < m->M; e++)
+        for (size_t i = m->offset[e]; m->owner[e] == team_rank() && i < m->offset[e + 1]; i++) {
+            double norm = 0.0;
+            for (size_t d = 0; d < D; d++) {
+                double z = m->X[i * D + d] / m->theta.lengthscale[d];
+                own->Z[at * D + d] = z;
+                norm += z * z;
+            }
+            own->norm[at] = norm;
+            m->cache->number[at++] = i;
+        }
+    return QUORUM_OK;
+}
+
+quorum_status model_near_holdings(const quorum_model *m, const settings *s,
+                                  const near_holdings **out)
+{
+    model_cache *cache = m->cache;
+    quorum_status status = QUORUM_OK;
+    pthread_mutex_lock(&cache->lock);
+    if (!cache->number) {
+        status = scale_mine(m);
+        if (status == QUORUM_OK && cache->mine.n > 0)
+            status = neighbour_index_new(&cache->mine, options_threads(s), &cache->my_index);
+        cache->holdings = (near_holdings){
+            .index = cache->my_index, .number = cache->number, .X = m->X, .y = m->y};
+        status = team_agree(status);
+    }
+    pthread_mutex_unlock(&cache->lock);
+    *out = &cache->holdings;
     return status;
 }
 

@@ -47,6 +47,30 @@ static uint64_t options_mark(const quorum_options *options)
     return h;
 }
 
+/* The numbers of all ranks, one rank after another. */
+typedef struct {
+    uint64_t h;
+    const double *numbers;
+    size_t count;
+} marking;
+
+static void mix_own(void *context)
+{
+    marking *k = context;
+    k->h = mix_numbers(k->h, k->numbers, k->count);
+}
+
+static uint64_t data_mark(const training_rows *rows)
+{
+    size_t count = held_rows(rows).count;
+    marking k = {.h = 1, .numbers = rows->X, .count = count * rows->D};
+    team_in_turn(&k.h, sizeof k.h, mix_own, &k);
+    k.numbers = rows->y;
+    k.count = count;
+    team_in_turn(&k.h, sizeof k.h, mix_own, &k);
+    return k.h;
+}
+
 quorum_status open_checkpoint(const quorum_model *m, const training_rows *rows,
                               const quorum_options *options, checkpoint **out)
 {
@@ -55,7 +79,7 @@ quorum_status open_checkpoint(const quorum_model *m, const training_rows *rows,
     *out = NULL;
     if (path[0] == '\0')
         return QUORUM_OK;
-    uint64_t data = mix_numbers(mix_numbers(1, rows->X, m->n * m->D), rows->y, m->n);
+    uint64_t data = data_mark(rows);
     snprintf(fit, sizeof fit,
              "version: %s\nBLAS kernels: %.64s\ndata: %zu rows, %zu inputs, %016" PRIx64
              "\noptions: %016" PRIx64 "\n",

@@ -1,8 +1,9 @@
-/* Training data and query streams from files, over data/reader.h.  Rank 0 of a team reads,
- * and sends the others what it read. */
+/* Training data and query streams from files, over data/reader.h.  Rank 0 of a team reads, and
+ * sends the others what they need of it. */
 #include "model/model.h"
 
 #include "base/memory.h"
+#include "experts/rows.h"
 #include "team/team.h"
 
 #include <string.h>
@@ -105,46 +106,207 @@ static quorum_status read_rows(reader *r, size_t width, double **table, size_t *
     return QUORUM_OK;
 }
 
-static quorum_status split_table(const double *table, quorum_data *d)
+static quorum_status split_table(const double *table, size_t rows, quorum_data *d)
 {
     size_t D = d->inputs;
-    if (!NEW_ARRAY(d->X, d->rows * D) || !NEW_ARRAY(d->y, d->rows))
-        return failure(QUORUM_E_MEMORY, "out of memory for %zu rows", d->rows);
-    for (size_t i = 0; i < d->rows; i++) {
+    if (!NEW_ARRAY(d->X, rows * D) || !NEW_ARRAY(d->y, rows))
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu rows", rows);
+    for (size_t i = 0; i < rows; i++) {
         memcpy(d->X + i * D, table + i * (D + 1), D * sizeof *table);
         d->y[i] = table[i * (D + 1) + D];
     }
     return QUORUM_OK;
 }
 
-static quorum_status read_data(const char *path, const settings *s, quorum_data **data)
+/* The file's columns and names; *out is left open at its first row. */
+static quorum_status open_data(const char *path, const settings *s, quorum_data *d, reader **out)
 {
     reader_options how = how_to_read(s);
     reader *r = NULL;
-    quorum_data *d = NULL;
     size_t *columns = NULL;
-    double *table = NULL;
     quorum_status status = reader_open(path, &how, &r);
     if (status < 0)
         return status;
-    if (!NEW_ZEROED(d, 1) || !NEW_ARRAY(columns, reader_columns(r) + 1)) {
+    if (!NEW_ARRAY(columns, reader_columns(r) + 1)) {
         status = failure(QUORUM_E_MEMORY, "out of memory for reading %s", path);
         goto done;
     }
     TRY_OR_DONE(choose_columns(r, s, columns, &d->inputs, &d->target));
     TRY_OR_DONE(copy_column_names(r, columns, d));
     TRY_OR_DONE(reader_select(r, columns, d->inputs + 1));
-    TRY_OR_DONE(read_rows(r, d->inputs + 1, &table, &d->rows));
-    d->dropped = reader_dropped(r);
-    TRY_OR_DONE(split_table(table, d));
 done:
-    reader_close(r);
     mem_free(columns);
-    mem_free(table);
     if (status < 0)
-        quorum_data_free(d);
+        reader_close(r);
     else
-        *data = d;
+        *out = r;
+    return status;
+}
+
+static quorum_status read_alone(reader *r, quorum_data *d)
+{
+    double *table = NULL;
+    quorum_status status = read_rows(r, d->inputs + 1, &table, &d->rows);
+    if (status == QUORUM_OK)
+        status = split_table(table, d->rows, d);
+    mem_free(table);
+    return status;
+}
+
+/* ---- The same by a team: rank 0 reads, and deals blocks of rows to the ranks in turn; when all
+ * are read, they go to the ranks that hold them (experts/rows.h) ---- */
+
+enum { DEAL = 4096 }; /* rows of a block */
+
+typedef struct {
+    size_t width;
+    double *block;      /* DEAL x width: as read                     */
+    double *mine;       /* room x width: blocks dealt to this rank   */
+    size_t count, room; /* rows                                      */
+    size_t *out_bytes, *in_bytes;
+} dealing;
+
+static void dealing_free(dealing *t)
+{
+    mem_free(t->block);
+    mem_free(t->mine);
+    mem_free(t->out_bytes);
+    mem_free(t->in_bytes);
+}
+
+static quorum_status dealing_new(size_t width, dealing *t)
+{
+    size_t ranks = (size_t)team_size();
+    *t = (dealing){.width = width};
+    NEW_ARRAY(t->block, DEAL * width);
+    NEW_ARRAY(t->out_bytes, ranks);
+    NEW_ARRAY(t->in_bytes, ranks);
+    if (t->block && t->out_bytes && t->in_bytes)
+        return QUORUM_OK;
+    return failure(QUORUM_E_MEMORY, "out of memory for reading");
+}
+
+/* A full block, unless the file ends. */
+static quorum_status read_block(reader *r, const dealing *t, size_t *rows)
+{
+    size_t got = 1;
+    *rows = 0;
+    while (team_rank() == 0 && *rows < DEAL && got > 0) {
+        TRY(reader_next(r, DEAL - *rows, t->block + *rows * t->width, &got));
+        *rows += got;
+    }
+    return QUORUM_OK;
+}
+
+static quorum_status make_room(dealing *t)
+{
+    if (t->count + DEAL <= t->room)
+        return QUORUM_OK;
+    size_t room = 2 * t->room + DEAL;
+    double *more = mem_grow(t->mine, t->count * t->width, room * t->width, sizeof *more);
+    if (!more)
+        return failure(QUORUM_E_MEMORY, "out of memory for more than %zu rows", t->count);
+    t->mine = more;
+    t->room = room;
+    return QUORUM_OK;
+}
+
+/* The block of `rows` rows goes from rank 0 to rank `to`. */
+static void deal_block(dealing *t, int to, size_t rows)
+{
+    size_t bytes = rows * t->width * sizeof *t->block;
+    for (int k = 0; k < team_size(); k++)
+        t->out_bytes[k] = t->in_bytes[k] = 0;
+    if (team_rank() == 0)
+        t->out_bytes[to] = bytes;
+    if (team_rank() == to)
+        t->in_bytes[0] = bytes;
+    team_exchange(t->block, t->out_bytes, t->mine + t->count * t->width, t->in_bytes);
+    t->count += team_rank() == to ? rows : 0;
+}
+
+static quorum_status deal_rows(reader *r, dealing *t, size_t *total)
+{
+    size_t rows = DEAL;
+    *total = 0;
+    for (int to = 0; rows == DEAL; to = (to + 1) % team_size()) {
+        quorum_status status = read_block(r, t, &rows);
+        if (status == QUORUM_OK && team_rank() == to)
+            status = make_room(t);
+        TRY(team_agree(status));
+        team_send(&rows, sizeof rows);
+        deal_block(t, to, rows);
+        *total += rows;
+    }
+    return *total > 0 ? QUORUM_OK
+                      : failure(QUORUM_E_DATA, "%s has no usable data rows",
+                                r ? reader_path(r) : "the file");
+}
+
+/* The rows from .. to - 1 that were dealt to a rank: how many, the first being that rank's first
+ * or some later one. */
+static size_t dealt_before(size_t row, int rank)
+{
+    size_t ranks = (size_t)team_size(), round = DEAL * ranks, r = (size_t)rank;
+    size_t rest = row % round, first = r * DEAL;
+    return row / round * DEAL + (rest <= first ? 0 : rest - first < DEAL ? rest - first : DEAL);
+}
+
+static size_t dealt_between(team_slice rows, int rank)
+{
+    return dealt_before(rows.first + rows.count, rank) - dealt_before(rows.first, rank);
+}
+
+/* What came from rank r, in its order, to the places that the rows have in the slice. */
+static const double *put_dealt(const dealing *t, team_slice held, int r, const double *came,
+                               quorum_data *d)
+{
+    size_t ranks = (size_t)team_size(), D = d->inputs;
+    for (size_t i = 0; i < held.count; i++) {
+        if ((held.first + i) / DEAL % ranks != (size_t)r)
+            continue;
+        memcpy(d->X + i * D, came, D * sizeof *came);
+        d->y[i] = came[D];
+        came += t->width;
+    }
+    return came;
+}
+
+static quorum_status settle_rows(dealing *t, quorum_data *d)
+{
+    size_t bytes = t->width * sizeof *t->mine, width = t->width;
+    team_slice held = my_slice(d->rows, ROWS_STEP);
+    double *came;
+    for (int k = 0; k < team_size(); k++) {
+        team_slice theirs = slice_of(d->rows, ROWS_STEP, k, team_size());
+        t->out_bytes[k] = dealt_between(theirs, team_rank()) * bytes;
+        t->in_bytes[k] = dealt_between(held, k) * bytes;
+    }
+    NEW_ARRAY(came, held.count * width);
+    NEW_ARRAY(d->X, held.count * d->inputs);
+    NEW_ARRAY(d->y, held.count);
+    quorum_status status = team_agree(
+        came && d->X && d->y ? QUORUM_OK
+                             : failure(QUORUM_E_MEMORY, "out of memory for %zu rows", held.count));
+    if (status == QUORUM_OK) {
+        team_exchange(t->mine, t->out_bytes, came, t->in_bytes);
+        const double *next = came;
+        for (int r = 0; r < team_size(); r++)
+            next = put_dealt(t, held, r, next, d);
+    }
+    mem_free(came);
+    return status;
+}
+
+static quorum_status read_together(reader *r, quorum_data *d)
+{
+    dealing t;
+    quorum_status status = team_agree(dealing_new(d->inputs + 1, &t));
+    if (status == QUORUM_OK)
+        status = deal_rows(r, &t, &d->rows);
+    if (status == QUORUM_OK)
+        status = settle_rows(&t, d);
+    dealing_free(&t);
     return status;
 }
 
@@ -175,40 +337,45 @@ static quorum_status send_names(quorum_data *d, int named)
     return QUORUM_OK;
 }
 
-/* Rank 0's data to all, who come with an empty *d. */
-static quorum_status send_data(quorum_data *d)
+/* What rank 0 knows of the columns to all. */
+static quorum_status send_columns(quorum_data *d)
 {
-    size_t about[] = {d->rows, d->inputs, d->target, d->dropped, d->names != NULL};
+    size_t about[] = {d->inputs, d->target, d->names != NULL};
     team_send(about, sizeof about);
-    d->rows = about[0];
-    d->inputs = about[1];
-    d->target = about[2];
-    d->dropped = about[3];
-    if (!d->X) {
-        NEW_ARRAY(d->X, d->rows * d->inputs);
-        NEW_ARRAY(d->y, d->rows);
+    d->inputs = about[0];
+    d->target = about[1];
+    return send_names(d, (int)about[2]);
+}
+
+static quorum_status read_data(const char *path, const settings *s, quorum_data *d)
+{
+    reader *r = NULL;
+    quorum_status status = team_agree(team_rank() == 0 ? open_data(path, s, d, &r) : QUORUM_OK);
+    if (status == QUORUM_OK && team_size() > 1) {
+        status = send_columns(d);
+        if (status == QUORUM_OK)
+            status = read_together(r, d);
+    } else if (status == QUORUM_OK) {
+        status = read_alone(r, d);
     }
-    TRY(team_agree(d->X && d->y ? QUORUM_OK
-                                : failure(QUORUM_E_MEMORY, "out of memory for %zu rows", d->rows)));
-    team_send(d->X, d->rows * d->inputs * sizeof *d->X);
-    team_send(d->y, d->rows * sizeof *d->y);
-    return send_names(d, (int)about[4]);
+    if (r)
+        d->dropped = reader_dropped(r);
+    team_send(&d->dropped, sizeof d->dropped);
+    reader_close(r);
+    return status;
 }
 
 quorum_status quorum_data_read(const char *path, const quorum_options *options, quorum_data **data)
 {
     if (!path || !data)
         return failure(QUORUM_E_ARGUMENT, "quorum_data_read: path and data must not be NULL");
-    quorum_data *d = NULL;
-    quorum_status status = QUORUM_OK;
+    quorum_data *d;
     *data = NULL;
-    if (team_rank() == 0)
-        status = read_data(path, options_values(options), &d);
-    else if (!NEW_ZEROED(d, 1))
-        status = failure(QUORUM_E_MEMORY, "out of memory for reading %s", path);
-    status = team_agree(status);
-    if (status >= 0 && d && team_size() > 1)
-        status = send_data(d);
+    NEW_ZEROED(d, 1);
+    quorum_status status =
+        team_agree(d ? QUORUM_OK : failure(QUORUM_E_MEMORY, "out of memory for reading %s", path));
+    if (status == QUORUM_OK)
+        status = read_data(path, options_values(options), d);
     if (status < 0)
         quorum_data_free(d);
     else

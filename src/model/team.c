@@ -1,4 +1,5 @@
 /* The public side of team/: a process among those that do one job. */
+#include "experts/rows.h"
 #include "team/team.h"
 
 #include "base/parallel.h"
@@ -62,6 +63,7 @@ void quorum_team_account(quorum_team_usage *usage)
                                              .computed = processor_seconds() - spent.processor,
                                              .sent = spent.sent,
                                              .received = spent.received,
-                                             .peak_memory = 1024.0 * (double)used.ru_maxrss};
+                                             .peak_memory = 1024.0 * (double)used.ru_maxrss,
+                                             .rows = (double)rows_most_held()};
     team_share_slices(usage, sizeof *usage, (size_t)team_size(), 1);
 }

@@ -167,10 +167,7 @@ static quorum_status train_on_random_rows(finder *f, size_t count, size_t size, 
         row[i] = i;
     rng r = rng_seed(m->seed, STREAM_LOOK);
     rng_shuffle(&r, row, m->n);
-    for (size_t i = 0; i < total; i++) {
-        memcpy(X + i * D, f->rows->X + row[i] * D, D * sizeof *X);
-        y[i] = f->rows->y[row[i]];
-    }
+    TRY_OR_DONE(rows_fetch(f->rows, row, total, X, y));
     for (size_t e = 0; e <= count; e++)
         offset[e] = e * size;
     for (size_t e = 0; e < count; e++)
@@ -410,6 +407,7 @@ static quorum_status train_on_experts(finder *f)
     quorum_status status = training_experts(m, f->s, &experts);
     if (status < 0)
         return status;
+    TRY_OR_DONE(model_hold(m, experts, m->train_experts));
     if (f->s->theta[0] != '\0') {
         f->result->evaluations = 1;
         status = total_likelihood(&rows, experts, m->train_experts, &o, &m->theta, &f->result->nlml,
@@ -420,6 +418,7 @@ static quorum_status train_on_experts(finder *f)
         o.start = needs_first_look(f->s) ? &m->theta : NULL;
         status = search_theta(f, &rows, experts, m->train_experts, &o, &m->theta);
     }
+done:
     mem_free(experts);
     return status;
 }

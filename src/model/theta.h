@@ -6,10 +6,7 @@
 #include "model/model.h"
 
 /* Standardised rows as they were given, before they are split among experts. */
-typedef struct {
-    const double *X; /* D x n: a row's inputs together */
-    const double *y; /* n                              */
-} training_rows;
+typedef sliced_rows training_rows;
 
 /* What can be learned before the rows are split: the kernel, and theta unless
  * train=parts; then, with metric=learned, a first theta for the metric.  *result says

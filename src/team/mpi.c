@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <mpi.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,11 @@ enum {
     MOST_TOGETHER = 1 << 30, /* bytes of one message: MPI counts them in an int    */
     MESSAGE_ROOM = 1024
 };
+#if SIZE_MAX == UINT64_MAX
+#define MPI_SIZE MPI_UINT64_T
+#else
+#define MPI_SIZE MPI_UINT32_T
+#endif
 static const double PATIENCE = 10.0; /* seconds that a failed rank waits for the others */
 
 static struct {
@@ -160,7 +166,7 @@ static void account(moment start, double sent, double received)
     team.spent.received += received;
 }
 
-quorum_status team_agree(quorum_status mine)
+quorum_status team_common_status(quorum_status mine)
 {
     moment start = now();
     int failed = mine < 0 ? team.rank : team.size, first = team.size;
@@ -271,6 +277,55 @@ void team_share(const team_piece *pieces, size_t count)
         if (pieces[i].bytes > SMALL_PIECE)
             send_from(pieces[i].owner, pieces[i].data, pieces[i].bytes);
         *(pieces[i].owner == team.rank ? &sent : &received) += (double)pieces[i].bytes;
+    }
+    account(start, sent, received);
+}
+
+void team_add(size_t *counts, size_t n)
+{
+    moment start = now();
+    if (team.size == 1)
+        return;
+    for (size_t at = 0; at < n; at += MOST_TOGETHER) {
+        size_t some = n - at < MOST_TOGETHER ? n - at : MOST_TOGETHER;
+        MPI_Allreduce(MPI_IN_PLACE, counts + at, (int)some, MPI_SIZE, MPI_SUM, team.work);
+    }
+    account(start, (double)(n * sizeof *counts), (double)(n * sizeof *counts));
+}
+
+/* The bytes of one message of many: empty beyond the last. */
+static int one_of(size_t bytes, size_t at)
+{
+    size_t left = bytes > at ? bytes - at : 0;
+    return (int)(left < MOST_TOGETHER ? left : MOST_TOGETHER);
+}
+
+/* Where the bytes for or from rank r begin. */
+static size_t bytes_before(const size_t *bytes, int r)
+{
+    size_t sum = 0;
+    for (int i = 0; i < r; i++)
+        sum += bytes[i];
+    return sum;
+}
+
+/* In round k rank r sends to rank r + k and receives from rank r - k. */
+void team_exchange(const void *out, const size_t *out_bytes, void *in, const size_t *in_bytes)
+{
+    moment start = now();
+    double sent = 0.0, received = 0.0;
+    for (int k = 0; k < team.size; k++) {
+        int to = (team.rank + k) % team.size, from = (team.rank - k + team.size) % team.size;
+        size_t gives = out_bytes[to], takes = in_bytes[from];
+        const char *source = (const char *)out + bytes_before(out_bytes, to);
+        char *target = (char *)in + bytes_before(in_bytes, from);
+        for (size_t at = 0; at < gives || at < takes; at += MOST_TOGETHER)
+            MPI_Sendrecv(source + (at < gives ? at : 0), one_of(gives, at), MPI_BYTE,
+                         at < gives ? to : MPI_PROC_NULL, 0, target + (at < takes ? at : 0),
+                         one_of(takes, at), MPI_BYTE, at < takes ? from : MPI_PROC_NULL, 0,
+                         team.work, MPI_STATUS_IGNORE);
+        sent += k > 0 ? (double)gives : 0.0;
+        received += k > 0 ? (double)takes : 0.0;
     }
     account(start, sent, received);
 }

@@ -26,6 +26,24 @@ team_slice my_slice(size_t n, size_t step)
     return slice_of(n, step, team_rank(), team_size());
 }
 
+int slice_owner(size_t n, size_t step, size_t item, int ranks)
+{
+    size_t steps = (n + step - 1) / step, size = limited(ranks), which = item / step;
+    size_t each = steps / size, more = steps % size;
+    if (which < more * (each + 1))
+        return (int)(which / (each + 1));
+    return (int)(more + (which - more * (each + 1)) / each);
+}
+
+void team_in_turn(void *data, size_t bytes, void (*turn)(void *context), void *context)
+{
+    for (int r = 0; r < team_size(); r++) {
+        if (r == team_rank())
+            turn(context);
+        team_share(&(team_piece){.data = data, .bytes = bytes, .owner = r}, 1);
+    }
+}
+
 void team_share_slices(void *items, size_t width, size_t n, size_t step)
 {
     team_piece pieces[MOST_RANKS];

@@ -1,9 +1,9 @@
 /* Who works on what when several processes do one job.
  *
- * All ranks run the same program on the same rows and take the same decisions.  A heavy
- * loop is cut into items, each item has one owner, and what the owners found is shared:
- * then all have all, and sums taken in index order have the same bits for any number of
- * ranks.
+ * All ranks run the same program and take the same decisions; of the training rows each has a
+ * share (experts/rows.h).  A heavy loop is cut into items, each item has one owner, and what
+ * the owners found is shared: then all have all, and sums taken in index order have the same
+ * bits for any number of ranks.
  *
  *     my_slice or spread_by_cost  ->  each rank does its items  ->  team_agree  ->  team_share
  *
@@ -36,8 +36,14 @@ void team_start(int *argc, char ***argv);
  * a while for them, then ends them. */
 int team_finish(int code);
 
-/* The failure of the lowest rank that failed, with its sentence; else mine. */
-quorum_status team_agree(quorum_status mine);
+/* The failure of the lowest rank that failed, with its sentence; else mine.  Who fails sees a
+ * failure, which is said here so that analysers know it. */
+quorum_status team_common_status(quorum_status mine);
+static inline quorum_status team_agree(quorum_status mine)
+{
+    quorum_status common = team_common_status(mine);
+    return mine < 0 && common >= 0 ? mine : common;
+}
 
 /* Rank 0's bytes go to all. */
 void team_send(void *data, size_t bytes);
@@ -50,6 +56,13 @@ typedef struct {
 } team_piece;
 
 void team_share(const team_piece *pieces, size_t count);
+
+/* Counts are added up over all ranks, and all have the sums.  Integers: any order is right. */
+void team_add(size_t *counts, size_t n);
+
+/* `out` has out_bytes[r] bytes for each rank r, one after another; what the ranks sent to this
+ * one comes into `in` the same way, in_bytes[r] bytes from rank r. */
+void team_exchange(const void *out, const size_t *out_bytes, void *in, const size_t *in_bytes);
 
 /* What this rank spent on all this so far. */
 typedef struct {
@@ -71,6 +84,11 @@ typedef struct {
 
 team_slice slice_of(size_t n, size_t step, int rank, int ranks);
 team_slice my_slice(size_t n, size_t step); /* of this rank in this team */
+int slice_owner(size_t n, size_t step, size_t item, int ranks);
+
+/* The ranks take turns at the same bytes, rank 0 first, and all have what the last one left:
+ * a sum over items in slices keeps its order. */
+void team_in_turn(void *data, size_t bytes, void (*turn)(void *context), void *context);
 
 /* Each rank's slice of the n items of `width` bytes goes to all; the same of the first n
  * items of every row of a table, `stride` items a row (step 1). */

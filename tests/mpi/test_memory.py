@@ -1,6 +1,8 @@
 """--memory is each rank's budget: what one rank has no room for, several have."""
 import re
 
+import numpy as np
+import pytest
 from conftest import arrays, make_rows, serial, team, write_csv
 
 FIT = ["--experts", "4", "--partition", "kdtree", "--train", "parts", "--kernel", "se",
@@ -24,6 +26,96 @@ def test_training_that_one_rank_refuses(tmp_path):
 def peak_memory(result):
     """Of each rank, in MB."""
     return [float(text) for text in re.findall(r"peak memory (\d+) MB", result.err)]
+
+
+def rows_held(result):
+    """Of each rank: the most training rows that it held at a time."""
+    return [int(text) for text in re.findall(r"(\d+) rows at most", result.err)]
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    """Directory with 40,960 rows, 100 queries and serial.npz: several slices and boxes a rank."""
+    here = tmp_path_factory.mktemp("many")
+    np.save(here / "train.npy", make_rows(40960, 7))
+    np.save(here / "queries.npy", make_rows(100, 8)[:, :3])
+    serial("fit", here / "train.npy", "-o", here / "serial.npz", *SCATTERED)
+    return here
+
+
+SCATTERED = ["--kernel", "se", "--train-rows", "1000", "--max-evaluations", "5", "--graph", "none",
+             "-q"]
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+def test_rows_of_a_fit_are_divided(many, tmp_path, ranks):
+    """No rank, rank 0 least of all, ever has more than its share of the rows and a box or two."""
+    out = tmp_path / "model.npz"
+    result = team(ranks, "fit", many / "train.npy", "-o", out, *SCATTERED[:-1], "-v")
+    held = rows_held(result)
+    assert len(held) == ranks
+    assert max(held) <= 1.2 * 40960 / ranks, held
+    assert arrays(out) == arrays(many / "serial.npz")
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_rows_of_a_model_are_divided(many, ranks):
+    words = ["predict", many / "serial.npz", many / "queries.npy"]
+    for way in [["--memory", "500M"], ["--method", "rbcm"]]:
+        result = team(ranks, *words, *way, "-v")
+        assert result.out == serial(*words, *way, "-q").out
+        held = rows_held(result)
+        assert len(held) == ranks and max(held) <= 1.2 * 40960 / ranks, (way, held)
+    for way in [[], ["--select", "local:4"]]:  # few rows; pairs of experts
+        assert rows_held(team(ranks, *words, *way, "-v")) == ranks * [40960]
+
+
+@pytest.mark.parametrize("options", [
+    ["--partition", "kdtree", "--experts", "50"],
+    ["--partition", "random", "--experts", "30"],
+    ["--partition", "kmeans", "--experts", "300", "--min-size", "1"],
+    ["--partition", "kmeans", "--experts", "8", "--max-size", "2700"],
+    ["--train", "parts", "--train-experts", "3", "--experts", "60"],
+    ["--graph", "glasso", "--experts", "12", "--theta", "1,1,0.1"],
+], ids=["kdtree", "random", "groups", "halved parts", "some experts trained", "graph"])
+def test_rows_in_slices(many, tmp_path, options):
+    words = ["fit", many / "train.npy", "--kernel", "se", "--train-rows", "500",
+             "--max-evaluations", "3", "-q"]
+    if "--graph" not in options:
+        words += ["--graph", "none"]
+    serial(*words, *options, "-o", tmp_path / "one.npz")
+    team(3, *words, *options, "-o", tmp_path / "three.npz")
+    assert arrays(tmp_path / "three.npz") == arrays(tmp_path / "one.npz")
+
+
+def test_equal_rows_in_slices(tmp_path):
+    """Ties, whole columns of them: splits and searches go by row numbers then."""
+    rng = np.random.default_rng(9)
+    rows = make_rows(3000, 9)
+    rows[:, :2] = rng.integers(-2, 3, (3000, 2))
+    rows[:, 2] = -0.0
+    rows[::3, 2] = 0.0
+    np.save(tmp_path / "train.npy", rows)
+    np.save(tmp_path / "queries.npy", rows[:60, :3])
+    words = ["fit", tmp_path / "train.npy", "--kernel", "se", "--train-rows", "100",
+             "--max-evaluations", "3", "-q", "--partition", "kdtree", "--experts", "20", "--graph",
+             "none"]
+    serial(*words, "-o", tmp_path / "one.npz")
+    team(4, *words, "-o", tmp_path / "four.npz")
+    assert arrays(tmp_path / "four.npz") == arrays(tmp_path / "one.npz")
+    predict = ["predict", tmp_path / "one.npz", tmp_path / "queries.npy", "--neighbours", "50",
+               "--memory", "20M", "-q"]
+    assert team(4, *predict).out == serial(*predict).out
+
+
+@pytest.mark.parametrize("text", ["a,b\n", "a,b,y\n1,2,3\n1,2,nan\n", "a,b,y\n1,2,3\n2,3,3\n"],
+                         ids=["no rows", "not a number", "constant"])
+def test_bad_data(tmp_path, text):
+    path = tmp_path / "bad.csv"
+    path.write_text(text, encoding="utf-8")
+    words = ["fit", path, "-o", tmp_path / "m.npz", "-q"]
+    one, two = serial(*words, code=1), team(2, *words, code=1)
+    assert one.err.strip().splitlines()[0] in two.err
 
 
 def test_factors_are_divided(tmp_path):

@@ -6,6 +6,7 @@ from conftest import RANKS, serial, team
 
 WAYS = {
     "default": [],
+    "scattered": ["--memory", "10M"],
     "neighbours": ["--neighbours", "64"],
     "local": ["--select", "local:4", "--neighbours", "64"],
     "local auto": ["--select", "local:auto", "--neighbours", "0"],
@@ -22,7 +23,7 @@ WAYS = {
 @pytest.mark.parametrize("way", WAYS)
 def test_bytes(data, tmp_path, way):
     one = serial("predict", data / "serial.npz", data / "queries.csv", *WAYS[way], "-q")
-    for ranks in RANKS if way in ("default", "local", "npae") else [3]:
+    for ranks in RANKS if way in ("default", "scattered", "local", "npae") else [3]:
         out = tmp_path / f"{ranks}.csv"
         team(ranks, "predict", data / "serial.npz", data / "queries.csv", *WAYS[way], "-q", "-o",
              out)

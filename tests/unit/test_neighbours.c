@@ -123,6 +123,34 @@ static void both_methods_equal_brute_force(void **state)
         }
 }
 
+/* Of the m nearest those that are not beyond a limit: ties at the limit count. */
+static void limited_searches_are_the_front_of_the_others(void **state)
+{
+    (void)state;
+    enum { n = 300, b = 20, m = 40 };
+    for (int k = 0; k < KINDS; k++) {
+        points Z = make_points((kind)k, n, 3, 5), Q = make_points((kind)k, b, 3, 6);
+        for (int method = NEIGHBOURS_TREE; method <= NEIGHBOURS_SCAN; method++) {
+            neighbour_index *index = index_by((neighbour_method)method, &Z, 1);
+            size_t rows[b * m], some[b * m], found[b];
+            double distances[b * m], near[b * m], limit[b];
+            assert_ok(neighbour_search(index, &Q, m, 1, rows, distances));
+            for (size_t q = 0; q < b; q++)
+                limit[q] = q == 0 ? INFINITY : distances[q * m + q];
+            assert_ok(neighbour_search_within(index, &Q, m, limit, 2, some, near, found));
+            for (size_t q = 0; q < b; q++) {
+                assert_true(found[q] >= q && found[q] <= m);
+                assert_memory_equal(some + q * m, rows + q * m, found[q] * sizeof *rows);
+                assert_memory_equal(near + q * m, distances + q * m, found[q] * sizeof *near);
+                assert_true(found[q] == m || distances[q * m + found[q]] > limit[q]);
+            }
+            neighbour_index_free(index);
+        }
+        points_free(&Z);
+        points_free(&Q);
+    }
+}
+
 static void points_find_themselves(void **state)
 {
     (void)state;
@@ -350,6 +378,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_methods_equal_brute_force),
+        cmocka_unit_test(limited_searches_are_the_front_of_the_others),
         cmocka_unit_test(points_find_themselves),
         cmocka_unit_test(every_size_and_count_works),
         cmocka_unit_test(shifted_and_huge_coordinates_work),

@@ -703,6 +703,72 @@ static void memory_that_runs_out(void **state)
     check_memory_failures(read_pair_table, "t.npz");
 }
 
+/* ---- rows that come and go piece by piece ---- */
+
+/* 0, 1, 2, ... as many as are asked for, up to a limit. */
+typedef struct {
+    size_t next, limit; /* bytes */
+} counter;
+
+static quorum_status count_up(void *context, void *to, size_t bytes)
+{
+    counter *c = context;
+    for (size_t i = 0; i < bytes; i++, c->next++) {
+        double value = (double)(c->next / sizeof value);
+        if (c->next >= c->limit)
+            return QUORUM_E_DATA;
+        ((char *)to)[i] = ((char *)&value)[c->next % sizeof value];
+    }
+    return QUORUM_OK;
+}
+
+static void pulled_and_read_in_part(void **state)
+{
+    (void)state;
+    enum { rows = 50000, width = 3 };
+    const size_t shape[] = {rows, width}, first[] = {0, 10, 20000, 20001, rows};
+    const char wanted[] = {0, 1, 0, 1};
+    counter c = {.limit = (size_t)rows * width * sizeof(double)};
+    npz_writer *w = npz_writer_new();
+    assert_int_equal(npz_add_pulled(w, "X", 2, shape, count_up, &c), QUORUM_OK);
+    assert_int_equal(npz_writer_save(w, "pulled.npz"), QUORUM_OK);
+    npz_writer_free(w);
+    npz_reader *r;
+    double *all, *some;
+    size_t found[2];
+    npz_sections sections = {.count = 4, .first = first, .wanted = wanted};
+    assert_int_equal(npz_open("pulled.npz", &r), QUORUM_OK);
+    assert_int_equal(npz_get_doubles(r, "X", 2, found, &all), QUORUM_OK);
+    assert_int_equal(npz_get_some_doubles(r, "X", 2, found, &sections, &some), QUORUM_OK);
+    for (size_t i = 0; i < (size_t)rows * width; i++)
+        assert_true(all[i] == (double)i);
+    for (size_t i = 30; i < (size_t)20000 * width; i++)
+        assert_true(some[i] == (double)i);
+    for (size_t i = (size_t)20001 * width; i < (size_t)rows * width; i++)
+        assert_true(some[i] == (double)i);
+    mem_free(all);
+    mem_free(some);
+    found[0] = found[1] = 0;
+    assert_int_equal(npz_get_shape(r, "X", 2, found), QUORUM_OK);
+    assert_memory_equal(found, shape, sizeof shape);
+    sections.count = 3; /* ends too early */
+    assert_int_equal(npz_get_some_doubles(r, "X", 2, found, &sections, &some), QUORUM_E_FORMAT);
+    npz_close(r);
+    remove_files();
+}
+
+static void a_pull_that_fails(void **state)
+{
+    (void)state;
+    const size_t shape[] = {1000};
+    counter c = {.limit = 4000};
+    npz_writer *w = npz_writer_new();
+    assert_int_equal(npz_add_pulled(w, "X", 1, shape, count_up, &c), QUORUM_OK);
+    assert_int_equal(npz_writer_save(w, "pulled.npz"), QUORUM_E_FILE);
+    npz_writer_free(w);
+    assert_int_equal(count_files(), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -727,6 +793,8 @@ int main(void)
         cmocka_unit_test(inputs_and_target),
         cmocka_unit_test(the_only_array),
         cmocka_unit_test(memory_that_runs_out),
+        cmocka_unit_test(pulled_and_read_in_part),
+        cmocka_unit_test(a_pull_that_fails),
     };
     return cmocka_run_group_tests(tests, enter_directory, leave_directory);
 }

@@ -29,6 +29,36 @@ static void slices_are_even(void **state)
     assert_int_equal(slice_of(10, 1, MOST_RANKS, MOST_RANKS + 1).count, 0);
 }
 
+static void owners_of_slices(void **state)
+{
+    (void)state;
+    for (int ranks = 1; ranks <= 7; ranks++)
+        for (size_t n = 1; n < 120; n += 13)
+            for (size_t i = 0; i < n; i++) {
+                int owner = slice_owner(n, 16, i, ranks);
+                team_slice s = slice_of(n, 16, owner, ranks);
+                assert_true(owner < ranks && i >= s.first && i < s.first + s.count);
+            }
+}
+
+static void add_one(void *context)
+{
+    ++*(int *)context;
+}
+
+static void one_alone_sends_to_itself(void **state)
+{
+    (void)state;
+    size_t counts[] = {3, 4}, bytes = sizeof counts, came[2] = {0};
+    int turns = 0;
+    team_add(counts, 2);
+    assert_int_equal(counts[1], 4);
+    team_exchange(counts, &bytes, came, &bytes);
+    assert_memory_equal(came, counts, sizeof counts);
+    team_in_turn(&turns, sizeof turns, add_one, &turns);
+    assert_int_equal(turns, 1);
+}
+
 static void costs_are_even(void **state)
 {
     (void)state;
@@ -66,6 +96,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slices_cover_everything_once),
         cmocka_unit_test(slices_are_even),
+        cmocka_unit_test(owners_of_slices),
+        cmocka_unit_test(one_alone_sends_to_itself),
         cmocka_unit_test(costs_are_even),
         cmocka_unit_test(one_alone_agrees_with_itself),
     };
