@@ -67,14 +67,23 @@ static int as_good(const contender *a, const contender *b)
     return mean <= 2.0 * sqrt(square) / (double)a->count;
 }
 
-const contender *contender_best(const contender *all, int count)
+static int best_of(contender *const *list, int count)
 {
-    const contender *densest = all, *best;
+    int densest = 0, best;
     for (int k = 1; k < count; k++)
-        densest = all[k].density > densest->density ? &all[k] : densest;
+        densest = list[k]->density > list[densest]->density ? k : densest;
     best = densest;
     for (int k = 0; k < count; k++)
-        if (all[k].error < best->error && as_good(&all[k], densest))
-            best = &all[k];
+        if (list[k]->error < list[best]->error && as_good(list[k], list[densest]))
+            best = k;
     return best;
+}
+
+void contender_best_first(contender **list, int count)
+{
+    int best = best_of(list, count);
+    contender *winner = list[best];
+    for (int k = best; k > 0; k--)
+        list[k] = list[k - 1];
+    list[0] = winner;
 }

@@ -4,9 +4,12 @@
 #define QRM_MODEL_CONTENDER_H
 
 #include "experts/left_out.h"
+#include "experts/train.h"
 
 typedef struct {
-    hyper theta; /* owns its length-scales                                   */
+    int number;             /* its place among the kernels                     */
+    hyper theta;            /* owns its length-scales                          */
+    training_result result; /* of the search that found theta                  */
     left_out_row *rows;
     size_t count;
     double prior;   /* of the spread: the one with the highest density        */
@@ -18,8 +21,8 @@ typedef struct {
 quorum_status contender_score(contender *c, const vecchia_parts *v, double prior, int threads);
 void contender_free(contender *c);
 
-/* The highest density; of those that fall short of it by no more than chance, the
- * smallest error. */
-const contender *contender_best(const contender *all, int count);
+/* Puts the best first, the others stay in order.  The best has the highest density; of those
+ * that fall short of it by no more than chance, the smallest error. */
+void contender_best_first(contender **list, int count);
 
 #endif

@@ -3,8 +3,9 @@
  *   first look    exact likelihood of a few random parts: theta_0, good enough for a metric
  *   quick round   block-Vecchia likelihood of few rows in theta_0's metric, for every
  *                 kernel that is a candidate; each row left out in turn scores them
- *   last round    the same with many rows, in the metric of the quick round: length-scales
- *                 with a scale of each block's own, then the variances without
+ *   last round    the same with many rows, in the metric of the quick round, for the two
+ *                 best kernels: length-scales with a scale of each block's own, then the
+ *                 variances without
  *   spread        how far the rows around a query may scale its variance, from rows left out
  *
  * train=random and train=subset replace the rounds by likelihoods of random rows;
@@ -22,24 +23,24 @@
 #include <string.h>
 
 enum {
-    MANY_EXPERTS = 100, /* train-experts=auto trains on so many at most              */
-    LOOK_PARTS = 4,     /* first look: random parts ...                              */
-    LOOK_ROWS = 500,    /* ... of so many rows                                       */
-    SUBSET_ROWS = 1500, /* train=subset                                              */
-    FEW_ROWS = 512,     /* up to here the exact likelihood is as cheap               */
-    BLOCK = 4,          /* rows of a block, and the rows it is given                 */
+    MANY_EXPERTS = 100, /* train-experts=auto trains on so many at most         */
+    LOOK_PARTS = 4,     /* first look: random parts ...                         */
+    LOOK_ROWS = 500,    /* ... of so many rows                                  */
+    SUBSET_ROWS = 1500, /* train=subset                                         */
+    FEW_ROWS = 512,     /* up to here the exact likelihood is as cheap          */
+    BLOCK = 4,          /* rows of a block, and the rows it is given            */
     GIVEN = 60,
-    OWN_SCALE_ROWS = 100, /* so many rows speak for theta in a block's own scale     */
-    QUICK_ROWS = 4000,    /* targets of the quick round                                */
-    LOOK_EVALUATIONS = 100,
-    QUICK_EVALUATIONS = 100,
-    SCORE_ROWS = 8000,  /* left out in turn to score a kernel ...                    */
-    SCORE_GIVEN = 96,   /* ... and predicted from so many nearest                    */
-    LEAST_SCORED = 100, /* fewer rows do not tell a spread                           */
-    STREAM_TRAIN = 4,   /* random streams: see rng_seed                              */
+    OWN_SCALE_ROWS = 100,    /* so many rows speak for theta in a block's own scale  */
+    QUICK_ROWS = 4000,       /* targets of the quick round                           */
+    HASTY_EVALUATIONS = 100, /* of the first look and the quick rounds               */
+    SCORE_ROWS = 8000,       /* left out in turn to score a kernel ...               */
+    SCORE_GIVEN = 96,        /* ... and predicted from so many nearest               */
+    FINALISTS = 2,           /* kernels that have a last round                       */
+    LEAST_SCORED = 100,      /* fewer rows do not tell a spread                      */
+    STREAM_TRAIN = 4,        /* random streams: see rng_seed                         */
     STREAM_LOOK = 7
 };
-static const double LOOK_TOLERANCE = 1e-4, QUICK_TOLERANCE = 1e-5, SHAPE_TOLERANCE = 1e-5;
+static const double HASTY_TOLERANCE = 1e-4, SHAPE_TOLERANCE = 1e-5;
 
 typedef struct {
     quorum_model *m;
@@ -125,11 +126,11 @@ static training_options search_options(const finder *f)
                               .progress = f->p};
 }
 
-static training_options hasty_options(const finder *f, int evaluations, double tolerance)
+static training_options hasty_options(const finder *f)
 {
     training_options o = search_options(f);
-    o.max_evaluations = (int)fmin(o.max_evaluations, evaluations);
-    o.tolerance = fmax(o.tolerance, tolerance);
+    o.max_evaluations = (int)fmin(o.max_evaluations, HASTY_EVALUATIONS);
+    o.tolerance = fmax(o.tolerance, HASTY_TOLERANCE);
     return o;
 }
 
@@ -188,7 +189,7 @@ static quorum_status first_look(finder *f)
 {
     size_t n = f->m->n, count = n / LOOK_ROWS;
     count = count < 1 ? 1 : smaller(count, LOOK_PARTS);
-    training_options o = hasty_options(f, LOOK_EVALUATIONS, LOOK_TOLERANCE);
+    training_options o = hasty_options(f);
     return train_on_random_rows(f, count, smaller(n / count, LOOK_ROWS), &o, NULL, &f->m->theta);
 }
 
@@ -218,7 +219,7 @@ static quorum_status search_blocks(finder *f, const vecchia_parts *v, training_o
 
 static quorum_status quick_round(finder *f, hyper *theta)
 {
-    training_options o = hasty_options(f, QUICK_EVALUATIONS, QUICK_TOLERANCE);
+    training_options o = hasty_options(f);
     o.restarts = 0;
     vecchia_parts v;
     vecchia_problem problem = neighbour_problem(f, theta, QUICK_ROWS);
@@ -241,18 +242,17 @@ static quorum_status search_with_own_scales(finder *f, const vecchia_parts *v, t
     return search_blocks(f, v, o, theta);
 }
 
-/* m->theta from where it is, in its own metric. */
-static quorum_status last_round(finder *f)
+/* theta from where it is, in its own metric. */
+static quorum_status last_round(finder *f, hyper *theta)
 {
-    quorum_model *m = f->m;
     training_options o = search_options(f);
     o.restarts = 0; /* the first look had them */
     vecchia_parts v;
-    vecchia_problem problem = neighbour_problem(f, &m->theta, f->s->train_rows);
+    vecchia_problem problem = neighbour_problem(f, theta, f->s->train_rows);
     TRY(vecchia_parts_new(&problem, &v));
-    int own_scales = isfinite(m->spread) && v.parts.M > 1;
-    quorum_status status = own_scales ? search_with_own_scales(f, &v, &o, &m->theta)
-                                      : search_blocks(f, &v, &o, &m->theta);
+    int own_scales = isfinite(f->m->spread) && v.parts.M > 1;
+    quorum_status status =
+        own_scales ? search_with_own_scales(f, &v, &o, theta) : search_blocks(f, &v, &o, theta);
     vecchia_parts_free(&v);
     return status;
 }
@@ -274,31 +274,66 @@ static quorum_status score(finder *f, contender *c, double prior)
     return status;
 }
 
-/* Every kernel has its quick round from the first look's theta; the best one and its theta
- * stay. */
+static quorum_status score_and_tell(finder *f, contender *c)
+{
+    kernel_choice *choice = &f->m->kernel_choice;
+    TRY(score(f, c, f->m->spread));
+    choice->score[c->number] = c->density;
+    return progress_report(f->p, "train", -1.0, "kernel %s: log density a row %.4f, error %.4f",
+                           c->theta.kernel->name, c->density, sqrt(c->error));
+}
+
+/* The two best by their quick rounds, put first, have their last rounds too: few rows can
+ * favour the wrong one. */
+static quorum_status finals(finder *f, contender **list, int count)
+{
+    for (int place = 0; place < FINALISTS && place < count; place++)
+        contender_best_first(list + place, count - place);
+    for (int place = 0; place < FINALISTS && place < count; place++) {
+        TRY(last_round(f, &list[place]->theta));
+        list[place]->result = *f->result;
+        TRY(score_and_tell(f, list[place]));
+    }
+    return QUORUM_OK;
+}
+
+static void keep_contender(finder *f, const contender *c)
+{
+    int evaluations = f->result->evaluations; /* of all */
+    set_theta(&f->m->theta, &c->theta);
+    *f->result = c->result;
+    f->result->evaluations = evaluations;
+}
+
+/* Every kernel has its quick round from the first look's theta; the best one, its theta and,
+ * if it had its last round, its spread stay. */
 static quorum_status choose_kernel(finder *f)
 {
     quorum_model *m = f->m;
-    kernel_choice *choice = &m->kernel_choice;
-    contender all[MOST_KERNELS] = {0};
+    contender all[MOST_KERNELS] = {0}, *list[MOST_KERNELS];
     int count = kernel_count() < MOST_KERNELS ? kernel_count() : MOST_KERNELS;
     quorum_status status = QUORUM_OK;
     for (int k = 0; k < count; k++) {
-        contender *c = &all[k];
+        contender *c = list[k] = &all[k];
+        c->number = k;
+        m->kernel_choice.name[k] = kernel_at(k)->name;
         TRY_OR_DONE(copy_theta(&m->theta, &c->theta));
         c->theta.kernel = kernel_at(k);
         TRY_OR_DONE(quick_round(f, &c->theta));
-        TRY_OR_DONE(score(f, c, m->spread));
-        choice->name[k] = c->theta.kernel->name;
-        choice->score[k] = c->density;
-        TRY_OR_DONE(progress_report(f->p, "train", -1.0,
-                                    "kernel %s: log density a row %.4f, error %.4f",
-                                    c->theta.kernel->name, c->density, sqrt(c->error)));
+        c->result = *f->result;
+        TRY_OR_DONE(score_and_tell(f, c));
     }
-    choice->count = count;
-    set_theta(&m->theta, &contender_best(all, count)->theta);
+    m->kernel_choice.count = count;
+    if (f->s->train == TRAIN_NEIGHBOURS) {
+        TRY_OR_DONE(finals(f, list, count));
+        count = count < FINALISTS ? count : FINALISTS;
+    }
+    contender_best_first(list, count);
+    keep_contender(f, list[0]);
+    if (f->s->train == TRAIN_NEIGHBOURS)
+        m->spread = list[0]->prior;
 done:
-    for (int k = 0; k < count; k++)
+    for (int k = 0; k < kernel_count() && k < MOST_KERNELS; k++)
         contender_free(&all[k]);
     return status;
 }
@@ -326,7 +361,14 @@ static double wanted_spread(const quorum_model *m, const settings *s)
 
 /* ---- In order ---- */
 
-/* A search that goes on from m->theta when there is one to go on from. */
+static quorum_status both_rounds(finder *f)
+{
+    TRY(quick_round(f, &f->m->theta));
+    return last_round(f, &f->m->theta);
+}
+
+/* A search that goes on from m->theta when there is one to go on from.  When the kernel was
+ * to be chosen, train=neighbours had its rounds then. */
 static quorum_status train_before_partition(finder *f, int looked)
 {
     quorum_model *m = f->m;
@@ -334,7 +376,7 @@ static quorum_status train_before_partition(finder *f, int looked)
     training_options o = search_options(f);
     size_t size = smaller((size_t)f->s->expert_size, m->n);
     switch (f->s->train) {
-    case TRAIN_NEIGHBOURS: return last_round(f);
+    case TRAIN_NEIGHBOURS: return kernel_at(f->s->kernel) ? both_rounds(f) : QUORUM_OK;
     case TRAIN_RANDOM: {
         size_t most = f->s->train_experts > 0.0 ? (size_t)f->s->train_experts : MANY_EXPERTS;
         return train_on_random_rows(f, smaller(m->n / size, most), size, &o, start, &m->theta);
@@ -368,8 +410,6 @@ quorum_status theta_before_partition(quorum_model *m, const settings *s, const p
         TRY(first_look(&f));
     if (!wanted)
         TRY(choose_kernel(&f));
-    else if (s->train == TRAIN_NEIGHBOURS)
-        TRY(quick_round(&f, &m->theta));
     TRY(train_before_partition(&f, needs_first_look(s)));
     return m->spread > 0.0 ? QUORUM_OK : learn_spread(&f);
 }

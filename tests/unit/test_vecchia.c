@@ -1,6 +1,7 @@
 #include "experts/conditional.h"
 #include "experts/train.h"
 #include "experts/vecchia.h"
+#include "model/contender.h"
 #include "model/model.h"
 #include "support.h"
 
@@ -507,6 +508,68 @@ static void every_allocation_may_fail_in_training(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
+/* ---- Which kernel is best ---- */
+
+/* Errors are given; the variance is what differs between contenders of equal errors. */
+static void make_contender(contender *c, left_out_row *rows, size_t count, const double *error,
+                           double variance)
+{
+    *c = (contender){.rows = rows, .count = count, .prior = INFINITY};
+    for (size_t i = 0; i < count; i++) {
+        rows[i] = (left_out_row){.error = error[i], .variance = variance};
+        c->density += left_out_density(&rows[i], INFINITY) / (double)count;
+        c->error += error[i] * error[i] / (double)count;
+    }
+}
+
+static void the_best_contender_comes_first(void **state)
+{
+    (void)state;
+    enum { ROWS = 4 };
+    const double calm[ROWS] = {0.1, -0.1, 0.1, -0.1}, wild[ROWS] = {0.9, -0.7, 0.8, -1.1};
+    const double mixed[ROWS] = {0.1, -0.5, 0.0, 0.02};
+    left_out_row rows[4][ROWS];
+    contender c[4], *list[4] = {&c[0], &c[1], &c[2], &c[3]};
+    make_contender(&c[0], rows[0], ROWS, wild, 0.02);  /* wrong and sure of it         */
+    make_contender(&c[1], rows[1], ROWS, wild, 0.8);   /* wrong, and knows it          */
+    make_contender(&c[2], rows[2], ROWS, mixed, 0.02); /* as dense as the next by luck */
+    make_contender(&c[3], rows[3], ROWS, calm, 0.02);
+    assert_true(c[3].density > c[1].density && c[1].density > c[0].density);
+
+    contender_best_first(list, 4);
+    assert_ptr_equal(list[0], &c[3]);
+    assert_ptr_equal(list[1], &c[0]); /* the others in order */
+    assert_ptr_equal(list[2], &c[1]);
+    assert_ptr_equal(list[3], &c[2]);
+
+    contender_best_first(list + 1, 2);
+    assert_ptr_equal(list[1], &c[1]); /* density decides between equal errors */
+    assert_ptr_equal(list[2], &c[0]);
+}
+
+/* Within two standard errors of the difference the smaller error wins, beyond them the
+ * higher density. */
+static void chance_leaves_the_choice_to_the_error(void **state)
+{
+    (void)state;
+    enum { ROWS = 6 };
+    const double a[ROWS] = {0.10, -0.12, 0.30, -0.28, 0.1, 0.2};
+    const double b[ROWS] = {0.30, -0.32, 0.12, -0.10, 0.1, 0.1};
+    left_out_row rows[3][ROWS];
+    contender c[3], *list[2] = {&c[0], &c[1]};
+    make_contender(&c[0], rows[0], ROWS, a, 0.040);
+    make_contender(&c[1], rows[1], ROWS, b, 0.200);
+    assert_true(c[0].density > c[1].density && c[1].error < c[0].error);
+    contender_best_first(list, 2);
+    assert_ptr_equal(list[0], &c[1]);
+
+    make_contender(&c[2], rows[2], ROWS, b, 9.0); /* far less dense on every row */
+    list[0] = &c[2];
+    list[1] = &c[0];
+    contender_best_first(list, 2);
+    assert_ptr_equal(list[0], &c[0]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -518,6 +581,8 @@ int main(void)
         TEST(rows_given_are_earlier_and_nearest),
         TEST(targets_are_the_last_blocks),
         TEST(rows_can_be_left_out_one_by_one),
+        TEST(the_best_contender_comes_first),
+        TEST(chance_leaves_the_choice_to_the_error),
         TEST(parts_and_theta_do_not_depend_on_threads),
         TEST(identical_rows_are_fine),
         TEST(every_allocation_may_fail),
