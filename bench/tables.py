@@ -256,9 +256,8 @@ def defaults():
     for title, column in (("before", "coverage95_uncalibrated"), ("after", "coverage95")):
         lines.append([f"95 % interval covers, {title} calibration, lowest and highest",
                       *(ends(default[n], column, 100, 1) for n in SETS)])
-    lines.append(["seconds, fit with calibration + predict",
-                  *(f"{ends(default[n], 'fit_seconds')} + {ends(default[n], 'predict_seconds')}"
-                    for n in SETS)])
+    for stage in ("fit", "calibrate", "predict"):
+        lines.append([f"seconds of {stage}", *(ends(default[n], f"{stage}_seconds") for n in SETS)])
     return table(["prediction", *SETS.values()], lines)
 
 

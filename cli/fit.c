@@ -110,8 +110,11 @@ static void print_summary(const arguments *given, const fitted *f)
     if (has_graph(given))
         printf("expert graph: %zu edge%s, lambda %.4g\n", info->edges, plural(info->edges),
                info->lambda);
-    printf("%.2f s: read %.2f, partition %.2f, train %.2f, graph %.2f\n", f->seconds_total,
+    printf("%.2f s: read %.2f, partition %.2f, train %.2f, graph %.2f", f->seconds_total,
            f->seconds_read, info->seconds_partition, info->seconds_train, info->seconds_graph);
+    if (info->calibration_rows)
+        printf(", calibrate %.2f", info->seconds_calibrate);
+    printf("\n");
     printf("model written to %s\n", argument_value(given, "output"));
 }
 
@@ -126,10 +129,11 @@ static json_t *bounds_as_json(const quorum_info *info)
 
 static json_t *seconds_as_json(const fitted *f)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "read", json_number(f->seconds_read), "partition",
-                     json_number(f->info.seconds_partition), "train",
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "read", json_number(f->seconds_read),
+                     "partition", json_number(f->info.seconds_partition), "train",
                      json_number(f->info.seconds_train), "total", json_number(f->seconds_total),
-                     "graph", json_number(f->info.seconds_graph));
+                     "graph", json_number(f->info.seconds_graph), "calibrate",
+                     json_number(f->info.seconds_calibrate));
 }
 
 static json_t *summary_as_json(const fitted *f)

@@ -85,8 +85,11 @@ static void print_experts(const quorum_info *info)
     if (info->calibration_rows)
         printf("calibrated  on %zu held-out rows: std times %.3f\n", info->calibration_rows,
                info->calibration_scale);
-    printf("seconds     %.2f: partition %.2f, train %.2f, graph %.2f\n", info->seconds_total,
+    printf("seconds     %.2f: partition %.2f, train %.2f, graph %.2f", info->seconds_total,
            info->seconds_partition, info->seconds_train, info->seconds_graph);
+    if (info->calibration_rows)
+        printf(", calibrate %.2f", info->seconds_calibrate);
+    printf("\n");
 }
 
 static double largest_relevance(const quorum_info *info)

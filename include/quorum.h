@@ -187,7 +187,7 @@ typedef struct {
     int evaluations;      /* of the objective and its gradient                   */
     size_t train_experts; /* experts that the hyperparameters were trained on; 0: on
                              other rows, see train                               */
-    double seconds_partition, seconds_train, seconds_graph, seconds_total;
+    double seconds_partition, seconds_train, seconds_graph, seconds_calibrate, seconds_total;
     unsigned long long seed;
     /* The expert graph (docs/methods.md, "The expert graph"). */
     double lambda;            /* penalty used, absolute                              */

@@ -28,7 +28,7 @@ class Info(ctypes.Structure):
         ("y_mean", c_double), ("y_scale", c_double),
         ("nlml", c_double), ("evaluations", c_int), ("train_experts", c_size_t),
         ("seconds_partition", c_double), ("seconds_train", c_double),
-        ("seconds_graph", c_double), ("seconds_total", c_double),
+        ("seconds_graph", c_double), ("seconds_calibrate", c_double), ("seconds_total", c_double),
         ("seed", c_ulonglong),
         ("lambda", c_double), ("edges", c_size_t), ("precision", POINTER(c_double)),
         ("importance", POINTER(c_double)), ("ranking", POINTER(c_size_t)),

@@ -46,7 +46,7 @@ static char *make_meta(const quorum_model *m)
     json_t *options = json_loads(m->options, 0, NULL);
     json_t *o = json_pack(
         "{s:i, s:s, s:s, s:s, s:s, s:o, s:b, s:I, s:o, s:{s:f, s:i, s:I}, "
-        "s:{s:f, s:I, s:o}, s:{s:f, s:f, s:f, s:f}}",
+        "s:{s:f, s:I, s:o}, s:{s:f, s:f, s:f, s:f, s:f}}",
         "format_version", m->extra.offset ? FORMAT_VERSION_OVERLAP : FORMAT_VERSION, "library",
         "quorum", "library_version", quorum_version(), "kernel", m->theta.kernel->name, "partition",
         m->partition->name, "columns", texts(m->names, m->D + 1), "named_columns", m->has_names,
@@ -55,7 +55,7 @@ static char *make_meta(const quorum_model *m)
         (json_int_t)m->train_experts, "graph", "lambda", m->graph.lambda, "edges",
         (json_int_t)m->graph.edges, "ranking", sizes(m->graph.ranking, m->M), "seconds",
         "partition", m->seconds_partition, "train", m->seconds_train, "graph", m->seconds_graph,
-        "total", m->seconds_total);
+        "calibrate", m->seconds_calibrate, "total", m->seconds_total);
     if (o)
         json_object_set_new(o, "seed", json_integer((json_int_t)m->seed));
     json_t *training = json_object_get(o, "training");
@@ -535,6 +535,7 @@ static void load_history(load_state *l)
     m->seconds_partition = json_number_value(json_object_get(seconds, "partition"));
     m->seconds_train = json_number_value(json_object_get(seconds, "train"));
     m->seconds_graph = json_number_value(json_object_get(seconds, "graph"));
+    m->seconds_calibrate = json_number_value(json_object_get(seconds, "calibrate"));
     m->seconds_total = json_number_value(json_object_get(seconds, "total"));
 }
 

@@ -345,8 +345,10 @@ static quorum_status fit(quorum_model *m, const sliced_rows *given, const char *
     TRY_OR_DONE(learn_graph(m, s, p));
     m->seconds_graph = wall_seconds() - then;
     TRY_OR_DONE(model_complete(m));
+    then = wall_seconds();
     if (s->calibrate)
         TRY_OR_DONE(model_calibrate(m, options));
+    m->seconds_calibrate = wall_seconds() - then;
     m->seconds_total = wall_seconds() - start;
     status = event != QUORUM_OK ? event : s->theta[0] == '\0' ? say_bounds(m) : QUORUM_OK;
 done:

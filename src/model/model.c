@@ -122,6 +122,7 @@ quorum_status quorum_inspect(const quorum_model *m, quorum_info *info)
         .seconds_partition = m->seconds_partition,
         .seconds_train = m->seconds_train,
         .seconds_graph = m->seconds_graph,
+        .seconds_calibrate = m->seconds_calibrate,
         .seconds_total = m->seconds_total,
         .seed = m->seed,
         .lambda = m->graph.lambda,

@@ -65,7 +65,7 @@ struct quorum_model {
     int evaluations;
     size_t train_experts, train_rows;
     kernel_choice kernel_choice;
-    double seconds_partition, seconds_train, seconds_graph, seconds_total;
+    double seconds_partition, seconds_train, seconds_graph, seconds_calibrate, seconds_total;
     char *options; /* all options' texts, JSON */
 
     /* for quorum_inspect */

@@ -56,6 +56,16 @@ def test_fit_json(tmp_path, data):
     assert seconds["total"] >= seconds["read"] + seconds["train"]
 
 
+def test_fit_tells_the_seconds_of_calibration(tmp_path, data):
+    words = ("fit", data / "train.csv", "-o", tmp_path / "m.npz", "--experts", 4, "--calibrate")
+    seconds = run(*words, "--json").json()["seconds"]
+    parts = sum(s for name, s in seconds.items() if name != "total")
+    assert 0 < seconds["calibrate"] < parts <= seconds["total"]
+    for result in (run(*words), run("inspect", tmp_path / "m.npz")):
+        assert re.search(r"graph [\d.]+, calibrate [\d.]+\n", result.out)
+    assert "calibrate" not in run("fit", *words[1:-1]).out
+
+
 def test_fit_prints_a_summary(tmp_path, data):
     result = run("fit", data / "train.csv", "-o", tmp_path / "m.npz", "--experts", 4)
     lines = result.out.splitlines()
