@@ -48,7 +48,7 @@ def panel(axes, rows, score):
         axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         axes.yaxis.set_major_formatter(FuncFormatter(plain))
         axes.yaxis.set_minor_formatter(NullFormatter())
-    axes.margins(x=0.35, y=0.2)
+    axes.margins(x=0.6, y=0.2)
     axes.grid(color="#eeeeee")
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
@@ -68,7 +68,7 @@ def draw(path, out):
                 axes.set_title(name, fontsize=10)
             else:
                 axes.set_xlabel("seconds to fit and predict all test rows")
-    grid[0][0].legend(fontsize=7)
+    grid[0][0].legend(fontsize=7, loc="center right")
     figure.tight_layout()
     figure.savefig(out, metadata={"Date": None})
     plt.close(figure)
