@@ -130,7 +130,7 @@ static void over_sizes(suite *s, timing (*make)(asking *r), double target, const
         timing t[3];
         for (int k = 0; k < 3; k++)
             t[k] = make(r[k]);
-        suite_measure(s, t, 3, suite_quick(s) ? 1 : 5);
+        suite_measure(s, t, 3, suite_quick(s) ? 1 : 15);
         if (m >= 500)
             suite_claim(s, 1, t[0].work / t[0].items / t[0].seconds / t[0].limit_rate, target,
                         "%s share of DGEMM, m = %zu, D = 9", what, m);

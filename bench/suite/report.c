@@ -81,6 +81,15 @@ static double best_seconds(const suite *s, const timing *t)
     return best;
 }
 
+/* Whether no case before number i has its limit: a limit has one turn a round, like a case. */
+static int first_of_limit(const timing *cases, size_t i)
+{
+    for (size_t j = 0; j < i; j++)
+        if (cases[j].limit == cases[i].limit && cases[j].threads == cases[i].threads)
+            return 0;
+    return cases[i].limit != NULL;
+}
+
 void suite_measure(suite *s, timing *cases, size_t count, int rounds)
 {
     for (int r = 0; r < rounds; r++)
@@ -91,7 +100,7 @@ void suite_measure(suite *s, timing *cases, size_t count, int rounds)
                 t->seconds = INFINITY;
                 t->limit_rate = 0.0;
             }
-            if (t->limit)
+            if (first_of_limit(cases, i))
                 t->limit_rate = fmax(t->limit_rate, t->limit->rate(t->limit->context, t->threads));
             t->seconds = fmin(t->seconds, best_seconds(s, t) / t->items);
         }

@@ -84,7 +84,7 @@ static void compare_inputs(suite *s, size_t M, size_t m)
     timing t[3];
     for (int i = 0; i < 3; i++)
         t[i] = training_timing(&r[i], "");
-    suite_measure(s, t, 3, suite_quick(s) ? 1 : 5);
+    suite_measure(s, t, 3, suite_quick(s) ? 1 : 15);
     double per_flop[3], share[3];
     for (int i = 0; i < 3; i++) {
         per_flop[i] = t[i].seconds * t[i].items / t[i].work;
@@ -115,7 +115,7 @@ static void compare_scales(suite *s, size_t M, size_t m)
             r[i].b.theta.lengthscale[d] *= scales[i];
         t[i] = training_timing(&r[i], what);
     }
-    suite_measure(s, t, 3, suite_quick(s) ? 1 : 5);
+    suite_measure(s, t, 3, suite_quick(s) ? 1 : 15);
     for (int i = 1; i < 3; i++)
         suite_claim(s, 0, t[i].seconds / t[0].seconds, 1.1,
                     "training, l = %g sqrt(D) over l = sqrt(D)", scales[i]);
