@@ -53,28 +53,46 @@ quorum_status contender_score(contender *c, const vecchia_parts *v, double prior
     return QUORUM_OK;
 }
 
-/* Whether a falls short of b by no more than two standard errors of their difference. */
-static int as_good(const contender *a, const contender *b)
+static double density_of(const contender *c, size_t i)
 {
-    double mean = b->density - a->density, square = 0.0;
+    return left_out_density(&c->rows[i], c->prior);
+}
+
+static double goodness_of(const contender *c, size_t i)
+{
+    return -c->rows[i].error * c->rows[i].error;
+}
+
+/* Whether the mean of a's scores falls short of that of b's by no more than two standard errors
+ * of their difference. */
+static int as_good(double (*score)(const contender *, size_t), const contender *a,
+                   const contender *b)
+{
+    double sum = 0.0, square = 0.0, n = (double)a->count;
     if (a->density == WORST_DENSITY)
         return 0;
     for (size_t i = 0; i < a->count; i++) {
-        double d = left_out_density(&b->rows[i], b->prior) -
-                   left_out_density(&a->rows[i], a->prior) - mean;
+        double d = score(b, i) - score(a, i);
+        sum += d;
         square += d * d;
     }
-    return mean <= 2.0 * sqrt(square) / (double)a->count;
+    return sum <= 2.0 * sqrt(fmax(square - sum * sum / n, 0.0));
 }
 
+/* From all to those that could be the best one, step by step. */
 static int best_of(contender *const *list, int count)
 {
-    int densest = 0, best;
+    int densest = 0, nearest, best;
     for (int k = 1; k < count; k++)
         densest = list[k]->density > list[densest]->density ? k : densest;
-    best = densest;
+    nearest = densest;
     for (int k = 0; k < count; k++)
-        if (list[k]->error < list[best]->error && as_good(list[k], list[densest]))
+        if (list[k]->error < list[nearest]->error && as_good(density_of, list[k], list[densest]))
+            nearest = k;
+    best = nearest;
+    for (int k = 0; k < count; k++)
+        if (list[k]->nlml < list[best]->nlml && as_good(density_of, list[k], list[densest]) &&
+            as_good(goodness_of, list[k], list[nearest]))
             best = k;
     return best;
 }

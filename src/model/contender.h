@@ -15,6 +15,7 @@ typedef struct {
     double prior;   /* of the spread: the one with the highest density        */
     double density; /* mean log density; the lowest possible when theta fails */
     double error;   /* mean squared error                                     */
+    double nlml;    /* of the rows that all contenders were searched on       */
 } contender;
 
 /* Predicts the rows of v and finds the spread's prior; prior > 0: it is given. */
@@ -22,7 +23,8 @@ quorum_status contender_score(contender *c, const vecchia_parts *v, double prior
 void contender_free(contender *c);
 
 /* Puts the best first, the others stay in order.  The best has the highest density; of those
- * that fall short of it by no more than chance, the smallest error. */
+ * that fall short of it by no more than chance, the smallest error; of those whose error is
+ * larger by no more than chance, the highest likelihood. */
 void contender_best_first(contender **list, int count);
 
 #endif

@@ -321,6 +321,7 @@ static quorum_status choose_kernel(finder *f)
         c->theta.kernel = kernel_at(k);
         TRY_OR_DONE(quick_round(f, &c->theta));
         c->result = *f->result;
+        c->nlml = c->result.nlml;
         TRY_OR_DONE(score_and_tell(f, c));
     }
     m->kernel_choice.count = count;

@@ -56,3 +56,17 @@ def test_results_say_where_they_come_from(experiment):
         assert word in page
     assert "A quick look" not in page
     assert "/tmp/" not in page and "/home/" not in page and "/work/" not in page
+
+
+@pytest.mark.parametrize("method", ("bcm", "rbcm", "grbcm"))
+@pytest.mark.parametrize("space", ("observed", "latent"))
+def test_less_noise_repeats_leaked_rows_better(method, space):
+    """The Sarcos page explains the paper's figures by it, with these numbers."""
+    with open(os.path.join(RESULTS, "sarcos", "sarcos.html")) as file:
+        page = file.read()
+    found = [next(float(r["smse"]) for r in table("sarcos", "scores.csv")
+                  if (r["data"], int(r["seed"]), r["method"], r["select"], r["space"], r["variant"])
+                  == ("sarcos", 1, method, "all", space, variant))
+             for variant in ("", "noise x 0.5", "noise x 0.2")]
+    assert found == sorted(found, reverse=True)
+    assert all(f"{smse:.4f}" in page for smse in found)

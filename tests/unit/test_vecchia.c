@@ -548,8 +548,8 @@ static void the_best_contender_comes_first(void **state)
 }
 
 /* Within two standard errors of the difference the smaller error wins, beyond them the
- * higher density. */
-static void chance_leaves_the_choice_to_the_error(void **state)
+ * higher density; where the errors differ by chance, the likelihood. */
+static void chance_leaves_the_choice_to_error_and_likelihood(void **state)
 {
     (void)state;
     enum { ROWS = 6 };
@@ -562,6 +562,17 @@ static void chance_leaves_the_choice_to_the_error(void **state)
     assert_true(c[0].density > c[1].density && c[1].error < c[0].error);
     contender_best_first(list, 2);
     assert_ptr_equal(list[0], &c[1]);
+
+    c[0].nlml = -3.0;
+    c[1].nlml = -2.0;
+    contender_best_first(list, 2);
+    assert_ptr_equal(list[0], &c[0]);
+    const double far[ROWS] = {0.45, -0.46, 0.47, -0.45, 0.44, 0.46};
+    make_contender(&c[0], rows[0], ROWS, far, 0.080); /* larger errors on every row */
+    c[0].nlml = -3.0;
+    contender_best_first(list, 2);
+    assert_ptr_equal(list[0], &c[1]);
+    make_contender(&c[0], rows[0], ROWS, a, 0.040);
 
     make_contender(&c[2], rows[2], ROWS, b, 9.0); /* far less dense on every row */
     list[0] = &c[2];
@@ -582,7 +593,7 @@ int main(void)
         TEST(targets_are_the_last_blocks),
         TEST(rows_can_be_left_out_one_by_one),
         TEST(the_best_contender_comes_first),
-        TEST(chance_leaves_the_choice_to_the_error),
+        TEST(chance_leaves_the_choice_to_error_and_likelihood),
         TEST(parts_and_theta_do_not_depend_on_threads),
         TEST(identical_rows_are_fine),
         TEST(every_allocation_may_fail),
