@@ -42,8 +42,9 @@ def style(label):
 
 
 def line(data, label):
-    """A line with points, and thin error bars behind it."""
-    return (f"{data} with yerrorbars lc rgb '{STYLES[label][0]}' dt 1 lw 0.7 ps 0, "
+    """A line with points, and thin error bars behind it (points of size 0 are refused by some
+    viewers)."""
+    return (f"{data} with yerrorbars lc rgb '{STYLES[label][0]}' dt 1 lw 0.7 ps 0.01, "
             f"{data} with linespoints {style(label)}")
 
 
