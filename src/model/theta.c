@@ -283,17 +283,19 @@ static quorum_status score_and_tell(finder *f, contender *c)
                            c->theta.kernel->name, c->density, sqrt(c->error));
 }
 
-/* The two best by their quick rounds, put first, have their last rounds too: few rows can
- * favour the wrong one. */
+/* The two best by their quick rounds have their last rounds too, and the better one comes
+ * first: few rows can favour the wrong one. */
 static quorum_status finals(finder *f, contender **list, int count)
 {
-    for (int place = 0; place < FINALISTS && place < count; place++)
+    int finalists = count < FINALISTS ? count : FINALISTS;
+    for (int place = 0; place < finalists; place++)
         contender_best_first(list + place, count - place);
-    for (int place = 0; place < FINALISTS && place < count; place++) {
+    for (int place = 0; place < finalists; place++) {
         TRY(last_round(f, &list[place]->theta));
         list[place]->result = *f->result;
         TRY(score_and_tell(f, list[place]));
     }
+    contender_best_first(list, finalists);
     return QUORUM_OK;
 }
 
@@ -327,14 +329,13 @@ static quorum_status choose_kernel(finder *f)
     m->kernel_choice.count = count;
     if (f->s->train == TRAIN_NEIGHBOURS) {
         TRY_OR_DONE(finals(f, list, count));
-        count = count < FINALISTS ? count : FINALISTS;
-    }
-    contender_best_first(list, count);
-    keep_contender(f, list[0]);
-    if (f->s->train == TRAIN_NEIGHBOURS)
         m->spread = list[0]->prior;
+    } else {
+        contender_best_first(list, count);
+    }
+    keep_contender(f, list[0]);
 done:
-    for (int k = 0; k < kernel_count() && k < MOST_KERNELS; k++)
+    for (int k = 0; k < count; k++)
         contender_free(&all[k]);
     return status;
 }

@@ -568,7 +568,9 @@ static void chance_leaves_the_choice_to_error_and_likelihood(void **state)
     contender_best_first(list, 2);
     assert_ptr_equal(list[0], &c[0]);
     const double far[ROWS] = {0.45, -0.46, 0.47, -0.45, 0.44, 0.46};
-    make_contender(&c[0], rows[0], ROWS, far, 0.080); /* larger errors on every row */
+    make_contender(&c[0], rows[0], ROWS, far, 0.2); /* as dense, larger errors on every row */
+    make_contender(&c[1], rows[1], ROWS, b, 1.5);
+    assert_true(fabs(c[0].density - c[1].density) < 0.01);
     c[0].nlml = -3.0;
     contender_best_first(list, 2);
     assert_ptr_equal(list[0], &c[1]);
