@@ -13,8 +13,22 @@
 #include "team.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+/* Whoever closes a standard descriptor leaves its number to the next file that is opened: what is
+ * said on stderr would go into the result.  /dev/null takes the place, opened the wrong way
+ * round, so that reading and writing still fail. */
+static int hold_standard_descriptors(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
+            open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+            return -1;
+    return 0;
+}
 
 static int unknown_command(const char *name)
 {
@@ -91,6 +105,8 @@ static int start_and_dispatch(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    if (hold_standard_descriptors() < 0)
+        return EXIT_FAILED; /* nobody can be told */
     int code = quorum_team_finish(start_and_dispatch(argc, argv));
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, "quorum: cannot write to standard output: %s\n", strerror(errno));
