@@ -7,8 +7,9 @@ JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 CMAKE_FLAGS ?=
 PYTHON  ?= /usr/bin/python3 -B
 RESULTS  = bench/results
+CAMPAIGN_SECONDS ?= 3600
 
-.PHONY: all setup demo test test-only bench bench-results sanitize thread-sanitize format format-check tidy \
+.PHONY: all setup demo test test-only campaign bench bench-results sanitize thread-sanitize format format-check tidy \
         check-includes docs install clean help
 
 all: $(BUILD)/build.ninja           ## build the library, the command and the tests
@@ -28,6 +29,9 @@ demo: all                           ## fit, predict and evaluate on built-in dat
 
 test: all                           ## all tests
 	ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
+
+campaign: all                       ## faults, kills, limits and fuzzing for CAMPAIGN_SECONDS (3600), then a table
+	tests/campaign/run --build $(BUILD) --seconds $(CAMPAIGN_SECONDS)
 
 bench: all                          ## speed of each stage against what limits it here; table, CSV, picture
 	$(BUILD)/bench/quorum_bench --csv $(BUILD)/bench.csv \
@@ -49,7 +53,7 @@ sanitize: | setup                   ## the tests under address and undefined-beh
 	      -DQUORUM_SANITIZE=address,undefined
 	cmake --build $(BUILD)-asan -j $(JOBS)
 	UBSAN_OPTIONS=print_stacktrace=1 \
-	ctest --test-dir $(BUILD)-asan --output-on-failure -j $(JOBS) -E 'bitwise|glasso_r|python|experiments.test_reproduce|bench.(plot|scale|busy|peers|tables)'
+	ctest --test-dir $(BUILD)-asan --output-on-failure -j $(JOBS) -E 'bitwise|glasso_r|python|experiments.test_reproduce|bench.(plot|scale|busy|peers|tables)|^campaign'
 
 thread-sanitize: | setup            ## the threaded unit tests under the thread sanitizer
 	cmake -S . -B $(BUILD)-tsan -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DQUORUM_SANITIZE=thread
