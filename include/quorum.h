@@ -18,7 +18,8 @@
  * creates is freed by the matching _free or _close, which accept NULL.  The
  * library never prints, exits or aborts.  Results do not depend on the number
  * of threads, and a row's prediction does not depend on the other rows of its
- * call (except with graph-on=test). */
+ * call (except with graph-on=test).  Numbers in text have a decimal point,
+ * whatever locale the program has set. */
 #ifndef QUORUM_H
 #define QUORUM_H
 

@@ -1,5 +1,7 @@
 #include "aggregate/select.h"
 
+#include "base/plain.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +9,7 @@
 static quorum_status parse_share(const char *text, const char *number, double *share)
 {
     char *end;
-    *share = strtod(number, &end);
+    *share = plain_real(number, &end);
     if (end == number || *end != '\0' || !(*share > 0.0 && *share <= 1.0))
         return failure(QUORUM_E_ARGUMENT,
                        "select \"%s\": the share must be in (0, 1], as in graph:0.8", text);
@@ -17,7 +19,7 @@ static quorum_status parse_share(const char *text, const char *number, double *s
 static quorum_status parse_expert(const char *text, const char *number, size_t *expert)
 {
     char *end;
-    unsigned long long value = strtoull(number, &end, 10);
+    unsigned long long value = plain_count(number, &end);
     if (end == number || *end != '\0' || value < 1 || number[0] == '-')
         return failure(QUORUM_E_ARGUMENT,
                        "select \"%s\": experts are counted from 1, as in expert:3", text);
@@ -32,7 +34,7 @@ static quorum_status parse_local(const char *text, const char *number, selection
         out->local_auto = 1;
         return QUORUM_OK;
     }
-    unsigned long value = strtoul(number, &end, 10);
+    unsigned long long value = plain_count(number, &end);
     if (end == number || *end != '\0' || value < 1 || value > 10000 || number[0] == '-')
         return failure(QUORUM_E_ARGUMENT,
                        "select \"%s\": the number of experts must be 1 to 10000 or auto, as in "

@@ -1,5 +1,7 @@
 #include "base/progress.h"
 
+#include "base/plain.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -11,7 +13,7 @@ quorum_status progress_report(const progress *p, const char *stage, double fract
     char detail[256];
     va_list args;
     va_start(args, format);
-    vsnprintf(detail, sizeof detail, format, args);
+    plain_print(detail, sizeof detail, format, args);
     va_end(args);
     if (p->callback(p->user, stage, fraction, detail) != 0)
         return failure(QUORUM_E_CANCELLED, "cancelled during %s", stage);

@@ -1,5 +1,7 @@
 #include "base/status.h"
 
+#include "base/plain.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +14,7 @@ void set_message(const char *format, ...)
     char text[MESSAGE_SIZE]; /* an argument may point into the present message */
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    plain_print(text, sizeof text, format, args);
     va_end(args);
     memcpy(message, text, sizeof text);
 }
@@ -22,7 +24,7 @@ void prefix_message(const char *format, ...)
     char where[MESSAGE_SIZE], text[2 * MESSAGE_SIZE + 2];
     va_list args;
     va_start(args, format);
-    vsnprintf(where, sizeof where, format, args);
+    plain_print(where, sizeof where, format, args);
     va_end(args);
     snprintf(text, sizeof text, "%s: %s", where, message);
     memcpy(message, text, MESSAGE_SIZE - 1); /* the last byte stays 0 */

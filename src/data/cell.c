@@ -1,10 +1,11 @@
 #include "data/cell.h"
+
+#include "base/plain.h"
 #include "data/number.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 enum { SHOWN_TEXT = 40 };
 
@@ -12,7 +13,7 @@ static int is_one_of(const cell *c, const char *const *words)
 {
     size_t n = (size_t)(c->end - c->begin);
     for (; *words; words++)
-        if (strlen(*words) == n && strncasecmp(c->begin, *words, n) == 0)
+        if (strlen(*words) == n && plain_compare_start(c->begin, *words, n) == 0)
             return 1;
     return 0;
 }

@@ -1,5 +1,6 @@
 #include "data/reader.h"
 #include "base/memory.h"
+#include "base/plain.h"
 #include "data/source.h"
 #include "data/table.h"
 
@@ -99,7 +100,7 @@ static int parse_column_number(const reader *r, const char *text, size_t *column
     char *end;
     long long count = (long long)r->names.count;
     errno = 0;
-    long long number = strtoll(text, &end, 10);
+    long long number = plain_integer(text, &end);
     if (end == text || *end != '\0' || errno != 0)
         return 0;
     if (number == 0 || number > count || number < -count)

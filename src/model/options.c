@@ -1,9 +1,9 @@
 #include "model/options.h"
 
 #include "base/memory.h"
+#include "base/plain.h"
 #include "team/team.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
@@ -240,14 +240,14 @@ static int find_option(const char *name)
 
 static double byte_unit(const char *suffix)
 {
-    static const char units[] = "kmgt";
-    if (*suffix == '\0' || strcasecmp(suffix, "b") == 0)
+    static const char units[] = "kmgtKMGT";
+    if (*suffix == '\0' || plain_compare(suffix, "b") == 0)
         return 1.0;
-    const char *unit = strchr(units, tolower((unsigned char)*suffix));
+    const char *unit = strchr(units, *suffix);
     const char *rest = suffix + 1;
-    if (!unit || (*rest && strcasecmp(rest, "b") != 0 && strcasecmp(rest, "ib") != 0))
+    if (!unit || (*rest && plain_compare(rest, "b") != 0 && plain_compare(rest, "ib") != 0))
         return 0.0;
-    return pow(1024.0, (double)(unit - units + 1));
+    return pow(1024.0, (double)((unit - units) % 4 + 1));
 }
 
 static quorum_status read_number(const option *o, const char *value, double *out)
@@ -258,7 +258,7 @@ static quorum_status read_number(const option *o, const char *value, double *out
     }
     char *end;
     errno = 0;
-    double x = strtod(value, &end), unit = 1.0;
+    double x = plain_real(value, &end), unit = 1.0;
     if (o->type == BYTES && end != value)
         unit = byte_unit(end);
     else if (*end != '\0')
@@ -301,8 +301,8 @@ static quorum_status read_flag(const option *o, const char *value, int *out)
     static const char *const yes[] = {"true", "yes", "on", "1"}, *const no[] = {"false", "no",
                                                                                 "off", "0"};
     for (int i = 0; i < 4; i++) {
-        if (strcasecmp(value, yes[i]) == 0 || strcasecmp(value, no[i]) == 0) {
-            *out = strcasecmp(value, yes[i]) == 0;
+        if (plain_compare(value, yes[i]) == 0 || plain_compare(value, no[i]) == 0) {
+            *out = plain_compare(value, yes[i]) == 0;
             return QUORUM_OK;
         }
     }
@@ -476,7 +476,7 @@ static quorum_status check_select(const char *text)
 static quorum_status parse_neighbours(const char *text, size_t *count)
 {
     char *end;
-    unsigned long value = strtoul(text, &end, 10);
+    unsigned long long value = plain_count(text, &end);
     if (end == text || *end != '\0' || text[0] == '-' || value > 10000)
         return failure(QUORUM_E_ARGUMENT,
                        "option neighbours: \"%s\" is not a whole number up to 10000, or auto",
@@ -498,7 +498,7 @@ static quorum_status parse_spread(const char *text, double *prior)
     *prior = strcmp(text, "none") == 0 ? INFINITY : 0.0;
     if (*prior > 0.0 || strcmp(text, "auto") == 0)
         return QUORUM_OK;
-    *prior = strtod(text, &end);
+    *prior = plain_real(text, &end);
     if (end != text && *end == '\0' && *prior > 0.0 && isfinite(*prior))
         return QUORUM_OK;
     return failure(QUORUM_E_ARGUMENT,
@@ -566,7 +566,7 @@ quorum_status parse_lambda(const char *text, lambda_kind *kind, double *value)
         number += 4;
     }
     char *end;
-    *value = strtod(number, &end);
+    *value = plain_real(number, &end);
     if (end == number || *end != '\0' || !(*value >= 0.0) || !isfinite(*value))
         return failure(QUORUM_E_ARGUMENT,
                        "lambda \"%s\": use a number >= 0 (absolute), rel:V (a share of the largest "
@@ -583,7 +583,7 @@ quorum_status parse_numbers(const char *text, double *out, size_t room, size_t *
         if (!*text)
             break;
         char *end;
-        double value = strtod(text, &end);
+        double value = plain_real(text, &end);
         if (end == text || (*end && !strchr(", \t", *end)))
             return failure(QUORUM_E_ARGUMENT, "\"%s\" does not start with a number", text);
         if (*count == room)
