@@ -20,49 +20,32 @@ static const char *directory_of(const char *path, char buffer[PATH_MAX])
     return dirname(buffer);
 }
 
-/* The path itself or, of a symbolic link, the file that it leads to: so that
- * the link survives. */
-static char *resolve(const char *path)
-{
-    char *real = realpath(path, NULL);
-    return real ? real : strdup(path);
-}
-
 static bool is_special(const char *path)
 {
     struct stat s;
     return stat(path, &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode);
 }
 
-/* New files get the usual permissions, replaced ones keep theirs. */
-static mode_t mode_for(const char *path)
+/* Leaves o->file NULL and gives the reason when it fails.  The file has a descriptor of its
+ * own, so that it can be closed, and its errors seen, before the commit. */
+static const char *open_whole(output *o, const char *path)
 {
-    struct stat s;
-    if (stat(path, &s) == 0)
-        return s.st_mode & 07777;
-    mode_t mask = umask(0);
-    umask(mask);
-    return 0666 & ~mask;
+    int error = whole_file_begin(&o->whole, path);
+    if (error != 0)
+        return whole_file_reason(error);
+    int fd = fcntl(o->whole.fd, F_DUPFD_CLOEXEC, 0);
+    if (fd >= 0 && !(o->file = fdopen(fd, "w"))) {
+        error = errno;
+        close(fd);
+        errno = error;
+    }
+    return strerror(errno);
 }
 
-/* Leaves o->file NULL and errno set when it fails. */
-static void open_temporary(output *o)
+static const char *open_direct(output *o, const char *path)
 {
-    size_t size = strlen(o->target) + 16;
-    o->temporary = malloc(size);
-    if (!o->temporary)
-        return;
-    snprintf(o->temporary, size, "%s.tmp-XXXXXX", o->target);
-    int fd = mkstemp(o->temporary);
-    if (fd < 0) {
-        free(o->temporary);
-        o->temporary = NULL;
-        return;
-    }
-    if (fchmod(fd, mode_for(o->target)) == 0)
-        o->file = fdopen(fd, "w");
-    if (!o->file)
-        close(fd);
+    o->file = fopen(path, "w");
+    return strerror(errno);
 }
 
 bool output_is_direct(const char *path)
@@ -105,13 +88,10 @@ static int open_output(output *o, const arguments *given, const char *path)
     }
     if (check_output(given, path) != EXIT_DONE)
         return EXIT_FAILED;
-    if (is_special(path))
-        o->file = fopen(path, "w");
-    else if ((o->target = resolve(path)))
-        open_temporary(o);
+    const char *why = is_special(path) ? open_direct(o, path) : open_whole(o, path);
     if (o->file)
         return EXIT_DONE;
-    failure(given, "%s: cannot be written: %s", path, strerror(errno));
+    failure(given, "%s: cannot be written: %s", path, why);
     output_discard(o);
     return EXIT_FAILED;
 }
@@ -126,19 +106,9 @@ int output_check(const arguments *given, const char *path)
     return team_code(writes() ? check_output(given, path) : EXIT_DONE);
 }
 
-static void sync_directory(const char *path)
+static int write_error(output *o, const arguments *given, int error)
 {
-    char buffer[PATH_MAX];
-    int fd = open(directory_of(path, buffer), O_RDONLY | O_DIRECTORY);
-    if (fd >= 0) {
-        (void)fsync(fd); /* some file systems refuse; the data are already safe */
-        close(fd);
-    }
-}
-
-static int write_error(output *o, const arguments *given)
-{
-    failure(given, "%s: cannot be written: %s", o->name, strerror(errno));
+    failure(given, "%s: cannot be written: %s", o->name, whole_file_reason(error));
     output_discard(o);
     return EXIT_FAILED;
 }
@@ -147,25 +117,15 @@ static int commit(output *o, const arguments *given)
 {
     errno = 0;
     if (fflush(o->file) != 0 || ferror(o->file))
-        return write_error(o, given);
-    if (o->file == stdout) {
-        o->file = NULL;
-        return EXIT_DONE;
-    }
-    if (o->target && fsync(fileno(o->file)) != 0)
-        return write_error(o, given);
+        return write_error(o, given, errno ? errno : EIO);
     FILE *file = o->file;
     o->file = NULL;
+    if (file == stdout)
+        return EXIT_DONE;
     if (fclose(file) != 0)
-        return write_error(o, given);
-    if (o->target && rename(o->temporary, o->target) != 0)
-        return write_error(o, given);
-    if (o->target)
-        sync_directory(o->target);
-    free(o->temporary);
-    free(o->target);
-    o->temporary = o->target = NULL;
-    return EXIT_DONE;
+        return write_error(o, given, errno ? errno : EIO);
+    int error = o->whole.begun ? whole_file_commit(&o->whole) : 0;
+    return error == 0 ? EXIT_DONE : write_error(o, given, error);
 }
 
 int output_commit(output *o, const arguments *given)
@@ -182,12 +142,8 @@ void output_discard(output *o)
 {
     if (o->file && o->file != stdout)
         fclose(o->file);
-    if (o->temporary)
-        unlink(o->temporary);
-    free(o->temporary);
-    free(o->target);
     o->file = NULL;
-    o->temporary = o->target = NULL;
+    whole_file_discard(&o->whole);
 }
 
 bool has_extension(const char *path, const char *extension)

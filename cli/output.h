@@ -1,17 +1,17 @@
-/* Files that appear whole or not at all: written under a temporary name in the
- * same directory, synced, then renamed over the old file. */
+/* Where a command writes: standard output, a pipe or a device, or a file that appears whole
+ * or not at all (io/whole_file.h). */
 #ifndef QUORUM_CLI_OUTPUT_H
 #define QUORUM_CLI_OUTPUT_H
 
 #include "arguments.h"
+#include "io/whole_file.h"
 
 #include <stdio.h>
 
 typedef struct {
-    FILE *file;       /* write here                                              */
-    const char *name; /* for messages                                            */
-    char *target;     /* the path to replace; NULL: stdout or a device, direct   */
-    char *temporary;
+    FILE *file;       /* write here                                   */
+    const char *name; /* for messages                                 */
+    whole_file whole; /* begun unless it is stdout or a device        */
 } output;
 
 /* Opens `path` for writing; NULL and "-" are stdout.  Functions that return an
