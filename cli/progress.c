@@ -14,6 +14,8 @@
 #define SECONDS_BETWEEN_BARS 0.1
 #define SECONDS_BETWEEN_LINES 5.0
 
+static bool drawn; /* a bar is on the screen */
+
 static int report_from_library(void *user, const char *stage, double fraction, const char *text)
 {
     return progress_show(user, stage, fraction, text);
@@ -39,11 +41,17 @@ void progress_task(progress *p, const char *format, ...)
     p->stage[0] = '\0';
 }
 
-void progress_clear(progress *p)
+void progress_hide(void)
 {
-    if (p->drawn)
+    if (drawn)
         fputs("\r\033[K", stderr);
-    p->drawn = false;
+    drawn = false;
+}
+
+void progress_clear(const progress *p)
+{
+    if (p->terminal)
+        progress_hide();
 }
 
 static int terminal_width(void)
@@ -88,7 +96,7 @@ static void fill_bar(char bar[48], double fraction)
     snprintf(bar, 48, " [%s] %3d %%", cells, (int)(100.0 * fraction));
 }
 
-static void draw_bar(progress *p, double fraction, const char *text)
+static void draw_bar(const progress *p, double fraction, const char *text)
 {
     char bar[48] = "", head[192], left[32], line[512];
     describe(p, head, sizeof head);
@@ -99,7 +107,7 @@ static void draw_bar(progress *p, double fraction, const char *text)
              left[0] ? "  " : "", left);
     fprintf(stderr, "\r\033[K%.*s", terminal_width() - 1, line);
     fflush(stderr);
-    p->drawn = true;
+    drawn = true;
 }
 
 static void print_line(const progress *p, double fraction, const char *text)

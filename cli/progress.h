@@ -9,7 +9,6 @@
 typedef struct {
     const arguments *given;
     bool shown, terminal;
-    bool drawn;         /* a bar is on the terminal now                     */
     char task[96];      /* what the command is at, said before the stage    */
     char stage[64];     /* the library's stage                              */
     double stage_start; /* when it began                                    */
@@ -25,7 +24,8 @@ void progress_task(progress *p, const char *format, ...) __attribute__((format(p
 /* Reports a stage of the command's own; non-zero: stop. */
 int progress_show(progress *p, const char *stage, double fraction, const char *detail);
 
-/* Takes the bar away: call before anything else is printed. */
-void progress_clear(progress *p);
+/* Takes the bar away: call before anything else is printed.  talk.h does so by itself. */
+void progress_clear(const progress *p);
+void progress_hide(void); /* the same, of whatever progress */
 
 #endif

@@ -1,5 +1,6 @@
 #include "rows.h"
 
+#include "progress.h"
 #include "talk.h"
 
 #include <stdlib.h>
@@ -61,6 +62,7 @@ static int append(row_block *b, size_t limit, const arguments *given, size_t *ad
 {
     double *X = b->X + b->count * b->inputs, *y = b->with_target ? b->y + b->count : NULL;
     quorum_status status = quorum_stream_next(b->stream, limit, X, y, added);
+    progress_hide();
     if (status < 0)
         return library_failure(given, status);
     b->count += *added;

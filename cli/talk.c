@@ -1,6 +1,7 @@
 #include "talk.h"
 
 #include "interrupt.h"
+#include "progress.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@ int usage_error(const command *c, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
+    progress_hide();
     fprintf(stderr, "quorum %s: ", c->name);
     vfprintf(stderr, format, args);
     fprintf(stderr, "; try 'quorum %s --help'\n", c->name);
@@ -21,6 +23,7 @@ int failure(const arguments *given, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
+    progress_hide();
     fprintf(stderr, "quorum %s: ", given->command->name);
     vfprintf(stderr, format, args);
     fputc('\n', stderr);
@@ -48,6 +51,7 @@ void note(const arguments *given, const char *format, ...)
         return;
     va_list args;
     va_start(args, format);
+    progress_hide();
     fprintf(stderr, "quorum %s: note: ", given->command->name);
     vfprintf(stderr, format, args);
     fputc('\n', stderr);
@@ -60,6 +64,7 @@ void detail(const arguments *given, const char *format, ...)
         return;
     va_list args;
     va_start(args, format);
+    progress_hide();
     fprintf(stderr, "quorum %s: ", given->command->name);
     vfprintf(stderr, format, args);
     fputc('\n', stderr);

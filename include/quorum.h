@@ -115,7 +115,8 @@ QUORUM_API void quorum_options_set_progress(quorum_options *options, quorum_prog
 /* ---- Data from files --------------------------------------------------- */
 
 /* Training data: csv, csv.gz (any delimiter, header or none), npy or npz.
- * Options used: target, ignore, missing, header.  In a team of processes (below) X and y hold
+ * Options used: target, ignore, missing, header; the progress callback can cancel reading, also
+ * while nothing comes through a pipe.  In a team of processes (below) X and y hold
  * this process's share of the rows, which quorum_fit takes there. */
 typedef struct {
     size_t rows, inputs;
@@ -132,7 +133,8 @@ QUORUM_API void quorum_data_free(quorum_data *data);
 
 /* Queries for a model, in chunks, so that a file larger than memory works.
  * Columns are matched to the model's by name where both have names, otherwise
- * by position; with_target also wants the target column (for evaluation). */
+ * by position; with_target also wants the target column (for evaluation).  The options' progress
+ * callback is kept, to be asked while rows are read. */
 typedef struct quorum_stream quorum_stream;
 typedef struct quorum_model quorum_model;
 

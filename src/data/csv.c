@@ -295,7 +295,7 @@ quorum_status csv_open(reader *r, header_mode header)
     c->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (!c->c_locale || !NEW_ARRAY(c->window, c->capacity))
         return fail_memory(r);
-    TRY(source_open(r->path, &c->source));
+    TRY(source_open(r->path, &r->asked, &c->source));
     TRY(fill_first_window(r, c));
     TRY(detect_dialect(r, c));
     TRY(load_first_record(r, c));

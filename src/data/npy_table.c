@@ -100,6 +100,7 @@ static quorum_status npy_next(reader *r, size_t max_rows, double *out, size_t *r
         size_t n = t->rows - t->row;
         n = n < t->block_rows ? n : t->block_rows;
         n = n < max_rows - *rows ? n : max_rows - *rows;
+        TRY(progress_report(&r->asked, "read", (double)t->row / (double)t->rows, "%s", r->label));
         TRY(t->header.fortran ? read_columns(r, t, n) : read_rows(r, t, n));
         TRY(deliver(r, t, n, out, rows));
     }

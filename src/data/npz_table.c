@@ -23,6 +23,7 @@ static void copy_row(const reader *r, const npz_table *t, size_t row, double *ou
 static quorum_status npz_next(reader *r, size_t max_rows, double *out, size_t *rows)
 {
     npz_table *t = r->state;
+    TRY(progress_report(&r->asked, "read", -1.0, "%s", r->label));
     for (; *rows < max_rows && t->row < t->rows; t->row++) {
         int keep;
         double *row = out + *rows * r->n_selected;

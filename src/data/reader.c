@@ -37,7 +37,7 @@ static quorum_status select_all(reader *r)
 quorum_status reader_open(const char *path, const reader_options *options, reader **out)
 {
     quorum_status status = QUORUM_OK;
-    reader_options chosen = options ? *options : (reader_options){HEADER_AUTO, MISSING_ERROR};
+    reader_options chosen = options ? *options : (reader_options){0};
     reader *r = NULL;
     *out = NULL;
     if (NEW_ZEROED(r, 1))
@@ -48,6 +48,7 @@ quorum_status reader_open(const char *path, const reader_options *options, reade
     }
     r->label = source_label(r->path);
     r->missing = chosen.missing;
+    r->asked = chosen.asked;
     TRY_OR_DONE(open_format(r, chosen.header));
     TRY_OR_DONE(select_all(r));
     *out = r;

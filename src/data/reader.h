@@ -5,7 +5,7 @@
 #ifndef QRM_DATA_READER_H
 #define QRM_DATA_READER_H
 
-#include "base/status.h"
+#include "base/progress.h"
 
 #include <stddef.h>
 
@@ -16,6 +16,7 @@ typedef struct {
     header_mode header;   /* HEADER_AUTO: a first row with a non-numeric cell is a header */
     missing_mode missing; /* MISSING_DROP: rows with a missing, non-numeric or non-finite
                              selected cell are skipped and counted                        */
+    progress asked;       /* hears how far reading is, and can cancel it                  */
 } reader_options;
 
 typedef struct reader reader;

@@ -3,16 +3,27 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
-enum { GZIP_BUFFER = 1 << 17, MAX_READ = 1 << 30 };
+enum { BUFFER = 1 << 17, PATIENCE = 100 /* milliseconds between two questions */ };
+
+typedef enum { UNKNOWN, PLAIN, GZIP } packing;
 
 struct source {
-    gzFile stream; /* zlib passes plain files through */
+    int file;
     char *label;
+    progress asked;
+    double size, taken; /* bytes of the file (0: unknown), and read so far           */
+    packing packing;
+    int at_end;            /* the file has no more bytes                                */
+    int between;           /* gzip: the last member has ended, no other has begun       */
+    z_stream z;            /* next_in, avail_in: bytes read and not used, plain or not  */
+    unsigned char *buffer; /* BUFFER bytes                                           */
 };
 
 const char *source_label(const char *path)
@@ -62,69 +73,44 @@ quorum_status source_kind(const char *path, file_kind *kind)
     return S_ISREG(about.st_mode) ? read_magic(path, kind) : QUORUM_OK;
 }
 
+/* ---- opening ---- */
+
+/* A named pipe is opened at once and waited for later, where the wait can be broken off. */
 static int open_descriptor(const char *path)
 {
+    struct stat about;
     if (strcmp(path, "-") == 0)
         return fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
-    return open(path, O_RDONLY | O_CLOEXEC);
+    int waits = stat(path, &about) == 0 && S_ISFIFO(about.st_mode);
+    return open(path, O_RDONLY | O_CLOEXEC | (waits ? O_NONBLOCK : 0));
 }
 
-quorum_status source_open(const char *path, source **out)
+static double size_of(int file)
 {
-    quorum_status status = QUORUM_OK;
+    struct stat about;
+    return fstat(file, &about) == 0 && S_ISREG(about.st_mode) ? (double)about.st_size : 0.0;
+}
+
+quorum_status source_open(const char *path, const progress *asked, source **out)
+{
     source *s = NULL;
     int file = open_descriptor(path);
     if (file < 0)
         return fail_to_open(source_label(path));
-    NEW_ZEROED(s, 1);
-    if (s)
+    if (NEW_ZEROED(s, 1)) {
+        s->file = file;
+        s->size = size_of(file);
+        s->asked = asked ? *asked : (progress){0};
         s->label = mem_copy_text(source_label(path));
-    if (s && s->label)
-        s->stream = gzdopen(file, "rb");
-    if (!s || !s->stream) {
-        status = failure(QUORUM_E_MEMORY, "%s: out of memory while opening", source_label(path));
-        close(file);
+        NEW_ARRAY(s->buffer, BUFFER);
+    }
+    if (!s || !s->label || !s->buffer) {
+        if (!s)
+            close(file);
         source_close(s);
-        return status;
+        return failure(QUORUM_E_MEMORY, "%s: out of memory while opening", source_label(path));
     }
-    gzbuffer(s->stream, GZIP_BUFFER);
     *out = s;
-    return status;
-}
-
-static quorum_status fail_to_read(const source *s)
-{
-    int code = Z_OK;
-    int problem = errno;
-    const char *text = gzerror(s->stream, &code);
-    if (code == Z_ERRNO)
-        return failure(QUORUM_E_FILE, "%s: cannot be read: %s", s->label, strerror(problem));
-    if (code == Z_MEM_ERROR)
-        return failure(QUORUM_E_MEMORY, "%s: out of memory while decompressing", s->label);
-    if (code == Z_BUF_ERROR)
-        return failure(
-            QUORUM_E_FORMAT,
-            "%s: the gzip data stop before their end; the file is truncated, copy it again",
-            s->label);
-    const char *why = strstr(text, ">: "); /* after zlib's own name for the file */
-    return failure(QUORUM_E_FORMAT, "%s: the gzip data are damaged (%s); copy the file again",
-                   s->label, why ? why + 3 : text);
-}
-
-quorum_status source_read(source *s, char *buffer, size_t n, size_t *got)
-{
-    *got = 0;
-    while (*got < n) {
-        size_t rest = n - *got;
-        int code = Z_OK;
-        int step = gzread(s->stream, buffer + *got, rest < MAX_READ ? (unsigned)rest : MAX_READ);
-        gzerror(s->stream, &code);
-        if (step < 0 || (code != Z_OK && code != Z_STREAM_END))
-            return fail_to_read(s);
-        if (step == 0)
-            break;
-        *got += (size_t)step;
-    }
     return QUORUM_OK;
 }
 
@@ -132,8 +118,189 @@ void source_close(source *s)
 {
     if (!s)
         return;
-    if (s->stream)
-        gzclose_r(s->stream);
+    if (s->packing == GZIP)
+        inflateEnd(&s->z);
+    close(s->file);
+    mem_free(s->buffer);
     mem_free(s->label);
     mem_free(s);
+}
+
+/* ---- bytes of the file ---- */
+
+static quorum_status fail_to_read(const source *s)
+{
+    return failure(QUORUM_E_FILE, "%s: cannot be read: %s", s->label, strerror(errno));
+}
+
+/* Until there is something to read; asks now and then whether to go on. */
+static quorum_status wait_for_bytes(const source *s)
+{
+    struct pollfd one = {.fd = s->file, .events = POLLIN};
+    for (;;) {
+        double share = s->size > 0.0 ? s->taken / s->size : -1.0;
+        TRY(progress_report(&s->asked, "read", share, "%s", s->label));
+        int ready = poll(&one, 1, s->asked.callback ? PATIENCE : -1);
+        if (ready > 0)
+            return QUORUM_OK;
+        if (ready < 0 && errno != EINTR)
+            return fail_to_read(s);
+    }
+}
+
+/* Up to n bytes, as they come; none only at the end. */
+static quorum_status take_bytes(source *s, void *to, size_t n, size_t *got)
+{
+    ssize_t came;
+    do {
+        TRY(wait_for_bytes(s));
+        came = read(s->file, to, n);
+        if (came < 0 && errno != EINTR && errno != EAGAIN)
+            return fail_to_read(s);
+    } while (came < 0);
+    *got = (size_t)came;
+    s->taken += (double)came;
+    s->at_end = came == 0;
+    return QUORUM_OK;
+}
+
+/* More bytes behind those that are not used yet, until there are `wanted` or the file ends. */
+static quorum_status fill(source *s, size_t wanted)
+{
+    if (s->z.avail_in > 0)
+        memmove(s->buffer, s->z.next_in, s->z.avail_in);
+    s->z.next_in = s->buffer;
+    while (!s->at_end && s->z.avail_in < wanted) {
+        size_t got;
+        TRY(take_bytes(s, s->buffer + s->z.avail_in, BUFFER - s->z.avail_in, &got));
+        s->z.avail_in += (unsigned)got;
+    }
+    return QUORUM_OK;
+}
+
+static quorum_status read_plain(source *s, char *to, size_t n, size_t *got)
+{
+    if (s->z.avail_in == 0)
+        return take_bytes(s, to, n, got);
+    *got = n < s->z.avail_in ? n : s->z.avail_in;
+    memcpy(to, s->z.next_in, *got);
+    s->z.next_in += *got;
+    s->z.avail_in -= (unsigned)*got;
+    return QUORUM_OK;
+}
+
+/* ---- gzip: one or more members, then nothing, or zeros as tapes have them ---- */
+
+static void *allocate(void *unused, unsigned count, unsigned size)
+{
+    (void)unused;
+    return mem_alloc(count, size);
+}
+
+static void release(void *unused, void *pointer)
+{
+    (void)unused;
+    mem_free(pointer);
+}
+
+static quorum_status fail_unpacking(const source *s, int code)
+{
+    if (code == Z_MEM_ERROR)
+        return failure(QUORUM_E_MEMORY, "%s: out of memory while decompressing", s->label);
+    return failure(QUORUM_E_FORMAT, "%s: the gzip data are damaged (%s); copy the file again",
+                   s->label, s->z.msg ? s->z.msg : "no deflate stream");
+}
+
+static int starts_member(const source *s)
+{
+    return s->z.avail_in >= 2 && s->z.next_in[0] == 0x1F && s->z.next_in[1] == 0x8B;
+}
+
+static quorum_status find_packing(source *s)
+{
+    enum { GZIP_ONLY = 16 };
+    TRY(fill(s, 2));
+    if (!starts_member(s)) {
+        s->packing = PLAIN;
+        return QUORUM_OK;
+    }
+    s->z.zalloc = allocate;
+    s->z.zfree = release;
+    int code = inflateInit2(&s->z, GZIP_ONLY + MAX_WBITS);
+    if (code != Z_OK)
+        return fail_unpacking(s, code);
+    s->packing = GZIP;
+    return QUORUM_OK;
+}
+
+/* All that is left must be zeros. */
+static quorum_status pass_padding(source *s)
+{
+    while (s->z.avail_in > 0) {
+        for (; s->z.avail_in > 0; s->z.avail_in--)
+            if (*s->z.next_in++ != 0)
+                return failure(QUORUM_E_FORMAT,
+                               "%s: something follows the end of the gzip data; the file is "
+                               "damaged, copy it again, or unpack it with gzip and look at it",
+                               s->label);
+        TRY(fill(s, 1));
+    }
+    return QUORUM_OK;
+}
+
+static quorum_status begin_next_member(source *s)
+{
+    TRY(fill(s, 2));
+    if (!starts_member(s))
+        return pass_padding(s);
+    s->between = 0;
+    inflateReset(&s->z);
+    return QUORUM_OK;
+}
+
+/* One step: what the bytes at hand give. */
+static quorum_status unpack(source *s)
+{
+    if (s->between)
+        return begin_next_member(s);
+    if (s->z.avail_in == 0)
+        TRY(fill(s, 1));
+    if (s->z.avail_in == 0)
+        return failure(
+            QUORUM_E_FORMAT,
+            "%s: the gzip data stop before their end; the file is truncated, copy it again",
+            s->label);
+    int code = inflate(&s->z, Z_NO_FLUSH);
+    s->between = code == Z_STREAM_END;
+    return code == Z_OK || code == Z_STREAM_END || code == Z_BUF_ERROR ? QUORUM_OK
+                                                                       : fail_unpacking(s, code);
+}
+
+static int is_finished(const source *s)
+{
+    return s->between && s->at_end && s->z.avail_in == 0;
+}
+
+static quorum_status read_packed(source *s, char *to, size_t n, size_t *got)
+{
+    unsigned room = n < UINT_MAX ? (unsigned)n : UINT_MAX;
+    s->z.next_out = (unsigned char *)to;
+    s->z.avail_out = room;
+    while (s->z.avail_out > 0 && !is_finished(s))
+        TRY(unpack(s));
+    *got = room - s->z.avail_out;
+    return QUORUM_OK;
+}
+
+quorum_status source_read(source *s, char *buffer, size_t n, size_t *got)
+{
+    size_t step = 1;
+    *got = 0;
+    if (s->packing == UNKNOWN)
+        TRY(find_packing(s));
+    while (*got < n && step > 0) {
+        TRY((s->packing == GZIP ? read_packed : read_plain)(s, buffer + *got, n - *got, &step));
+        *got += step;
+    }
+    return QUORUM_OK;
 }

@@ -2,7 +2,7 @@
 #ifndef QRM_DATA_SOURCE_H
 #define QRM_DATA_SOURCE_H
 
-#include "base/status.h"
+#include "base/progress.h"
 
 #include <stddef.h>
 
@@ -19,9 +19,12 @@ const char *source_label(const char *path);
 
 typedef struct source source;
 
-quorum_status source_open(const char *path, source **out);
+/* `asked`, which may be NULL, is told how far reading is and can cancel it, also while nothing
+ * comes through a pipe. */
+quorum_status source_open(const char *path, const progress *asked, source **out);
 
-/* Reads n bytes; fewer only at the end.  Damaged gzip data are QUORUM_E_FORMAT. */
+/* Reads n bytes; fewer only at the end.  A gzip file may have several members, and zeros after
+ * the last; damaged or cut data, and anything else behind them, are QUORUM_E_FORMAT. */
 quorum_status source_read(source *s, char *buffer, size_t n, size_t *got);
 void source_close(source *s); /* accepts NULL */
 

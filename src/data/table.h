@@ -18,6 +18,7 @@ struct reader {
     char *path;        /* as it was given         */
     const char *label; /* as messages name it     */
     missing_mode missing;
+    progress asked;
     column_names names; /* one for every column    */
     size_t *selected;   /* n_selected columns      */
     size_t n_selected;

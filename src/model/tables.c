@@ -8,9 +8,13 @@
 
 #include <string.h>
 
-static reader_options how_to_read(const settings *s)
+static reader_options how_to_read(const quorum_options *options)
 {
-    return (reader_options){.header = (header_mode)s->header, .missing = (missing_mode)s->missing};
+    const settings *s = options_values(options);
+    reader_options how = {.header = (header_mode)s->header, .missing = (missing_mode)s->missing};
+    if (options)
+        how.asked = *options_progress(options);
+    return how;
 }
 
 /* ---- Training data ---- */
@@ -119,9 +123,10 @@ static quorum_status split_table(const double *table, size_t rows, quorum_data *
 }
 
 /* The file's columns and names; *out is left open at its first row. */
-static quorum_status open_data(const char *path, const settings *s, quorum_data *d, reader **out)
+static quorum_status open_data(const char *path, const quorum_options *options, quorum_data *d,
+                               reader **out)
 {
-    reader_options how = how_to_read(s);
+    reader_options how = how_to_read(options);
     reader *r = NULL;
     size_t *columns = NULL;
     quorum_status status = reader_open(path, &how, &r);
@@ -131,7 +136,7 @@ static quorum_status open_data(const char *path, const settings *s, quorum_data 
         status = failure(QUORUM_E_MEMORY, "out of memory for reading %s", path);
         goto done;
     }
-    TRY_OR_DONE(choose_columns(r, s, columns, &d->inputs, &d->target));
+    TRY_OR_DONE(choose_columns(r, options_values(options), columns, &d->inputs, &d->target));
     TRY_OR_DONE(copy_column_names(r, columns, d));
     TRY_OR_DONE(reader_select(r, columns, d->inputs + 1));
 done:
@@ -347,10 +352,11 @@ static quorum_status send_columns(quorum_data *d)
     return send_names(d, (int)about[2]);
 }
 
-static quorum_status read_data(const char *path, const settings *s, quorum_data *d)
+static quorum_status read_data(const char *path, const quorum_options *options, quorum_data *d)
 {
     reader *r = NULL;
-    quorum_status status = team_agree(team_rank() == 0 ? open_data(path, s, d, &r) : QUORUM_OK);
+    quorum_status status =
+        team_agree(team_rank() == 0 ? open_data(path, options, d, &r) : QUORUM_OK);
     if (status == QUORUM_OK && team_size() > 1) {
         status = send_columns(d);
         if (status == QUORUM_OK)
@@ -375,7 +381,7 @@ quorum_status quorum_data_read(const char *path, const quorum_options *options, 
     quorum_status status =
         team_agree(d ? QUORUM_OK : failure(QUORUM_E_MEMORY, "out of memory for reading %s", path));
     if (status == QUORUM_OK)
-        status = read_data(path, options_values(options), d);
+        status = read_data(path, options, d);
     if (status < 0)
         quorum_data_free(d);
     else
@@ -442,10 +448,10 @@ static quorum_status match_by_place(const reader *r, const quorum_model *m, int 
     return QUORUM_OK;
 }
 
-static quorum_status open_reader(const char *path, const quorum_model *m, const settings *how,
-                                 quorum_stream *s)
+static quorum_status open_reader(const char *path, const quorum_model *m,
+                                 const quorum_options *options, quorum_stream *s)
 {
-    reader_options o = how_to_read(how);
+    reader_options o = how_to_read(options);
     size_t *columns;
     quorum_status status = QUORUM_OK;
     if (!NEW_ARRAY(columns, m->D + 1))
@@ -474,7 +480,7 @@ quorum_status quorum_stream_open(const char *path, const quorum_model *m, int wi
         s->inputs = m->D;
         s->width = m->D + (with_target != 0);
         if (team_rank() == 0)
-            status = open_reader(path, m, options_values(options), s);
+            status = open_reader(path, m, options, s);
     } else {
         status = failure(QUORUM_E_MEMORY, "out of memory for reading %s", path);
     }

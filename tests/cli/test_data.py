@@ -1,12 +1,15 @@
 """Files as found in the wild: every one is read right or refused with a sentence."""
 import gzip
 import io
+import signal
+import subprocess
+import time
 import zipfile
 
 import numpy as np
 import pytest
 
-from conftest import make_rows, run, write_csv
+from conftest import QUORUM, make_rows, run, write_csv
 
 ROWS = make_rows(120, seed=3)
 
@@ -85,6 +88,38 @@ def test_truncated_gzip(tmp_path):
     path.write_bytes(whole[: len(whole) // 2])
     result = fit(path, code=1)
     assert str(path) in result.err and "truncated" in result.err
+
+
+def test_what_follows_gzip_data(tmp_path, expected):
+    """Members are joined and zeros passed over, as gzip does; anything else is an error."""
+    plain = write_csv(tmp_path / "plain.csv", ROWS).read_bytes()
+    half = plain.index(b"\n", len(plain) // 2) + 1
+    members = gzip.compress(plain[:half]) + gzip.compress(plain[half:])
+    path = tmp_path / "train.csv.gz"
+    for tail in [b"", bytes(512)]:
+        path.write_bytes(members + tail)
+        assert predictions(path) == expected
+    path.write_bytes(members + b"garbage")
+    assert f"{path}: something follows the end of the gzip data" in fit(path, code=1).err
+
+
+@pytest.mark.parametrize("command", ["fit", "predict"])
+def test_a_silent_pipe_can_be_interrupted(tmp_path, data, command):
+    """Nothing comes, and nothing ends: the first signal is enough, within a second."""
+    words = {"fit": ["fit", "-", "-o", tmp_path / "m.npz"],
+             "predict": ["predict", data / "model.npz", "-"]}[command]
+    child = subprocess.Popen([QUORUM, *map(str, words)], stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    child.stdin.write("a,b,y\n1,2,3\n")
+    child.stdin.flush()
+    time.sleep(0.5)
+    assert child.poll() is None
+    start = time.monotonic()
+    child.send_signal(signal.SIGINT)
+    child.wait(10)
+    assert time.monotonic() - start < 1
+    assert child.returncode == 130 and "cancelled during read" in child.stderr.read()
+    child.stdin.close()
 
 
 def test_standard_input(tmp_path, expected):

@@ -81,9 +81,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int file = memfd_create("fuzz", MFD_CLOEXEC);
     require(file >= 0 && write(file, data, size) == (ssize_t)size);
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-    read_table(path, &(reader_options){HEADER_AUTO, MISSING_ERROR});
-    read_table(path, &(reader_options){HEADER_YES, MISSING_DROP});
-    read_table(path, &(reader_options){HEADER_NO, MISSING_DROP});
+    read_table(path, &(reader_options){.header = HEADER_AUTO, .missing = MISSING_ERROR});
+    read_table(path, &(reader_options){.header = HEADER_YES, .missing = MISSING_DROP});
+    read_table(path, &(reader_options){.header = HEADER_NO, .missing = MISSING_DROP});
     read_npz(path);
     close(file);
     return 0;

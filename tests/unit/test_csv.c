@@ -26,8 +26,8 @@
 
 enum { MAX_CELLS = 4096 };
 
-static const reader_options defaults = {HEADER_AUTO, MISSING_ERROR};
-static const reader_options dropping = {HEADER_AUTO, MISSING_DROP};
+static const reader_options defaults = {.header = HEADER_AUTO, .missing = MISSING_ERROR};
+static const reader_options dropping = {.header = HEADER_AUTO, .missing = MISSING_DROP};
 
 /* ---- a temporary directory, which is the working directory ---- */
 
@@ -409,10 +409,10 @@ static void headers(void **state)
     check_cells(&c, (const double[]){1, 2, 3, 4}, 2, 2);
     assert_string_equal(c.names, "x1|x2");
     assert_false(c.has_names);
-    c = read_file("t.csv", &(reader_options){HEADER_YES, MISSING_ERROR});
+    c = read_file("t.csv", &(reader_options){.header = HEADER_YES, .missing = MISSING_ERROR});
     check_cells(&c, (const double[]){3, 4}, 1, 2);
     assert_string_equal(c.names, "1|2");
-    c = read_file("t.csv", &(reader_options){HEADER_NO, MISSING_ERROR});
+    c = read_file("t.csv", &(reader_options){.header = HEADER_NO, .missing = MISSING_ERROR});
     check_cells(&c, (const double[]){1, 2, 3, 4}, 2, 2);
     c = read_text(",a,\n1,2,3\n"); /* names that are not there */
     check_cells(&c, (const double[]){1, 2, 3}, 1, 3);
@@ -427,8 +427,9 @@ static void headers(void **state)
     check_cells(&c, NULL, 0, 2);
     c = read_file("t.csv", NULL); /* default options */
     check_cells(&c, NULL, 0, 2);
-    assert_int_equal(read_file("t.csv", &(reader_options){HEADER_NO, MISSING_ERROR}).status,
-                     QUORUM_E_DATA);
+    assert_int_equal(
+        read_file("t.csv", &(reader_options){.header = HEADER_NO, .missing = MISSING_ERROR}).status,
+        QUORUM_E_DATA);
 }
 
 static void trailing_delimiters(void **state)
@@ -493,6 +494,89 @@ static void damaged_gzip_files(void **state)
     contents c = read_file("bad.gz", &defaults);
     check_failure(&c, QUORUM_E_FORMAT,
                   "bad.gz: the gzip data are damaged (incorrect data check); copy the file again");
+}
+
+/* Several members are one text; after the last there may be zeros, and nothing else. */
+static void what_follows_gzip_data(void **state)
+{
+    (void)state;
+    static const char zeros[512] = {0};
+    static const struct {
+        const char *bytes;
+        size_t n;
+        int fine;
+    } tails[] = {{zeros, 1, 1},      {zeros, sizeof zeros, 1}, {"\n", 1, 0},
+                 {"garbage", 7, 0},  {"\0\0x", 3, 0},          {"\x1F", 1, 0},
+                 {"\x1F\x8B", 2, 0}, {"\x1F\x8BGIF", 5, 0},    {"5,6\n", 4, 0}};
+    unsigned char bytes[1024];
+    write_gzip("one.gz", "1,2\n");
+    write_gzip("two.gz", "3,4\n");
+    size_t n = load("one.gz", bytes, sizeof bytes);
+    n += load("two.gz", bytes + n, sizeof bytes - n);
+    for (size_t i = 0; i < sizeof tails / sizeof *tails; i++) {
+        memcpy(bytes + n, tails[i].bytes, tails[i].n);
+        write_bytes("tail.gz", bytes, n + tails[i].n);
+        contents c = read_file("tail.gz", &defaults);
+        if (tails[i].fine)
+            check_cells(&c, (const double[]){1, 2, 3, 4}, 2, 2);
+        else
+            assert_int_equal(c.status, QUORUM_E_FORMAT);
+    }
+    assert_string_equal(quorum_message(),
+                        "tail.gz: something follows the end of the gzip data; the file is damaged, "
+                        "copy it again, or unpack it with gzip and look at it");
+}
+
+/* ---- reading that is broken off ---- */
+
+static int questions; /* how often the caller was asked; reading stops at the third */
+
+static int stop_at_third(void *user, const char *stage, double fraction, const char *detail)
+{
+    (void)user;
+    assert_string_equal(stage, "read");
+    assert_true(fraction <= 1.0);
+    assert_true(strlen(detail) > 0);
+    return ++questions >= 3;
+}
+
+static void reading_can_be_cancelled(void **state)
+{
+    (void)state;
+    reader_options asking = {.asked = {.callback = stop_at_third}};
+    size_t n = 1 << 21;
+    char *bytes = malloc(n);
+    assert_non_null(bytes);
+    for (size_t i = 0; i < n; i += 4)
+        memcpy(bytes + i, "x,1\n", 4); /* rows that are all dropped */
+    write_bytes("t.csv", bytes, n);
+    free(bytes);
+    asking.missing = MISSING_DROP;
+    questions = 0;
+    contents c = read_file("t.csv", &asking);
+    check_failure(&c, QUORUM_E_CANCELLED, "cancelled during read");
+    assert_int_equal(questions, 3);
+}
+
+/* Nobody ever writes to the pipe. */
+static void a_silent_pipe_can_be_cancelled(void **state)
+{
+    (void)state;
+    reader_options asking = {.asked = {.callback = stop_at_third}};
+    int ends[2], saved = dup(STDIN_FILENO);
+    assert_true(saved >= 0 && pipe(ends) == 0 && dup2(ends[0], STDIN_FILENO) >= 0);
+    questions = 0;
+    contents c = read_file("-", &asking);
+    check_failure(&c, QUORUM_E_CANCELLED, "cancelled during read");
+    dup2(saved, STDIN_FILENO);
+    close(saved);
+    close(ends[0]);
+    close(ends[1]);
+    assert_int_equal(mkfifo("silent", 0600), 0);
+    questions = 0;
+    c = read_file("silent", &asking);
+    check_failure(&c, QUORUM_E_CANCELLED, "cancelled during read");
+    unlink("silent");
 }
 
 static contents read_stdin_from(const char *path)
@@ -1095,9 +1179,9 @@ static void memory_for_long_lines(void **state)
     (void)state;
     reader *r = NULL;
     assert_int_equal(access("long.csv", R_OK), 0);
-    mem_fail_at(6); /* reader, path, csv, window, source, label; the next is the growth */
+    mem_fail_at(7); /* reader, path, csv, window, source, label, buffer; then the growth */
     assert_int_equal(reader_open("long.csv", &defaults, &r), QUORUM_E_MEMORY);
-    mem_fail_at(7);
+    mem_fail_at(8);
     assert_int_equal(reader_open("long.csv", &defaults, &r), QUORUM_E_MEMORY);
     assert_string_equal(quorum_message(), "long.csv: out of memory while reading");
     mem_fail_at(0);
@@ -1132,6 +1216,9 @@ int main(void)
         cmocka_unit_test(numbers_in_cells),
         cmocka_unit_test(gzip_files),
         cmocka_unit_test(damaged_gzip_files),
+        cmocka_unit_test(what_follows_gzip_data),
+        cmocka_unit_test(reading_can_be_cancelled),
+        cmocka_unit_test(a_silent_pipe_can_be_cancelled),
         cmocka_unit_test(standard_input),
         cmocka_unit_test(a_named_pipe),
         cmocka_unit_test(large_file),

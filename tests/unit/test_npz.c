@@ -25,7 +25,7 @@
 
 enum { HEADER = 128, MAX_FILE = 8192 };
 
-static const reader_options defaults = {HEADER_AUTO, MISSING_ERROR};
+static const reader_options defaults = {.header = HEADER_AUTO, .missing = MISSING_ERROR};
 
 /* ---- a temporary directory, which is the working directory ---- */
 
@@ -657,8 +657,9 @@ static void the_only_array(void **state)
                   "t.npz: row 1, column 1: value is nan, a missing value; fix it, leave the column "
                   "out with --ignore 1, or skip such rows with --missing drop");
     reader *r;
-    assert_int_equal(reader_open("t.npz", &(reader_options){HEADER_AUTO, MISSING_DROP}, &r),
-                     QUORUM_OK);
+    assert_int_equal(
+        reader_open("t.npz", &(reader_options){.header = HEADER_AUTO, .missing = MISSING_DROP}, &r),
+        QUORUM_OK);
     assert_int_equal(reader_next(r, 8, cells, &rows), QUORUM_OK);
     assert_true(rows == 1 && cells[0] == 0 && reader_dropped(r) == 1);
     reader_close(r);
