@@ -226,8 +226,8 @@ QUORUM_API quorum_status quorum_learn_graph(quorum_model *model, const double *X
 /* ---- Predict ------------------------------------------------------------ */
 
 /* Arrays of the caller, one value a query; any may be NULL.  In the target's
- * units; std and the interval include the noise unless latent=true.  On
- * failure all are filled with NaN. */
+ * units; std and the interval include the noise unless latent=true.  On success
+ * all are finite (with mean-only, the means), on failure all are filled with NaN. */
 typedef struct {
     double *mean, *std, *lower, *upper;
 } quorum_prediction;

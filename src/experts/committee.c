@@ -124,7 +124,7 @@ quorum_status committee_keep_factors(committee *c, double budget, int threads,
 
 static double scaled_input(const committee *c, size_t row, size_t d)
 {
-    return c->parts.X[row * c->parts.D + d] / c->theta.lengthscale[d];
+    return bring_in(c->parts.X[row * c->parts.D + d] / c->theta.lengthscale[d]);
 }
 
 static void find_centre(committee *c, size_t e)

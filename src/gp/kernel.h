@@ -7,6 +7,13 @@
 
 #include <stddef.h>
 
+/* A distance that is as good as any farther one: exp(-1000) is 0 here, while a polynomial of it
+ * is still finite.  So k is 0 where s is infinite. */
+static inline double as_far_as_matters(double a)
+{
+    return a < 1000.0 ? a : 1000.0;
+}
+
 typedef struct {
     const char *name, *help;
 

@@ -13,7 +13,7 @@ CLONED
 static void value(size_t n, double variance, double *restrict k)
 {
     for (size_t i = 0; i < n; i++)
-        k[i] = variance * exp_nonpositive(-sqrt(k[i]));
+        k[i] = variance * exp_nonpositive(-as_far_as_matters(sqrt(k[i])));
 }
 
 CLONED
@@ -21,7 +21,7 @@ static void value_and_slope(size_t n, double variance, double *restrict k, doubl
 {
     for (size_t i = 0; i < n; i++) {
         double s = k[i];
-        double r = sqrt(s);
+        double r = as_far_as_matters(sqrt(s));
         k[i] = variance * exp_nonpositive(-r);
         slope[i] = s > 1e-16 ? k[i] / r : 0.0;
     }

@@ -9,7 +9,7 @@ CLONED
 static void value(size_t n, double variance, double *restrict k)
 {
     for (size_t i = 0; i < n; i++) {
-        double a = sqrt(3.0 * k[i]);
+        double a = as_far_as_matters(sqrt(3.0 * k[i]));
         k[i] = variance * (1.0 + a) * exp_nonpositive(-a);
     }
 }
@@ -19,7 +19,7 @@ static void value_and_slope(size_t n, double variance, double *restrict k, doubl
 {
     for (size_t i = 0; i < n; i++) {
         double s = k[i];
-        double a = sqrt(3.0 * s);
+        double a = as_far_as_matters(sqrt(3.0 * s));
         double e = variance * exp_nonpositive(-a);
         k[i] = (1.0 + a) * e;
         slope[i] = s > 0.0 ? 3.0 * e : 0.0;

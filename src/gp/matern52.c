@@ -10,7 +10,7 @@ CLONED
 static void value(size_t n, double variance, double *restrict k)
 {
     for (size_t i = 0; i < n; i++) {
-        double a = sqrt(5.0 * k[i]);
+        double a = as_far_as_matters(sqrt(5.0 * k[i]));
         k[i] = variance * (1.0 + a + a * a * (1.0 / 3.0)) * exp_nonpositive(-a);
     }
 }
@@ -20,7 +20,7 @@ static void value_and_slope(size_t n, double variance, double *restrict k, doubl
 {
     for (size_t i = 0; i < n; i++) {
         double s = k[i];
-        double a = sqrt(5.0 * s);
+        double a = as_far_as_matters(sqrt(5.0 * s));
         double e = variance * exp_nonpositive(-a);
         k[i] = (1.0 + a + a * a * (1.0 / 3.0)) * e;
         slope[i] = s > 0.0 ? (5.0 / 3.0) * (1.0 + a) * e : 0.0;

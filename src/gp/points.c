@@ -41,7 +41,7 @@ void points_scale(points *p, size_t n, const double *X, const double *center,
     for (size_t i = 0; i < n; i++) {
         double norm = 0.0;
         for (size_t d = 0; d < p->D; d++) {
-            double z = (X[i * p->D + d] - (center ? center[d] : 0.0)) / lengthscale[d];
+            double z = bring_in((X[i * p->D + d] - (center ? center[d] : 0.0)) / lengthscale[d]);
             p->Z[i * p->D + d] = z;
             p->T[d * p->stride + i] = z;
             norm += z * z;

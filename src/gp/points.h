@@ -5,6 +5,7 @@
 
 #include "base/status.h"
 
+#include <math.h>
 #include <stddef.h>
 
 typedef struct {
@@ -14,6 +15,19 @@ typedef struct {
     double *T;     /* n x D: a coordinate's points are together (leading dim stride) */
     double *norm;  /* n: |z|^2                                                    */
 } points;
+
+/* Coordinates beyond this are brought in: squares of differences, and sums over all inputs,
+ * then stay finite, and no kernel can tell. */
+#define FARTHEST 1e140
+
+/* z, or for a coordinate beyond FARTHEST (infinity is one) another that is still beyond it and
+ * grows with z, so that points that are far apart stay far apart. */
+static inline double bring_in(double z)
+{
+    if (!(fabs(z) > FARTHEST))
+        return z;
+    return copysign(FARTHEST * (1.0 + fmin(log(fabs(z) / FARTHEST), 1000.0)), z);
+}
 
 /* Room for n points; free with points_free. */
 quorum_status points_new(size_t n, size_t D, points *out);

@@ -452,8 +452,28 @@ static double missing_noise(const plan *p)
     return p->m->theta.noise * ((p->s->latent ? 0.0 : 1.0) - (has_noise ? 1.0 : 0.0));
 }
 
-static void write_block(const plan *p, const block_space *w, const size_t *which, size_t n,
-                        const quorum_prediction *out)
+/* What was asked for of one query: finite, and an interval that is one. */
+static quorum_status check_query(const plan *p, const quorum_prediction *out, size_t q)
+{
+    const double *const arrays[] = {out->mean, out->std, out->lower, out->upper};
+    size_t asked = p->s->mean_only ? 1 : sizeof arrays / sizeof *arrays;
+    int good = 1;
+    for (size_t a = 0; a < asked; a++)
+        good = good && (!arrays[a] || isfinite(arrays[a][q]));
+    if (good && asked > 1)
+        good = (!out->std || out->std[q] >= 0.0) &&
+               (!out->lower || !out->upper || out->lower[q] <= out->upper[q]);
+    if (good)
+        return QUORUM_OK;
+    return failure(QUORUM_E_NUMERIC,
+                   "query %zu has no prediction that is a finite number; the target's mean is %g "
+                   "and its standard deviation %g: numbers that large or small are best rescaled "
+                   "before fit",
+                   q + 1, p->m->y_mean, p->m->y_scale);
+}
+
+static quorum_status write_block(const plan *p, const block_space *w, const size_t *which, size_t n,
+                                 const quorum_prediction *out)
 {
     const quorum_model *m = p->m;
     double noise = missing_noise(p);
@@ -471,7 +491,9 @@ static void write_block(const plan *p, const block_space *w, const size_t *which
             out->lower[which[q]] = mean - z * std;
         if (out->upper)
             out->upper[which[q]] = mean + z * std;
+        TRY(check_query(p, out, which[q]));
     }
+    return QUORUM_OK;
 }
 
 static void fill_nan(const quorum_prediction *out, size_t n)
@@ -534,7 +556,7 @@ static quorum_status predict_all(const plan *p, const double *X, size_t n,
                                     "%zu of %zu queries", first, n));
         take_queries(p, X, order + first, count, &w);
         TRY_OR_DONE(predict_block(p, count, &w, t));
-        write_block(p, &w, order + first, count, out);
+        TRY_OR_DONE(write_block(p, &w, order + first, count, out));
     }
     TRY_OR_DONE(progress_report(p->progress, "predict", 1.0, "%zu of %zu queries", n, n));
 done:
@@ -597,6 +619,18 @@ size_t quorum_block_rows(const quorum_model *m, const quorum_options *options)
 
 /* ---- Joint covariance ---- */
 
+static quorum_status check_joint_results(size_t n, const double *mean, const double *covariance)
+{
+    for (size_t q = 0; q < n; q++)
+        for (size_t k = 0; k < n; k++)
+            if (!isfinite(covariance[q * n + k]) || (mean && !isfinite(mean[q])))
+                return failure(QUORUM_E_NUMERIC,
+                               "query %zu has no covariance that is a finite number: rescale the "
+                               "target before fit if its numbers are very large",
+                               q + 1);
+    return QUORUM_OK;
+}
+
 /* spread: of each query, or NULL. */
 static void joint_to_units(const plan *p, size_t n, const npae_result *r, const double *cov,
                            const double *spread, double *mean, double *covariance)
@@ -635,6 +669,7 @@ static quorum_status predict_jointly(plan *p, const double *X, size_t n, double 
     TRY_OR_DONE(
         joint_covariance(&j.a, weights, p->neighbours > 0 ? &j.near : NULL, p->threads, cov));
     joint_to_units(p, n, &out, cov, p->neighbours > 0 ? j.near.spread : NULL, mean, covariance);
+    TRY_OR_DONE(check_joint_results(n, mean, covariance));
 done:
     mem_free(order);
     mem_free(weights);

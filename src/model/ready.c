@@ -194,7 +194,7 @@ static quorum_status scale_mine(const quorum_model *m)
         for (size_t i = m->offset[e]; m->owner[e] == team_rank() && i < m->offset[e + 1]; i++) {
             double norm = 0.0;
             for (size_t d = 0; d < D; d++) {
-                double z = m->X[i * D + d] / m->theta.lengthscale[d];
+                double z = bring_in(m->X[i * D + d] / m->theta.lengthscale[d]);
                 own->Z[at * D + d] = z;
                 norm += z * z;
             }
