@@ -81,10 +81,12 @@ class Parameters(BaseEstimator):
         graph (also best:A); worst:A, the least important; expert:I, one alone; local:K, the K
         that explain most at each query; local:auto, as many as still help; graph:A+local:K.
         auto: for npae none, the neighbours being enough (local:4 with neighbours 0); all for
-        the other methods. The paper's share alpha of the experts is "graph:ALPHA".
+        the other methods and when there is one expert. The paper's share alpha of the experts
+        is "graph:ALPHA".
     neighbours : int or str, default='auto'
         Nearest training rows that make an expert of each query's own, joined with the others by
-        npae; 0: none. auto: 512 for npae with select auto, otherwise none. A number, or "auto".
+        npae; 0: none. auto: 512 for npae with select auto, otherwise none; none when the model
+        is one expert, which then answers itself: the exact GP. A number, or "auto".
     space : {"latent", "observed"}, default='latent'
         Whether independent-expert rules aggregate the latent function and add the noise once,
         or aggregate noisy predictions as much of the literature does. npae is always latent.

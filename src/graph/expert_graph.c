@@ -163,15 +163,17 @@ quorum_status expert_graph_learn(const committee *c, const points *Q, size_t cou
     for (size_t e = 0; e < M; e++)
         asked[e] = (question){
             .expert = e, .b = Q->n, .mean = mean + e * Q->n, .explained = explained + e * Q->n};
-    TRY_OR_DONE(committee_answer(c, asked, M, Q, o->budget, o->threads));
-    mean_explained(M, count, Q->n, explained);
+    if (M > 1) { /* one expert has nobody to be compared with */
+        TRY_OR_DONE(committee_answer(c, asked, M, Q, o->budget, o->threads));
+        mean_explained(M, count, Q->n, explained);
+    }
     if (o->graph != GRAPH_NONE && M > 1) {
         covariance_of_means(M, count, Q->n, mean, S);
         TRY_OR_DONE(choose_lambda(M, count, S, o, &g.lambda));
         TRY_OR_DONE(progress_report(o->progress, "graph", 0.5, "lambda %.4g", g.lambda));
         TRY_OR_DONE(solve(M, S, o, &g));
     }
-    expert_graph_rank(M, &g, explained);
+    expert_graph_rank(M, &g, M > 1 ? explained : NULL);
     TRY_OR_DONE(progress_report(o->progress, "graph", 1.0, "%zu edges", g.edges));
 done:
     mem_free(asked);

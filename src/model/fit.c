@@ -273,7 +273,7 @@ static quorum_status learn_graph(quorum_model *m, const settings *s, const progr
     o.threads = options_threads(s);
     o.progress = p;
     TRY(draw_references(m, s));
-    TRY(model_committee(m, s, p, &c));
+    TRY(m->M > 1 ? model_committee(m, s, p, &c) : model_rows(m, &c));
     TRY(model_reference_points(m, &Q));
     quorum_status status = expert_graph_learn(c, &Q, m->references, &o, &m->graph);
     points_free(&Q);

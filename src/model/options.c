@@ -130,11 +130,12 @@ static const option table[] = {
      "(also best:A); worst:A, the least important; expert:I, one alone; local:K, the K that "
      "explain most at each query; local:auto, as many as still help; graph:A+local:K.  auto: for "
      "npae none, the neighbours being enough (local:4 with neighbours 0); all for the other "
-     "methods.",
+     "methods and when there is one expert.",
      check_select},
     {"neighbours", TEXT, FIELD(neighbours), "auto", NULL, 0, 0, "m", "predict evaluate",
      "Nearest training rows that make an expert of each query's own, joined with the others by "
-     "npae; 0: none.  auto: 512 for npae with select auto, otherwise none.",
+     "npae; 0: none.  auto: 512 for npae with select auto, otherwise none; none when the model is "
+     "one expert, which then answers itself: the exact GP.",
      check_neighbours},
     {"space", CHOICE, FIELD(space), "latent", "latent|observed", 0, 0, NULL, "predict evaluate",
      "Whether independent-expert rules aggregate the latent function and add the noise once, or "
@@ -529,20 +530,21 @@ static quorum_status check_lambda(const char *text)
 enum { OWN_NEIGHBOURS = 512 };
 static const char WITHOUT_NEIGHBOURS[] = "local:4";
 
-quorum_status options_method(const settings *s, const rule **method, selection *chosen,
-                             size_t *neighbours)
+quorum_status options_method(const settings *s, size_t experts, const rule **method,
+                             selection *chosen, size_t *neighbours)
 {
     int starred, automatic = strcmp(s->select, "auto") == 0;
     TRY(find_method(s->method, method, &starred));
     int joint = (*method)->kind == TAKES_COVARIANCE && automatic && !starred;
-    *neighbours = joint ? OWN_NEIGHBOURS : 0;
+    *neighbours = joint && experts > 1 ? OWN_NEIGHBOURS : 0;
     if (strcmp(s->neighbours, "auto") != 0)
         TRY(parse_neighbours(s->neighbours, neighbours));
-    return selection_parse(!automatic         ? s->select
-                           : starred          ? "graph:0.8"
-                           : !joint           ? "all"
-                           : *neighbours == 0 ? WITHOUT_NEIGHBOURS
-                                              : "none",
+    return selection_parse(!automatic    ? s->select
+                           : starred     ? "graph:0.8"
+                           : !joint      ? "all"
+                           : *neighbours ? "none"
+                           : experts > 1 ? WITHOUT_NEIGHBOURS
+                                         : "all",
                            chosen);
 }
 

@@ -64,10 +64,11 @@ double options_memory(const settings *s); /* bytes: auto resolved (half of the R
 const char *options_train_name(int train);
 int options_train_number(const char *name);
 
-/* method, select and neighbours resolved: NAME* means NAME with select graph:0.8;
- * select auto and neighbours auto are the best known settings of the method. */
-quorum_status options_method(const settings *s, const rule **method, selection *chosen,
-                             size_t *neighbours);
+/* method, select and neighbours resolved for a model of so many experts: NAME* means NAME with
+ * select graph:0.8; select auto and neighbours auto are the best known settings of the method,
+ * of one expert that expert alone: the exact GP. */
+quorum_status options_method(const settings *s, size_t experts, const rule **method,
+                             selection *chosen, size_t *neighbours);
 
 /* The prior of the spread: a number, INFINITY for none, 0 for auto. */
 double options_spread(const settings *s);

@@ -98,6 +98,29 @@ static size_t local_block(size_t experts)
     return b < CI_BLOCK ? CI_BLOCK : b < LOCAL_MOST ? b : LOCAL_MOST;
 }
 
+/* Bytes of the largest factor that may be asked for. */
+static double largest_factor(const plan *p)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < p->count; i++) {
+        size_t m = part_size(&p->c->parts, p->experts[i]);
+        most = m > most ? m : most;
+    }
+    return 8.0 * (double)most * (double)(most + 1);
+}
+
+/* One factor at a time is the least that memory has to hold. */
+static quorum_status check_factors(const plan *p)
+{
+    double needed = largest_factor(p);
+    if (needed < p->memory)
+        return QUORUM_OK;
+    return failure(QUORUM_E_MEMORY,
+                   "an expert's factor needs %.2f GB, more than memory (%.2f GB) allows: raise "
+                   "memory, predict from neighbours 512, or fit more experts",
+                   needed / 1e9, p->memory / 1e9);
+}
+
 /* Queries of a block: as many as memory allows, up to what speed can use. */
 static size_t block_size(const plan *p, size_t queries)
 {
@@ -115,7 +138,8 @@ static size_t block_size(const plan *p, size_t queries)
     if (is_local(p))
         each += assembly_query_bytes(local_candidates(seats, p->count), 0.0);
     each += assembly_query_bytes(seats + 1, rows);
-    double fit = BLOCK_SHARE * p->memory / each;
+    double room = p->memory - largest_factor(p);
+    double fit = fmin(BLOCK_SHARE * p->memory, room) / each;
     b = fit < (double)most ? (size_t)fit : most;
     b = b / QUERY_MULTIPLE * QUERY_MULTIPLE;
     if (b < QUERY_MULTIPLE)
@@ -212,7 +236,7 @@ static quorum_status make_plan(const quorum_model *m, const quorum_options *opti
     *p = (plan){.m = m, .s = options_values(options), .progress = options_progress(options)};
     p->threads = options_threads(p->s);
     p->memory = options_memory(p->s);
-    TRY(options_method(p->s, &p->rule, &p->chosen, &p->neighbours));
+    TRY(options_method(p->s, m->M, &p->rule, &p->chosen, &p->neighbours));
     p->neighbours = p->neighbours < m->n ? p->neighbours : m->n;
     if (needs_all_rows(p))
         TRY(model_hold_all(m));
@@ -227,6 +251,7 @@ static quorum_status make_plan(const quorum_model *m, const quorum_options *opti
     if (!NEW_ARRAY(p->experts, m->M))
         return failure(QUORUM_E_MEMORY, "out of memory for %zu experts", m->M);
     TRY_OR_DONE(choose_experts(p, X, n));
+    TRY_OR_DONE(check_factors(p));
     p->mean_only = p->s->mean_only && p->count == 1 && p->neighbours == 0 && p->rule->trusts_one;
     p->block = block_size(p, n);
 done:

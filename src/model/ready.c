@@ -33,7 +33,8 @@ struct model_cache {
     scratch_shelf scratch;
 };
 
-static const double SHARE_OF_MEMORY = 0.5; /* that kept factors may take */
+static const double SHARE_OF_MEMORY = 0.5; /* that kept factors may take ...          */
+static const double SHARE_OF_ONE = 0.8;    /* ... where one expert is all that is asked */
 
 model_cache *model_cache_new(void)
 {
@@ -95,7 +96,8 @@ static quorum_status hold_rows(const quorum_model *m, parts *out)
 static quorum_status keep_factors(model_cache *cache, const settings *s, const progress *p,
                                   committee *c)
 {
-    double room = SHARE_OF_MEMORY * options_memory(s) - cache->kept;
+    double share = c->parts.M == 1 ? SHARE_OF_ONE : SHARE_OF_MEMORY;
+    double room = share * options_memory(s) - cache->kept;
     TRY(committee_keep_factors(c, room, options_threads(s), p));
     if (c->factors)
         cache->kept += committee_factor_bytes(c);

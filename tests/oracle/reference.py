@@ -475,16 +475,16 @@ class Quorum:
     npae: Npae
 
 
-def settings(method, select, neighbours):
-    """What a method, its star and the two autos stand for."""
+def settings(method, select, neighbours, experts):
+    """What a method, its star and the two autos stand for, for a model of so many experts."""
     starred = method.endswith("*")
     method = method.rstrip("*")
     own = select == "auto" and not starred and method == "npae"
     if neighbours == "auto":
-        neighbours = 512 if own else 0
+        neighbours = 512 if own and experts > 1 else 0
     if select == "auto":
         select = ("graph:0.8" if starred else "all" if not own
-                  else "none" if int(neighbours) else "local:4")
+                  else "none" if int(neighbours) else "local:4" if experts > 1 else "all")
     return method, select, int(neighbours)
 
 
@@ -567,7 +567,7 @@ class Model:
                 neighbours="auto"):
         """Mean and std in the target's units."""
         order = self.order if order is None else order
-        method, select, neighbours = settings(method, select, neighbours)
+        method, select, neighbours = settings(method, select, neighbours, self.M)
         experts = selected(select, order)
         Q = self.standardise(X)
         theta, a = self.theta, self.arrays

@@ -266,7 +266,7 @@ def test_evaluate(fitted, name, shift):
             size = abs(s["nlpd"]) + 1.0 if key == "msll" else abs(expected[key])
             agree(f"evaluate {key}", s[key], expected[key], size, 1e-11)  # quadrature: 1e-12
         assert s["coverage"] == expected["coverage"]
-        _, select, _ = ref.settings(s["method"], s["select"], "auto")
+        _, select, _ = ref.settings(s["method"], s["select"], "auto", 2)
         everyone = len(ref.selected(select, f.model.order))
         assert s["experts_used"] == min(everyone, ref.local_size(select) or everyone)
         assert s["unsure"] == 0  # as few experts as these are all asked

@@ -1,9 +1,11 @@
 """What must hold whatever the numbers: limits and equalities between the methods."""
+import subprocess
+
 import numpy as np
 import pytest
 
 import reference as ref
-from oracle_support import agree, fit, predict, query_rows, same_bits, training_rows
+from oracle_support import QUORUM, agree, fit, predict, query_rows, same_bits, training_rows
 
 THETA = ["--theta", "1.1,1.2,0.1"]
 
@@ -39,6 +41,33 @@ def test_one_expert_is_the_exact_gp(one, method, latent):
     got = predict(path, X, "--method", method, *latent)
     agree("M=1 is the exact GP: mean", got["mean"], a["y_mean"] + a["y_scale"] * mean, a["y_scale"])
     agree("M=1 is the exact GP: std", got["std"], a["y_scale"] * np.sqrt(var), a["y_scale"] * np.sqrt(var))
+
+
+def test_one_expert_of_many_rows_is_the_exact_gp_by_default(tmp_path):
+    """No neighbours and no spread, although the model has one; --neighbours still counts."""
+    rows = training_rows(35, 700, 3)
+    path, _ = fit(tmp_path, "exact", rows, "--experts", 1, *THETA, "--spread", 4)
+    model, X = ref.Model(path), query_rows(36, rows, 40)
+    a = model.arrays
+    mean, var = ref.exact_gp(model.theta, a["X"], a["y"], model.standardise(X))
+    std = a["y_scale"] * np.sqrt(var + model.theta.noise)
+    for options in ([], ["--memory", "10M"]):
+        got = predict(path, X, *options)
+        agree("exact GP of 700 rows: mean", got["mean"], a["y_mean"] + a["y_scale"] * mean, a["y_scale"])
+        agree("exact GP of 700 rows: std", got["std"], std, std)
+    few = predict(path, X, "--neighbours", 64)
+    assert np.abs(few["std"] / std - 1).max() > 0.01
+
+
+def test_the_exact_gp_keeps_to_memory(tmp_path):
+    rows = training_rows(37, 1200, 3)
+    path, _ = fit(tmp_path, "large", rows, "--experts", 1, *THETA)
+    queries = tmp_path / "queries.csv"
+    np.savetxt(queries, query_rows(38, rows, 5), delimiter=",")
+    done = subprocess.run([QUORUM, "predict", path, queries, "--memory", "10M"], capture_output=True,
+                          text=True, timeout=60)
+    assert done.returncode == 1 and "raise memory, predict from neighbours" in done.stderr
+    assert predict(path, query_rows(38, rows, 5), "--memory", "10M", "--neighbours", 64)
 
 
 @pytest.mark.parametrize("space", ["latent", "observed"])

@@ -211,7 +211,7 @@ def test_picks_on_protein(tmp_path, experts, kernel):
 
 def joint_reference(model, X, select, neighbours):
     """Cov(f - a'y): row by row of the data, a is the sum of w_s Gamma_s over who holds the row."""
-    _, select, neighbours = ref.settings("npae", select, neighbours)
+    _, select, neighbours = ref.settings("npae", select, neighbours, model.M)
     Q, n = model.standardise(X), model.n
     A = np.zeros((n, len(Q)))
     at = {row: i for i, row in enumerate(model.arrays["row"])}
@@ -235,7 +235,8 @@ def test_joint_covariance(fitted, name, select, neighbours):
     how = {"select": select, "neighbours": neighbours}
     mean, cov = joint(f.path, f.queries, **how, latent="true")
     unit = float(f.model.arrays["y_scale"]) ** 2
-    scale = f.model.spreads(f.model.standardise(f.queries), ref.settings("npae", select, neighbours)[2])
+    rows = ref.settings("npae", select, neighbours, f.model.M)[2]
+    scale = f.model.spreads(f.model.standardise(f.queries), rows)
     size = unit * f.model.theta.signal * scale.max()
     agree("joint covariance", cov, unit * joint_reference(f.model, f.queries, select, neighbours), size)
     assert np.array_equal(cov, cov.T)

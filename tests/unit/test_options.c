@@ -87,26 +87,43 @@ static void a_star_selects_by_the_graph(void **state)
     selection chosen;
     size_t near;
     assert_ok(quorum_options_set(o, "method", "rbcm*"));
-    assert_ok(options_method(options_values(o), &method, &chosen, &near));
+    assert_ok(options_method(options_values(o), 5, &method, &chosen, &near));
     assert_ptr_equal(method, &rule_rbcm);
     assert_true(chosen.kind == SELECT_MOST && chosen.share == 0.8);
     assert_ok(quorum_options_set(o, "select", "graph:0.5")); /* said by hand: stays */
-    assert_ok(options_method(options_values(o), &method, &chosen, &near));
+    assert_ok(options_method(options_values(o), 5, &method, &chosen, &near));
     assert_true(chosen.share == 0.5 && near == 0);
     assert_ok(quorum_options_set(o, "select", "auto"));
     assert_ok(quorum_options_set(o, "method", "npae"));
-    assert_ok(options_method(options_values(o), &method, &chosen, &near));
+    assert_ok(options_method(options_values(o), 5, &method, &chosen, &near));
     assert_true(chosen.kind == SELECT_NONE && near > 0);
     assert_ok(quorum_options_set(o, "neighbours", "17"));
-    assert_ok(options_method(options_values(o), &method, &chosen, &near));
+    assert_ok(options_method(options_values(o), 5, &method, &chosen, &near));
     assert_true(chosen.kind == SELECT_NONE && near == 17);
     assert_ok(quorum_options_set(o, "neighbours", "0")); /* somebody has to be asked */
-    assert_ok(options_method(options_values(o), &method, &chosen, &near));
+    assert_ok(options_method(options_values(o), 5, &method, &chosen, &near));
     assert_true(chosen.kind == SELECT_ALL && chosen.local > 0 && near == 0);
     assert_ok(quorum_options_set(o, "neighbours", "auto"));
     assert_ok(quorum_options_set(o, "method", "rbcm"));
-    assert_ok(options_method(options_values(o), &method, &chosen, &near));
+    assert_ok(options_method(options_values(o), 5, &method, &chosen, &near));
     assert_true(chosen.kind == SELECT_ALL && chosen.local == 0 && near == 0);
+    quorum_options_free(o);
+}
+
+/* One expert by default answers itself, from all its rows. */
+static void one_expert_is_asked_itself(void **state)
+{
+    (void)state;
+    quorum_options *o = quorum_options_new();
+    const rule *method;
+    selection chosen;
+    size_t near;
+    assert_ok(options_method(options_values(o), 1, &method, &chosen, &near));
+    assert_ptr_equal(method, &rule_npae);
+    assert_true(chosen.kind == SELECT_ALL && chosen.local == 0 && near == 0);
+    assert_ok(quorum_options_set(o, "neighbours", "64"));
+    assert_ok(options_method(options_values(o), 1, &method, &chosen, &near));
+    assert_true(chosen.kind == SELECT_NONE && near == 64);
     quorum_options_free(o);
 }
 
@@ -156,6 +173,7 @@ int main(void)
         cmocka_unit_test(values_are_checked),
         cmocka_unit_test(values_are_understood),
         cmocka_unit_test(a_star_selects_by_the_graph),
+        cmocka_unit_test(one_expert_is_asked_itself),
         cmocka_unit_test(lambda_has_three_forms),
         cmocka_unit_test(lists_of_numbers_are_read),
         cmocka_unit_test(creation_survives_failing_allocations),
