@@ -1,6 +1,8 @@
 /* The library inside a program that has set a locale of its own: German with decimal commas, and
  * Turkish, where I is not a large i.  The locales are made here, by localedef. */
 #include "base/plain.h"
+#include "base/text_buffer.h"
+#include "data/json.h"
 #include "data/reader.h"
 #include "model/options.h"
 #include "support.h"
@@ -213,6 +215,25 @@ static void tables_are_read_the_same(void **state)
     }
 }
 
+static void json_has_points(void **state)
+{
+    (void)state;
+    text_buffer b = {0};
+    json_writer w = json_writer_to(text_buffer_put, &b, 0);
+    json_tree t;
+    enter("de_DE.UTF-8");
+    json_put_number(&w, 0.1234567890123456789);
+    assert_int_equal(json_finish(&w), JSON_WRITTEN);
+    assert_non_null(strstr(b.text, "0.123"));
+    assert_ok(json_parse(b.text, b.used, &t));
+    assert_true(json_as_number(t.root, 0.0) == 0.1234567890123456789);
+    json_free(&t);
+    assert_ok(json_parse("1.5000000000000000000000000000001e-3", 36, &t)); /* the slow way */
+    assert_true(json_as_number(t.root, 0.0) == 0.0015);
+    json_free(&t);
+    text_buffer_free(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -224,6 +245,7 @@ int main(void)
         cmocka_unit_test_teardown(turkish_letters_do_not_matter, leave),
         cmocka_unit_test_teardown(a_whole_job_gives_the_same_bits, leave),
         cmocka_unit_test_teardown(tables_are_read_the_same, leave),
+        cmocka_unit_test_teardown(json_has_points, leave),
     };
     return cmocka_run_group_tests(tests, make_locales, remove_locales);
 }
