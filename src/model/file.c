@@ -3,77 +3,14 @@
 
 #include "base/memory.h"
 #include "data/npz.h"
+#include "model/meta.h"
 #include "team/team.h"
 
-#include <jansson.h>
 #include <limits.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* Version 2 has extra rows of the experts, which a reader of version 1 would overlook;
- * without them a file is still of version 1. */
-enum { FORMAT_VERSION = 1, FORMAT_VERSION_OVERLAP = 2 };
-
 /* ---- Saving ---- */
-
-static json_t *texts(char *const *items, size_t count)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; list && i < count; i++)
-        json_array_append_new(list, json_string(items[i]));
-    return list;
-}
-
-static json_t *sizes(const size_t *items, size_t count)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; list && i < count; i++)
-        json_array_append_new(list, json_integer((json_int_t)items[i]));
-    return list;
-}
-
-static json_t *kernel_scores(const kernel_choice *c)
-{
-    json_t *o = json_object();
-    for (int i = 0; i < c->count; i++)
-        json_object_set_new(o, c->name[i], json_real(c->score[i]));
-    return o;
-}
-
-static char *make_meta(const quorum_model *m)
-{
-    json_t *options = json_loads(m->options, 0, NULL);
-    json_t *o = json_pack(
-        "{s:i, s:s, s:s, s:s, s:s, s:o, s:b, s:I, s:o, s:{s:f, s:i, s:I}, "
-        "s:{s:f, s:I, s:o}, s:{s:f, s:f, s:f, s:f, s:f}}",
-        "format_version", m->extra.offset ? FORMAT_VERSION_OVERLAP : FORMAT_VERSION, "library",
-        "quorum", "library_version", quorum_version(), "kernel", m->theta.kernel->name, "partition",
-        m->partition->name, "columns", texts(m->names, m->D + 1), "named_columns", m->has_names,
-        "target_place", (json_int_t)m->target, "options", options ? options : json_object(),
-        "training", "nlml", m->nlml, "evaluations", m->evaluations, "experts",
-        (json_int_t)m->train_experts, "graph", "lambda", m->graph.lambda, "edges",
-        (json_int_t)m->graph.edges, "ranking", sizes(m->graph.ranking, m->M), "seconds",
-        "partition", m->seconds_partition, "train", m->seconds_train, "graph", m->seconds_graph,
-        "calibrate", m->seconds_calibrate, "total", m->seconds_total);
-    if (o)
-        json_object_set_new(o, "seed", json_integer((json_int_t)m->seed));
-    json_t *training = json_object_get(o, "training");
-    json_object_set_new(training, "rule", json_string(options_train_name(m->train)));
-    json_object_set_new(training, "rows", json_integer((json_int_t)m->train_rows));
-    if (o && isfinite(m->spread))
-        json_object_set_new(o, "spread", json_real(m->spread));
-    if (o && m->kernel_choice.count > 0)
-        json_object_set_new(o, "kernel_scores", kernel_scores(&m->kernel_choice));
-    if (o && m->calibration.count > 0)
-        json_object_set_new(o, "calibration",
-                            json_pack("{s:s, s:s, s:s, s:f}", "method", m->calibration.method,
-                                      "select", m->calibration.select, "neighbours",
-                                      m->calibration.neighbours, "scale", m->calibration.scale));
-    char *text = o ? json_dumps(o, JSON_INDENT(1)) : NULL;
-    json_decref(o);
-    return text;
-}
 
 static quorum_status to_int64(const size_t *from, size_t count, int64_t **out)
 {
@@ -129,14 +66,15 @@ static quorum_status save(const quorum_model *m, const char *path, rows_home *ho
 {
     const double *theta = m->log_theta;
     stored_indices indices = {0};
-    char *meta = make_meta(m);
+    char *meta = NULL;
     npz_writer *w = npz_writer_new();
     quorum_status status = QUORUM_OK;
     size_t MM[] = {m->M, m->M}, rD[] = {m->references, m->D};
-    if (!w || !meta) {
+    if (!w) {
         status = failure(QUORUM_E_MEMORY, "out of memory for saving the model");
         goto done;
     }
+    TRY_OR_DONE(meta_make(m, &meta));
     TRY_OR_DONE(npz_add_text(w, "meta.json", meta));
     TRY_OR_DONE(add_rows(m, w, home));
     TRY_OR_DONE(add_indices(m, w, &indices));
@@ -158,7 +96,7 @@ static quorum_status save(const quorum_model *m, const char *path, rows_home *ho
     TRY_OR_DONE(npz_writer_save(w, path));
 done:
     npz_writer_free(w);
-    free(meta);
+    mem_free(meta);
     stored_indices_free(&indices);
     return status;
 }
@@ -181,15 +119,9 @@ quorum_status quorum_save(const quorum_model *m, const char *path)
 
 typedef struct {
     npz_reader *npz;
-    json_t *meta;
-    json_int_t version;
+    model_meta meta;
     quorum_model *m;
 } load_state;
-
-static quorum_status damaged(const char *what)
-{
-    return failure(QUORUM_E_FORMAT, "the model file is damaged or was altered: %s", what);
-}
 
 static quorum_status read_scalar(npz_reader *npz, const char *name, double *out)
 {
@@ -302,7 +234,7 @@ static quorum_status load_rows(load_state *l)
     m->n = shape[0];
     size_t D = shape[1];
     TRY(load_offsets(l));
-    int whole = team_size() == 1 || l->version >= FORMAT_VERSION_OVERLAP;
+    int whole = team_size() == 1 || l->meta.version >= FORMAT_VERSION_OVERLAP;
     TRY(whole ? load_all_rows(l, D) : load_own_rows(l, D));
     TRY(read_array(l->npz, "x_mean", 1, &D, &m->x_mean));
     TRY(read_array(l->npz, "x_scale", 1, &D, &m->x_scale));
@@ -321,7 +253,7 @@ static quorum_status load_extra(load_state *l)
     quorum_model *m = l->m;
     extra_rows *x = &m->extra;
     size_t count = 0, M1 = m->M + 1;
-    if (l->version < FORMAT_VERSION_OVERLAP)
+    if (l->meta.version < FORMAT_VERSION_OVERLAP)
         return QUORUM_OK;
     TRY(read_sizes(l->npz, "extra", &count, m->n - 1, &x->row));
     TRY(read_sizes(l->npz, "extra_offset", &M1, count, &x->offset));
@@ -372,49 +304,19 @@ static quorum_status load_graph(load_state *l)
     m->references = rD[0];
     if (npz_has(l->npz, "precision.npy"))
         TRY(read_array(l->npz, "precision", 2, MM, &m->graph.precision));
-    TRY(read_array(l->npz, "importance", 1, &m->M, &m->graph.importance));
-    json_t *graph = json_object_get(l->meta, "graph"), *ranking = json_object_get(graph, "ranking");
-    m->graph.lambda = json_number_value(json_object_get(graph, "lambda"));
-    m->graph.edges = (size_t)json_integer_value(json_object_get(graph, "edges"));
-    char *seen = NULL;
-    if (json_array_size(ranking) != m->M)
-        return damaged("the ranking has not one entry an expert");
-    if (!NEW_ARRAY(m->graph.ranking, m->M) || !NEW_ZEROED(seen, m->M))
-        return failure(QUORUM_E_MEMORY, "out of memory for %zu experts", m->M);
-    quorum_status status = QUORUM_OK;
-    for (size_t i = 0; status == QUORUM_OK && i < m->M; i++) {
-        json_int_t e = json_integer_value(json_array_get(ranking, i));
-        if (e < 0 || (uint64_t)e >= m->M || seen[e])
-            status = damaged("the ranking is not a permutation of the experts");
-        else
-            seen[m->graph.ranking[i] = (size_t)e] = 1;
-    }
-    mem_free(seen);
-    return status;
-}
-
-static quorum_status copy_json_text(const json_t *object, const char *key, char **out)
-{
-    const char *text = json_string_value(json_object_get(object, key));
-    if (!text)
-        return damaged("its calibration does not say what it holds for");
-    *out = mem_copy_text(text);
-    return *out ? QUORUM_OK : failure(QUORUM_E_MEMORY, "out of memory for the calibration");
+    return read_array(l->npz, "importance", 1, &m->M, &m->graph.importance);
 }
 
 static quorum_status load_calibration(load_state *l)
 {
     calibration *c = &l->m->calibration;
-    json_t *how = json_object_get(l->meta, "calibration");
     size_t count = 0;
-    if (!npz_has(l->npz, "calibration.npy") && !how)
+    if (!npz_has(l->npz, "calibration.npy") && !c->method)
         return QUORUM_OK;
     TRY(read_array(l->npz, "calibration", 1, &count, &c->ratio));
-    TRY(copy_json_text(how, "method", &c->method));
-    TRY(copy_json_text(how, "select", &c->select));
-    TRY(copy_json_text(how, "neighbours", &c->neighbours));
-    c->scale = json_number_value(json_object_get(how, "scale"));
-    if (count == 0 || !(c->scale > 0.0) || !isfinite(c->scale) || c->ratio[0] < 0.0)
+    if (!c->method)
+        return damaged("its calibration does not say what it holds for");
+    if (count == 0 || c->ratio[0] < 0.0)
         return damaged("calibration is out of range");
     for (size_t i = 1; i < count; i++)
         if (c->ratio[i] < c->ratio[i - 1])
@@ -423,120 +325,13 @@ static quorum_status load_calibration(load_state *l)
     return QUORUM_OK;
 }
 
-static quorum_status load_spread(load_state *l)
-{
-    json_t *spread = json_object_get(l->meta, "spread");
-    l->m->spread = spread ? json_number_value(spread) : INFINITY;
-    return l->m->spread > 0.0 ? QUORUM_OK : damaged("spread is not a positive number");
-}
-
-static quorum_status load_names(load_state *l)
-{
-    quorum_model *m = l->m;
-    json_t *columns = json_object_get(l->meta, "columns");
-    if (json_array_size(columns) != m->D + 1)
-        return damaged("columns do not fit the inputs");
-    if (!NEW_ZEROED(m->names, m->D + 1))
-        return failure(QUORUM_E_MEMORY, "out of memory for column names");
-    for (size_t i = 0; i <= m->D; i++) {
-        const char *name = json_string_value(json_array_get(columns, i));
-        if (!name)
-            return damaged("a column has no name");
-        if (!(m->names[i] = mem_copy_text(name)))
-            return failure(QUORUM_E_MEMORY, "out of memory for column names");
-    }
-    m->has_names = json_is_true(json_object_get(l->meta, "named_columns"));
-    m->target = (size_t)json_integer_value(json_object_get(l->meta, "target_place"));
-    return m->target <= m->D ? QUORUM_OK : damaged("target_place is out of range");
-}
-
-/* The options of the fit: what later commands need of them, and the text itself. */
-static quorum_status load_options(load_state *l)
-{
-    quorum_model *m = l->m;
-    json_t *list = json_object_get(l->meta, "options"), *value;
-    quorum_options *options = quorum_options_new();
-    const char *name;
-    quorum_status status = QUORUM_OK;
-    char *text = NULL;
-    if (!options)
-        return failure(QUORUM_E_MEMORY, "out of memory for the options");
-    json_object_foreach(list, name, value)
-    {
-        if (!json_is_string(value))
-            status = damaged("an option is not a text");
-        if (status == QUORUM_OK && quorum_options_get(NULL, name))
-            status = quorum_options_set(options, name, json_string_value(value));
-        if (status < 0)
-            goto done;
-    }
-    TRY_OR_DONE(options_graph(options_values(options), &m->graph_how));
-    text = json_dumps(list, JSON_COMPACT);
-    m->options = mem_copy_text(text ? text : "{}");
-    if (!m->options)
-        status = failure(QUORUM_E_MEMORY, "out of memory for the options");
-done:
-    free(text);
-    quorum_options_free(options);
-    return status;
-}
-
 static quorum_status load_meta(load_state *l)
 {
     char *text;
     TRY(npz_get_text(l->npz, "meta.json", &text));
-    l->meta = json_loads(text, 0, NULL);
+    quorum_status status = meta_parse(text, &l->meta);
     mem_free(text);
-    if (!json_is_object(l->meta))
-        return damaged("meta.json is not JSON");
-    l->version = json_integer_value(json_object_get(l->meta, "format_version"));
-    if (l->version < FORMAT_VERSION || l->version > FORMAT_VERSION_OVERLAP)
-        return failure(
-            QUORUM_E_FORMAT,
-            "the model file has format version %lld and this quorum reads versions %d to %d: %s",
-            (long long)l->version, FORMAT_VERSION, FORMAT_VERSION_OVERLAP,
-            l->version > FORMAT_VERSION ? "use a newer quorum" : "fit the model again");
-    const char *covariance = json_string_value(json_object_get(l->meta, "kernel"));
-    const char *split = json_string_value(json_object_get(l->meta, "partition"));
-    l->m->theta.kernel = covariance ? kernel_by_name(covariance) : NULL;
-    l->m->partition = split ? partition_by_name(split) : NULL;
-    if (!l->m->theta.kernel || !l->m->partition)
-        return damaged("its kernel or partition is not known");
-    return QUORUM_OK;
-}
-
-/* Of the kernels that this library knows; names are its own. */
-static void load_kernel_scores(load_state *l)
-{
-    kernel_choice *c = &l->m->kernel_choice;
-    json_t *scores = json_object_get(l->meta, "kernel_scores");
-    for (int i = 0; i < kernel_count() && c->count < MOST_KERNELS; i++) {
-        json_t *score = json_object_get(scores, kernel_at(i)->name);
-        if (!json_is_number(score) || !isfinite(json_number_value(score)))
-            continue;
-        c->name[c->count] = kernel_at(i)->name;
-        c->score[c->count++] = json_number_value(score);
-    }
-}
-
-static void load_history(load_state *l)
-{
-    quorum_model *m = l->m;
-    json_t *training = json_object_get(l->meta, "training");
-    json_t *seconds = json_object_get(l->meta, "seconds");
-    m->seed = (uint64_t)json_integer_value(json_object_get(l->meta, "seed"));
-    m->nlml = json_number_value(json_object_get(training, "nlml"));
-    m->evaluations = (int)json_integer_value(json_object_get(training, "evaluations"));
-    m->train_experts = (size_t)json_integer_value(json_object_get(training, "experts"));
-    m->train_rows = (size_t)json_integer_value(json_object_get(training, "rows"));
-    int train = options_train_number(json_string_value(json_object_get(training, "rule")));
-    m->train = train < 0 ? TRAIN_PARTS : train; /* older files: there was no other */
-    load_kernel_scores(l);
-    m->seconds_partition = json_number_value(json_object_get(seconds, "partition"));
-    m->seconds_train = json_number_value(json_object_get(seconds, "train"));
-    m->seconds_graph = json_number_value(json_object_get(seconds, "graph"));
-    m->seconds_calibrate = json_number_value(json_object_get(seconds, "calibrate"));
-    m->seconds_total = json_number_value(json_object_get(seconds, "total"));
+    return status;
 }
 
 static quorum_status load(load_state *l, const char *path)
@@ -545,15 +340,13 @@ static quorum_status load(load_state *l, const char *path)
     if (!npz_has(l->npz, "meta.json"))
         return failure(QUORUM_E_FORMAT, "it has no meta.json: it is not a quorum model");
     TRY(load_meta(l));
+    TRY(meta_apply_first(&l->meta, l->m));
     TRY(load_rows(l));
     TRY(load_extra(l));
     TRY(load_theta(l));
-    TRY(load_names(l));
+    TRY(meta_apply(&l->meta, l->m));
     TRY(load_graph(l));
-    TRY(load_options(l));
     TRY(load_calibration(l));
-    TRY(load_spread(l));
-    load_history(l);
     return model_complete(l->m);
 }
 
@@ -567,7 +360,7 @@ quorum_status quorum_load(const char *path, quorum_model **model)
         return failure(QUORUM_E_MEMORY, "out of memory for a model");
     quorum_status status = team_agree(load(&l, path));
     npz_close(l.npz);
-    json_decref(l.meta);
+    meta_free(&l.meta);
     if (status < 0) {
         quorum_model_free(l.m);
         return strstr(quorum_message(), path) ? status : failure_in(status, "%s", path);

@@ -4,10 +4,12 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/random.h"
+#include "base/text_buffer.h"
+#include "data/json.h"
 #include "data/scaling.h"
+#include "io/utf8.h"
 #include "team/team.h"
 
-#include <jansson.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -111,8 +113,24 @@ static quorum_status standardise(quorum_model *m, const sliced_rows *given, doub
     return QUORUM_OK;
 }
 
+/* Before any work: a model with other names could not be saved. */
+static quorum_status check_names(const char *const *names, size_t count)
+{
+    for (size_t i = 0; names && i < count; i++) {
+        if (!names[i])
+            return failure(QUORUM_E_ARGUMENT, "the name of column %zu is NULL", i + 1);
+        const char *end = names[i] + strlen(names[i]);
+        if (utf8_find_fault(names[i], end) != end)
+            return failure(QUORUM_E_DATA,
+                           "the name of column %zu, \"%s\", is not UTF-8: convert it", i + 1,
+                           names[i]);
+    }
+    return QUORUM_OK;
+}
+
 static quorum_status copy_names(quorum_model *m, const char *const *names)
 {
+    TRY(check_names(names, m->D + 1));
     m->has_names = names != NULL;
     if (!NEW_ZEROED(m->names, m->D + 1))
         return failure(QUORUM_E_MEMORY, "out of memory for column names");
@@ -285,17 +303,22 @@ static quorum_status learn_graph(quorum_model *m, const settings *s, const progr
 /* All options as JSON text, kept in the model; where its checkpoint was is no part of it. */
 static quorum_status remember_options(quorum_model *m, const quorum_options *options)
 {
-    json_t *o = json_object();
-    for (int i = 0; o && i < quorum_option_count(); i++) {
+    text_buffer buffer = {0};
+    json_writer w = json_writer_to(text_buffer_put, &buffer, 0);
+    json_begin_object(&w);
+    for (int i = 0; i < quorum_option_count(); i++) {
         const char *name = quorum_option_at(i)->name;
-        if (strstr(quorum_option_at(i)->used_by, "fit") && strcmp(name, "checkpoint") != 0)
-            json_object_set_new(o, name, json_string(quorum_options_get(options, name)));
+        if (!strstr(quorum_option_at(i)->used_by, "fit") || strcmp(name, "checkpoint") == 0)
+            continue;
+        json_key(&w, name);
+        json_put_text(&w, quorum_options_get(options, name));
     }
-    char *text = o ? json_dumps(o, JSON_COMPACT) : NULL;
-    json_decref(o);
-    m->options = text ? mem_copy_text(text) : NULL;
-    free(text);
-    return m->options ? QUORUM_OK : failure(QUORUM_E_MEMORY, "out of memory for the options");
+    json_end(&w);
+    quorum_status status = json_status(json_finish(&w), "the options");
+    if (status >= 0)
+        m->options = text_buffer_take(&buffer);
+    text_buffer_free(&buffer);
+    return status;
 }
 
 static quorum_status say_bounds(const quorum_model *m)

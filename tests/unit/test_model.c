@@ -1,4 +1,4 @@
-#include "model/model.h"
+#include "model/meta.h"
 #include "support.h"
 
 #include <pthread.h>
@@ -439,6 +439,100 @@ static void write_file(const char *path, const unsigned char *bytes, size_t size
     fclose(f);
 }
 
+/* Out of memory while saving leaves the old file; a save that succeeds writes all of it. */
+static void every_allocation_may_fail_in_save(void **state)
+{
+    world *w = *state;
+    quorum_model *m = fit_model(w), *again = NULL;
+    size_t size, now;
+    assert_ok(quorum_save(m, w->path));
+    unsigned char *bytes = read_file(w->path, &size);
+    int done = 0;
+    for (long n = 1; !done; n++) {
+        mem_fail_at(n);
+        quorum_status status = quorum_save(m, w->path);
+        mem_fail_at(0);
+        done = status >= 0;
+        assert_true(done || status == QUORUM_E_MEMORY);
+        assert_true(done || strstr(quorum_message(), "out of memory"));
+        unsigned char *found = read_file(w->path, &now);
+        assert_int_equal(now, size);
+        assert_memory_equal(found, bytes, size);
+        free(found);
+        assert_true(n < 1000);
+    }
+    assert_ok(quorum_load(w->path, &again));
+    quorum_model_free(again);
+    quorum_model_free(m);
+    free(bytes);
+}
+
+/* Out of memory is told from damage. */
+static void every_allocation_may_fail_in_load(void **state)
+{
+    world *w = *state;
+    assert_ok(quorum_options_set(w->o, "calibrate", "true"));
+    quorum_model *m = fit_model(w);
+    assert_ok(quorum_save(m, w->path));
+    int done = 0;
+    for (long n = 1; !done; n++) {
+        quorum_model *again = NULL;
+        mem_fail_at(n);
+        quorum_status status = quorum_load(w->path, &again);
+        mem_fail_at(0);
+        done = status >= 0;
+        assert_true(done || (status == QUORUM_E_MEMORY && again == NULL));
+        assert_true(done || strstr(quorum_message(), "out of memory"));
+        assert_true(n < 1000);
+        quorum_model_free(again);
+    }
+    quorum_model_free(m);
+}
+
+/* What is not UTF-8 could not be saved: it is refused before the work. */
+static void names_are_utf8_or_refused(void **state)
+{
+    world *w = *state;
+    quorum_model *m = NULL, *again = NULL;
+    const char *names[] = {"Gr\xC3\xB6\xC3\x9F"
+                           "e",
+                           "a\"\\\x1b[31m", "", "\xF0\x9F\x98\x80"};
+    quorum_info info;
+    assert_ok(quorum_fit(w->X, w->y, N, D, names, w->o, &m));
+    assert_ok(quorum_save(m, w->path));
+    assert_ok(quorum_load(w->path, &again));
+    assert_ok(quorum_inspect(again, &info));
+    for (int i = 0; i <= D; i++)
+        assert_string_equal(info.names[i], names[i]);
+    quorum_model_free(again);
+    quorum_model_free(m);
+    names[1] = "Gr\xF6\xDF"
+               "e";
+    assert_int_equal(quorum_fit(w->X, w->y, N, D, names, w->o, &m), QUORUM_E_DATA);
+    assert_says("the name of column 2");
+    assert_says("not UTF-8");
+    assert_null(m);
+    names[1] = NULL;
+    assert_int_equal(quorum_fit(w->X, w->y, N, D, names, w->o, &m), QUORUM_E_ARGUMENT);
+}
+
+/* What the loader would say of a meta.json, without a file. */
+static void a_meta_can_be_checked_by_itself(void **state)
+{
+    world *w = *state;
+    quorum_model *m = fit_model(w);
+    char *text = NULL;
+    assert_ok(meta_make(m, &text));
+    assert_ok(meta_check(text, D, 4));
+    assert_int_equal(meta_check(text, D + 1, 4), QUORUM_E_FORMAT);
+    assert_int_equal(meta_check(text, D, 5), QUORUM_E_FORMAT);
+    text[strlen(text) - 1] = '\0';
+    assert_int_equal(meta_check(text, D, 4), QUORUM_E_FORMAT);
+    assert_says("meta.json: not JSON at byte");
+    mem_free(text);
+    quorum_model_free(m);
+}
+
 /* A damaged file is refused with a sentence that names it, or (a byte that nothing
  * depends on) gives the very same model. */
 static void damaged_files_are_refused(void **state)
@@ -694,6 +788,10 @@ int main(void)
         TEST(work_can_be_cancelled),
         TEST(every_allocation_may_fail_in_fit),
         TEST(every_allocation_may_fail_in_predict),
+        TEST(every_allocation_may_fail_in_save),
+        TEST(every_allocation_may_fail_in_load),
+        TEST(names_are_utf8_or_refused),
+        TEST(a_meta_can_be_checked_by_itself),
         TEST(damaged_files_are_refused),
         TEST(other_files_are_not_models),
         TEST(joint_covariance_has_the_variances),
