@@ -112,7 +112,7 @@ static int tell(const demo *d, const arguments *given, const char *path)
         return library_failure(given, status);
     contenders_say_events(&d->all, given);
     if (argument_value(given, "json"))
-        return json_print(given, stdout, contenders_as_json(&d->all));
+        return contenders_as_json(&d->all, given);
     print_story(d, &info, path);
     return EXIT_DONE;
 }

@@ -83,7 +83,7 @@ static int tell(work *w, const arguments *given)
         note(given, "%zu row%s with missing cells left out", dropped, plural(dropped));
     contenders_say_events(&w->all, given);
     if (argument_value(given, "json"))
-        return json_print(given, stdout, contenders_as_json(&w->all));
+        return contenders_as_json(&w->all, given);
     print_scores(&w->all);
     return EXIT_DONE;
 }

@@ -118,46 +118,68 @@ static void print_summary(const arguments *given, const fitted *f)
     printf("model written to %s\n", argument_value(given, "output"));
 }
 
-static json_t *bounds_as_json(const quorum_info *info)
+static void put_bounds(json_writer *w, const quorum_info *info)
 {
-    json_t *list = json_array();
-    for (size_t i = 0; i < info->inputs + 2; i++)
-        if (info->at_bound[i])
-            json_array_append_new(list, json_string(hyperparameter_name(info, i).text));
-    return list;
+    json_key(w, "at_bound");
+    json_begin_list(w);
+    for (size_t i = 0; i < info->inputs + 2; i++) {
+        if (!info->at_bound[i])
+            continue;
+        if (i < info->inputs && info->names)
+            json_put_joined(w, "lengthscale:", info->names[i]);
+        else
+            json_put_text(w, hyperparameter_name(info, i).text);
+    }
+    json_end(w);
 }
 
-static json_t *seconds_as_json(const fitted *f)
+static void put_seconds(json_writer *w, const fitted *f)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "read", json_number(f->seconds_read),
-                     "partition", json_number(f->info.seconds_partition), "train",
-                     json_number(f->info.seconds_train), "total", json_number(f->seconds_total),
-                     "graph", json_number(f->info.seconds_graph), "calibrate",
-                     json_number(f->info.seconds_calibrate));
+    json_key(w, "seconds");
+    json_begin_object(w);
+    json_member_number(w, "read", f->seconds_read);
+    json_member_number(w, "partition", f->info.seconds_partition);
+    json_member_number(w, "train", f->info.seconds_train);
+    json_member_number(w, "total", f->seconds_total);
+    json_member_number(w, "graph", f->info.seconds_graph);
+    json_member_number(w, "calibrate", f->info.seconds_calibrate);
+    json_end(w);
 }
 
-static json_t *summary_as_json(const fitted *f)
+static void put_work(json_writer *w, const fitted *f)
 {
     const quorum_info *info = &f->info;
     size_t smallest, largest;
     smallest_and_largest(info, &smallest, &largest);
-    json_t *o = json_pack("{s:o, s:o, s:o, s:o, s:o, s:i, s:o, s:o}", "rows",
-                          json_count(info->rows), "inputs", json_count(info->inputs), "experts",
-                          json_count(info->experts), "smallest", json_count(smallest), "largest",
-                          json_count(largest), "evaluations", info->evaluations, "nlml",
-                          json_number(info->nlml), "seconds", seconds_as_json(f));
-    json_object_set_new(o, "kernel", json_string(info->kernel));
-    json_object_set_new(o, "partition", json_string(info->partition));
-    json_object_set_new(o, "lengthscale", json_numbers(info->lengthscale, info->inputs));
-    json_object_set_new(o, "signal_variance", json_number(info->signal_variance));
-    json_object_set_new(o, "noise_variance", json_number(info->noise_variance));
-    json_object_set_new(o, "at_bound", bounds_as_json(info));
-    json_object_set_new(o, "dropped", json_count(f->data->dropped));
-    json_object_set_new(o, "train_experts", json_count(info->train_experts));
-    json_object_set_new(o, "edges", json_count(info->edges));
-    json_object_set_new(o, "lambda", json_number(info->lambda));
-    json_object_set_new(o, "status", json_string(quorum_status_name(f->status)));
-    return o;
+    json_member_count(w, "rows", info->rows);
+    json_member_count(w, "inputs", info->inputs);
+    json_member_count(w, "experts", info->experts);
+    json_member_count(w, "smallest", smallest);
+    json_member_count(w, "largest", largest);
+    json_member_count(w, "evaluations", (size_t)info->evaluations);
+    json_member_number(w, "nlml", info->nlml);
+    put_seconds(w, f);
+}
+
+static int print_summary_as_json(const arguments *given, const fitted *f)
+{
+    const quorum_info *info = &f->info;
+    json_writer w = json_to_file(stdout);
+    json_begin_object(&w);
+    put_work(&w, f);
+    json_member_text(&w, "kernel", info->kernel);
+    json_member_text(&w, "partition", info->partition);
+    json_member_numbers(&w, "lengthscale", info->lengthscale, info->inputs);
+    json_member_number(&w, "signal_variance", info->signal_variance);
+    json_member_number(&w, "noise_variance", info->noise_variance);
+    put_bounds(&w, info);
+    json_member_count(&w, "dropped", f->data->dropped);
+    json_member_count(&w, "train_experts", info->train_experts);
+    json_member_count(&w, "edges", info->edges);
+    json_member_number(&w, "lambda", info->lambda);
+    json_member_text(&w, "status", quorum_status_name(f->status));
+    json_end(&w);
+    return json_report(&w, given);
 }
 
 /* ---- The command --------------------------------------------------------------- */
@@ -188,7 +210,7 @@ static int save_and_report(const arguments *given, fitted *f, double start)
     f->seconds_total = seconds_now() - start;
     say_notes(given, f, message);
     if (argument_value(given, "json"))
-        return json_print(given, stdout, summary_as_json(f));
+        return print_summary_as_json(given, f);
     print_summary(given, f);
     return EXIT_DONE;
 }

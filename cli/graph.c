@@ -158,7 +158,7 @@ static int draw(const expert_graph *g, const arguments *given, const char *path)
     if (code != EXIT_DONE)
         return code;
     if (has_extension(path, ".json"))
-        code = json_print(given, out.file, expert_graph_as_json(g));
+        code = write_graph_as_json(out.file, g, given);
     else if (has_extension(path, ".dot"))
         write_dot(out.file, g);
     else

@@ -2,9 +2,9 @@
 #ifndef QUORUM_CLI_GRAPH_H
 #define QUORUM_CLI_GRAPH_H
 
+#include "arguments.h"
 #include "quorum.h"
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -20,7 +20,7 @@ typedef struct {
 /* Graphviz's language: nodes, edges, title and legend. */
 void write_dot(FILE *file, const expert_graph *g);
 
-/* Nodes, edges and settings. */
-json_t *expert_graph_as_json(const expert_graph *g);
+/* Nodes, edges and settings; returns the exit code. */
+int write_graph_as_json(FILE *file, const expert_graph *g, const arguments *given);
 
 #endif

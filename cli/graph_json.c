@@ -2,52 +2,63 @@
 #include "graph.h"
 #include "report.h"
 
-static json_t *node_as_json(const expert_graph *g, size_t i, size_t rank)
+static void put_node(json_writer *w, const expert_graph *g, size_t i, size_t rank)
 {
-    json_t *o = json_object();
-    json_object_set_new(o, "expert", json_count(i + 1));
-    json_object_set_new(o, "rows", json_count(g->info.sizes[i]));
-    json_object_set_new(o, "importance", json_number(g->info.importance[i]));
-    json_object_set_new(o, "rank", json_count(rank + 1));
-    json_object_set_new(o, "selected", json_boolean(g->selected[i]));
+    json_begin_object(w);
+    json_member_count(w, "expert", i + 1);
+    json_member_count(w, "rows", g->info.sizes[i]);
+    json_member_number(w, "importance", g->info.importance[i]);
+    json_member_count(w, "rank", rank + 1);
+    json_member_flag(w, "selected", g->selected[i]);
     if (g->best) {
-        json_object_set_new(o, "mse", json_number(g->mse[i]));
-        json_object_set_new(o, "best", json_boolean(g->best[i]));
+        json_member_number(w, "mse", g->mse[i]);
+        json_member_flag(w, "best", g->best[i]);
     }
-    return o;
+    json_end(w);
 }
 
 /* Most important first. */
-static json_t *nodes_as_json(const expert_graph *g)
+static void put_nodes(json_writer *w, const expert_graph *g)
 {
-    json_t *list = json_array();
+    json_key(w, "nodes");
+    json_begin_list(w);
     for (size_t k = 0; k < g->info.experts; k++)
-        json_array_append_new(list, node_as_json(g, g->info.ranking[k], k));
-    return list;
+        put_node(w, g, g->info.ranking[k], k);
+    json_end(w);
 }
 
-static json_t *edges_as_json(const quorum_info *info)
+static void put_edge(json_writer *w, size_t i, size_t j, double precision)
 {
-    json_t *list = json_array();
+    json_begin_object(w);
+    json_member_count(w, "from", i + 1);
+    json_member_count(w, "to", j + 1);
+    json_member_number(w, "precision", precision);
+    json_end(w);
+}
+
+static void put_edges(json_writer *w, const quorum_info *info)
+{
+    json_key(w, "edges");
+    json_begin_list(w);
     for (size_t i = 0; i < info->experts; i++)
         for (size_t j = i + 1; j < info->experts; j++) {
             double value = info->precision[i * info->experts + j];
             if (value != 0.0)
-                json_array_append_new(list, json_pack("{s:o, s:o, s:o}", "from", json_count(i + 1),
-                                                      "to", json_count(j + 1), "precision",
-                                                      json_number(value)));
+                put_edge(w, i, j, value);
         }
-    return list;
+    json_end(w);
 }
 
-json_t *expert_graph_as_json(const expert_graph *g)
+int write_graph_as_json(FILE *file, const expert_graph *g, const arguments *given)
 {
-    json_t *o = json_object();
-    json_object_set_new(o, "experts", json_count(g->info.experts));
-    json_object_set_new(o, "lambda", json_number(g->info.lambda));
-    json_object_set_new(o, "select", json_string(g->select));
-    json_object_set_new(o, "alpha", json_number(g->alpha));
-    json_object_set_new(o, "nodes", nodes_as_json(g));
-    json_object_set_new(o, "edges", edges_as_json(&g->info));
-    return o;
+    json_writer w = json_to_file(file);
+    json_begin_object(&w);
+    json_member_count(&w, "experts", g->info.experts);
+    json_member_number(&w, "lambda", g->info.lambda);
+    json_member_text(&w, "select", g->select);
+    json_member_number(&w, "alpha", g->alpha);
+    put_nodes(&w, g);
+    put_edges(&w, &g->info);
+    json_end(&w);
+    return json_report(&w, given);
 }

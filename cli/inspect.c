@@ -24,21 +24,20 @@ static int compare_sizes(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static size_range range_of_sizes(const quorum_info *info)
+static int find_range_of_sizes(const arguments *given, const quorum_info *info, size_range *range)
 {
-    size_range range = {0, 0, 0.0};
     size_t *sorted = malloc(info->experts * sizeof *sorted);
     if (!sorted)
-        return range;
+        return failure(given, "out of memory for the sizes of %zu experts", info->experts);
     memcpy(sorted, info->sizes, info->experts * sizeof *sorted);
     qsort(sorted, info->experts, sizeof *sorted, compare_sizes);
     size_t middle = info->experts / 2;
-    range.smallest = sorted[0];
-    range.largest = sorted[info->experts - 1];
-    range.median = info->experts % 2 ? (double)sorted[middle]
-                                     : 0.5 * (double)(sorted[middle - 1] + sorted[middle]);
+    range->smallest = sorted[0];
+    range->largest = sorted[info->experts - 1];
+    range->median = info->experts % 2 ? (double)sorted[middle]
+                                      : 0.5 * (double)(sorted[middle - 1] + sorted[middle]);
     free(sorted);
-    return range;
+    return EXIT_DONE;
 }
 
 /* ---- Text ---------------------------------------------------------------------------- */
@@ -61,13 +60,12 @@ static double experts_per_row(const quorum_info *info)
     return held / (double)info->rows;
 }
 
-static void print_experts(const quorum_info *info)
+static void print_experts(const quorum_info *info, const size_range *r)
 {
-    size_range r = range_of_sizes(info);
     printf("rows        %zu\ninputs      %zu\ntarget      %s\n", info->rows, info->inputs,
            target_name(info));
     printf("experts     %zu (%s), rows each: %zu smallest, %g median, %zu largest\n", info->experts,
-           info->partition, r.smallest, r.median, r.largest);
+           info->partition, r->smallest, r->median, r->largest);
     if (experts_per_row(info) > 1.0)
         printf("overlap     a row is held by %.2f experts on average\n", experts_per_row(info));
     printf("kernel      %s\n", info->kernel);
@@ -158,104 +156,137 @@ static void print_ranking(const quorum_info *info)
 
 /* ---- JSON ------------------------------------------------------------------------------ */
 
-static json_t *names_as_json(const quorum_info *info)
+/* Whole, however long it is. */
+static void put_input_name(json_writer *w, const quorum_info *info, size_t d)
 {
-    json_t *list = json_array();
+    json_put_text(w, info->names ? info->names[d] : input_name(info, d).text);
+}
+
+static void put_names(json_writer *w, const quorum_info *info)
+{
+    json_key(w, "names");
+    json_begin_list(w);
     for (size_t d = 0; d < info->inputs; d++)
-        json_array_append_new(list, json_string(input_name(info, d).text));
-    return list;
+        put_input_name(w, info, d);
+    json_end(w);
 }
 
-static json_t *counts_as_json(const size_t *values, size_t count, size_t add)
+static void put_counts(json_writer *w, const char *key, const size_t *values, size_t count,
+                       size_t add)
 {
-    json_t *list = json_array();
+    json_key(w, key);
+    json_begin_list(w);
     for (size_t i = 0; i < count; i++)
-        json_array_append_new(list, json_count(values[i] + add));
-    return list;
+        json_put_count(w, values[i] + add);
+    json_end(w);
 }
 
-static json_t *sizes_as_json(const quorum_info *info)
+static void put_sizes(json_writer *w, const quorum_info *info, const size_range *r)
 {
-    size_range r = range_of_sizes(info);
-    return json_pack("{s:o, s:o, s:o, s:o}", "smallest", json_count(r.smallest), "median",
-                     json_number(r.median), "largest", json_count(r.largest), "each",
-                     counts_as_json(info->sizes, info->experts, 0));
+    json_key(w, "sizes");
+    json_begin_object(w);
+    json_member_count(w, "smallest", r->smallest);
+    json_member_number(w, "median", r->median);
+    json_member_count(w, "largest", r->largest);
+    put_counts(w, "each", info->sizes, info->experts, 0);
+    json_end(w);
 }
 
-static json_t *inputs_as_json(const quorum_info *info)
+static void put_input(json_writer *w, const quorum_info *info, size_t d)
 {
-    json_t *list = json_array();
-    for (size_t d = 0; d < info->inputs; d++) {
-        json_t *o = json_object();
-        json_object_set_new(o, "name", json_string(input_name(info, d).text));
-        json_object_set_new(o, "lengthscale", json_number(info->lengthscale[d]));
-        json_object_set_new(o, "lengthscale_in_units",
-                            json_number(info->lengthscale[d] * info->x_scale[d]));
-        json_object_set_new(o, "relevance", json_number(relevance(info, d)));
-        json_object_set_new(o, "at_bound", json_boolean(info->at_bound[d]));
-        json_object_set_new(o, "irrelevant", json_boolean(is_irrelevant(info, d)));
-        json_object_set_new(o, "mean", json_number(info->x_mean[d]));
-        json_object_set_new(o, "scale", json_number(info->x_scale[d]));
-        json_array_append_new(list, o);
-    }
-    return list;
+    json_begin_object(w);
+    json_key(w, "name");
+    put_input_name(w, info, d);
+    json_member_number(w, "lengthscale", info->lengthscale[d]);
+    json_member_number(w, "lengthscale_in_units", info->lengthscale[d] * info->x_scale[d]);
+    json_member_number(w, "relevance", relevance(info, d));
+    json_member_flag(w, "at_bound", info->at_bound[d]);
+    json_member_flag(w, "irrelevant", is_irrelevant(info, d));
+    json_member_number(w, "mean", info->x_mean[d]);
+    json_member_number(w, "scale", info->x_scale[d]);
+    json_end(w);
 }
 
-static json_t *graph_as_json(const quorum_info *info)
+static void put_hyperparameters(json_writer *w, const quorum_info *info)
 {
-    return json_pack("{s:o, s:o, s:o, s:o}", "lambda", json_number(info->lambda), "edges",
-                     json_count(info->edges), "importance",
-                     json_numbers(info->importance, info->experts), "ranking",
-                     counts_as_json(info->ranking, info->experts, 1));
+    json_key(w, "hyperparameters");
+    json_begin_list(w);
+    for (size_t d = 0; d < info->inputs; d++)
+        put_input(w, info, d);
+    json_end(w);
+    json_member_number(w, "signal_variance", info->signal_variance);
+    json_member_number(w, "noise_variance", info->noise_variance);
+    json_member_number(w, "signal_deviation_in_units", signal_deviation(info));
+    json_member_number(w, "noise_deviation_in_units", noise_deviation(info));
+    json_member_number(w, "y_mean", info->y_mean);
+    json_member_number(w, "y_scale", info->y_scale);
 }
 
-static json_t *scores_as_json(const quorum_info *info)
+static void put_kernel_scores(json_writer *w, const quorum_info *info)
 {
-    json_t *o = json_object();
+    json_key(w, "kernel_scores");
+    json_begin_object(w);
     for (size_t k = 0; k < info->kernels; k++)
-        json_object_set_new(o, info->kernel_names[k], json_number(info->kernel_scores[k]));
-    return o;
+        json_member_number(w, info->kernel_names[k], info->kernel_scores[k]);
+    json_end(w);
 }
 
-static json_t *model_as_json(const quorum_info *info)
+static void put_training(json_writer *w, const quorum_info *info)
 {
-    json_t *o = json_object();
-    json_object_set_new(o, "rows", json_count(info->rows));
-    json_object_set_new(o, "inputs", json_count(info->inputs));
-    json_object_set_new(o, "names", names_as_json(info));
-    json_object_set_new(o, "target", json_string(target_name(info)));
-    json_object_set_new(o, "experts", json_count(info->experts));
-    json_object_set_new(o, "sizes", sizes_as_json(info));
-    json_object_set_new(o, "kernel", json_string(info->kernel));
-    json_object_set_new(o, "partition", json_string(info->partition));
-    json_object_set_new(o, "seed", json_integer((json_int_t)info->seed));
-    json_object_set_new(o, "hyperparameters", inputs_as_json(info));
-    json_object_set_new(o, "signal_variance", json_number(info->signal_variance));
-    json_object_set_new(o, "noise_variance", json_number(info->noise_variance));
-    json_object_set_new(o, "signal_deviation_in_units", json_number(signal_deviation(info)));
-    json_object_set_new(o, "noise_deviation_in_units", json_number(noise_deviation(info)));
-    json_object_set_new(o, "y_mean", json_number(info->y_mean));
-    json_object_set_new(o, "y_scale", json_number(info->y_scale));
-    json_object_set_new(o, "nlml", json_number(info->nlml));
-    json_object_set_new(o, "evaluations", json_integer(info->evaluations));
-    json_object_set_new(o, "train_experts", json_count(info->train_experts));
-    json_object_set_new(o, "train", json_string(info->train));
-    json_object_set_new(o, "train_rows", json_count(info->train_rows));
-    json_object_set_new(o, "kernel_scores", scores_as_json(info));
-    json_object_set_new(o, "spread", json_number(info->spread));
-    json_object_set_new(o, "calibration_rows", json_count(info->calibration_rows));
-    json_object_set_new(o, "calibration_scale", json_number(info->calibration_scale));
-    json_object_set_new(o, "graph", graph_as_json(info));
-    return o;
+    json_member_number(w, "nlml", info->nlml);
+    json_key(w, "evaluations");
+    json_put_integer(w, info->evaluations);
+    json_member_count(w, "train_experts", info->train_experts);
+    json_member_text(w, "train", info->train);
+    json_member_count(w, "train_rows", info->train_rows);
+    put_kernel_scores(w, info);
+    json_member_number(w, "spread", info->spread);
+    json_member_count(w, "calibration_rows", info->calibration_rows);
+    json_member_number(w, "calibration_scale", info->calibration_scale);
+}
+
+static void put_graph(json_writer *w, const quorum_info *info)
+{
+    json_key(w, "graph");
+    json_begin_object(w);
+    json_member_number(w, "lambda", info->lambda);
+    json_member_count(w, "edges", info->edges);
+    json_member_numbers(w, "importance", info->importance, info->experts);
+    put_counts(w, "ranking", info->ranking, info->experts, 1);
+    json_end(w);
+}
+
+static int print_as_json(const arguments *given, const quorum_info *info, const size_range *r)
+{
+    json_writer w = json_to_file(stdout);
+    json_begin_object(&w);
+    json_member_count(&w, "rows", info->rows);
+    json_member_count(&w, "inputs", info->inputs);
+    put_names(&w, info);
+    json_member_text(&w, "target", target_name(info));
+    json_member_count(&w, "experts", info->experts);
+    put_sizes(&w, info, r);
+    json_member_text(&w, "kernel", info->kernel);
+    json_member_text(&w, "partition", info->partition);
+    json_key(&w, "seed");
+    json_put_integer(&w, (int64_t)info->seed);
+    put_hyperparameters(&w, info);
+    put_training(&w, info);
+    put_graph(&w, info);
+    json_end(&w);
+    return json_report(&w, given);
 }
 
 /* ---- The command --------------------------------------------------------------------- */
 
 static int tell(const arguments *given, const quorum_info *info)
 {
+    size_range range = {0};
+    if (find_range_of_sizes(given, info, &range) != EXIT_DONE)
+        return EXIT_FAILED;
     if (argument_value(given, "json"))
-        return json_print(given, stdout, model_as_json(info));
-    print_experts(info);
+        return print_as_json(given, info, &range);
+    print_experts(info, &range);
     print_lengthscales(info);
     print_variances(info);
     if (info->precision)

@@ -108,9 +108,10 @@ int main(int argc, char **argv)
     if (hold_standard_descriptors() < 0)
         return EXIT_FAILED; /* nobody can be told */
     int code = quorum_team_finish(start_and_dispatch(argc, argv));
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        fprintf(stderr, "quorum: cannot write to standard output: %s\n", strerror(errno));
-        return code == EXIT_DONE ? EXIT_FAILED : code;
-    }
-    return code;
+    errno = 0;
+    if (code != EXIT_DONE || (fflush(stdout) == 0 && !ferror(stdout)))
+        return code; /* a failure has been said already */
+    fprintf(stderr, "quorum: cannot write to standard output: %s\n",
+            errno ? strerror(errno) : "not all of it was taken");
+    return EXIT_FAILED;
 }

@@ -2,32 +2,65 @@
 
 #include "talk.h"
 
-#include <math.h>
+#include <errno.h>
+#include <string.h>
 
-json_t *json_number(double value)
+static int put_to_file(void *file, const char *bytes, size_t n)
 {
-    return isfinite(value) ? json_real(value) : json_null();
+    return fwrite(bytes, 1, n, file) == n ? 0 : 1;
 }
 
-json_t *json_numbers(const double *values, size_t count)
+json_writer json_to_file(FILE *file)
 {
-    json_t *list = json_array();
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(list, json_number(values[i]));
-    return list;
+    errno = 0; /* until a write fails, which may be long before the end */
+    return json_writer_to(put_to_file, file, 2);
 }
 
-json_t *json_count(size_t value)
+void json_member_text(json_writer *w, const char *key, const char *text)
 {
-    return json_integer((json_int_t)value);
+    json_key(w, key);
+    json_put_text(w, text);
 }
 
-int json_print(const arguments *given, FILE *file, json_t *value)
+void json_member_number(json_writer *w, const char *key, double value)
 {
-    if (!value)
-        return failure(given, "out of memory");
-    int failed = json_dumpf(value, file, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
-    fputc('\n', file);
-    json_decref(value);
-    return failed ? failure(given, "the result cannot be written") : EXIT_DONE;
+    json_key(w, key);
+    json_put_number(w, value);
+}
+
+void json_member_count(json_writer *w, const char *key, size_t value)
+{
+    json_key(w, key);
+    json_put_count(w, value);
+}
+
+void json_member_flag(json_writer *w, const char *key, bool value)
+{
+    json_key(w, key);
+    json_put_flag(w, value);
+}
+
+void json_member_numbers(json_writer *w, const char *key, const double *values, size_t count)
+{
+    json_key(w, key);
+    json_put_numbers(w, values, count);
+}
+
+/* Flushed here, so that a full disk is found while it can be said of what. */
+static bool end_line(FILE *file)
+{
+    return fputc('\n', file) != EOF && fflush(file) == 0 && !ferror(file);
+}
+
+int json_report(json_writer *w, const arguments *given)
+{
+    json_error error = json_finish(w);
+    if (error == JSON_NOT_UTF8)
+        return failure(given, "the JSON cannot be written: a text is not UTF-8");
+    if (error == JSON_MISUSED)
+        return failure(given, "the JSON cannot be written: it is not complete");
+    if (error != JSON_WRITTEN || !end_line(w->context))
+        return failure(given, "the JSON cannot be written%s%s", errno ? ": " : "",
+                       errno ? strerror(errno) : "");
+    return EXIT_DONE;
 }

@@ -1,18 +1,23 @@
-/* JSON results: one value on stdout. */
+/* JSON results: one value, to a file that is open. */
 #ifndef QUORUM_CLI_REPORT_H
 #define QUORUM_CLI_REPORT_H
 
 #include "arguments.h"
+#include "io/json_writer.h"
 
-#include <jansson.h>
+#include <stdio.h>
 
-/* A number, or null where JSON has none (NaN, infinity). */
-json_t *json_number(double value);
-json_t *json_numbers(const double *values, size_t count);
-json_t *json_count(size_t value);
+/* A writer to the file, as all commands print JSON. */
+json_writer json_to_file(FILE *file);
 
-/* Prints `value` with all digits and a line end, and releases it; NULL (out of
- * memory) is a failure.  Returns the exit code. */
-int json_print(const arguments *given, FILE *file, json_t *value);
+/* Members of the object that is open: key and value. */
+void json_member_text(json_writer *w, const char *key, const char *text);
+void json_member_number(json_writer *w, const char *key, double value);
+void json_member_count(json_writer *w, const char *key, size_t value);
+void json_member_flag(json_writer *w, const char *key, bool value);
+void json_member_numbers(json_writer *w, const char *key, const double *values, size_t count);
+
+/* Ends the value with a line end; what could not be written is said.  Returns the exit code. */
+int json_report(json_writer *w, const arguments *given);
 
 #endif

@@ -188,42 +188,60 @@ void contenders_finish(contenders *all)
 
 /* ---- Telling ----------------------------------------------------------------------- */
 
-static json_t *coverage_as_json(const double coverage[4])
+static void put_coverage(json_writer *w, const char *key, const double coverage[4])
 {
-    return json_pack("{s:o, s:o, s:o, s:o}", "50", json_number(coverage[0]), "90",
-                     json_number(coverage[1]), "95", json_number(coverage[2]), "99",
-                     json_number(coverage[3]));
+    static const char *const percent[] = {"50", "90", "95", "99"};
+    json_key(w, key);
+    json_begin_object(w);
+    for (int k = 0; k < 4; k++)
+        json_member_number(w, percent[k], coverage[k]);
+    json_end(w);
 }
 
-static json_t *contender_as_json(const contender *c)
+static void put_metrics(json_writer *w, const quorum_metrics *m)
 {
-    const quorum_metrics *m = &c->metrics;
-    const quorum_report *r = &c->report;
-    json_t *o =
-        json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "method",
-                  c->method, "select", c->select, "space", c->space, "smse", json_number(m->smse),
-                  "msll", json_number(m->msll), "mae", json_number(m->mae), "rmse",
-                  json_number(m->rmse), "nlpd", json_number(m->nlpd), "crps", json_number(m->crps),
-                  "coverage", coverage_as_json(m->coverage), "seconds", json_number(r->seconds),
-                  "experts_used", json_number(r->experts_used));
-    json_object_set_new(o, "prior_fallbacks", json_count(r->prior_fallbacks));
-    json_object_set_new(o, "clamped", json_count(r->clamped));
-    json_object_set_new(o, "jittered", json_count(r->jittered));
-    json_object_set_new(o, "pseudo_inverses", json_count(r->pseudo_inverses));
-    json_object_set_new(o, "unsure", json_count(r->unsure));
-    json_object_set_new(o, "rows", json_count(c->scores.n));
+    json_member_number(w, "smse", m->smse);
+    json_member_number(w, "msll", m->msll);
+    json_member_number(w, "mae", m->mae);
+    json_member_number(w, "rmse", m->rmse);
+    json_member_number(w, "nlpd", m->nlpd);
+    json_member_number(w, "crps", m->crps);
+    put_coverage(w, "coverage", m->coverage);
+}
+
+static void put_events(json_writer *w, const quorum_report *r)
+{
+    json_member_number(w, "seconds", r->seconds);
+    json_member_number(w, "experts_used", r->experts_used);
+    json_member_count(w, "prior_fallbacks", r->prior_fallbacks);
+    json_member_count(w, "clamped", r->clamped);
+    json_member_count(w, "jittered", r->jittered);
+    json_member_count(w, "pseudo_inverses", r->pseudo_inverses);
+    json_member_count(w, "unsure", r->unsure);
+}
+
+static void put_contender(json_writer *w, const contender *c)
+{
+    json_begin_object(w);
+    json_member_text(w, "method", c->method);
+    json_member_text(w, "select", c->select);
+    json_member_text(w, "space", c->space);
+    put_metrics(w, &c->metrics);
+    put_events(w, &c->report);
+    json_member_count(w, "rows", c->scores.n);
     if (c->scores_before.n)
-        json_object_set_new(o, "coverage_uncalibrated",
-                            coverage_as_json(c->metrics_before.coverage));
-    return o;
+        put_coverage(w, "coverage_uncalibrated", c->metrics_before.coverage);
+    json_end(w);
 }
 
-json_t *contenders_as_json(const contenders *all)
+int contenders_as_json(const contenders *all, const arguments *given)
 {
-    json_t *array = json_array();
+    json_writer w = json_to_file(stdout);
+    json_begin_list(&w);
     for (size_t i = 0; i < all->count; i++)
-        json_array_append_new(array, contender_as_json(&all->items[i]));
-    return array;
+        put_contender(&w, &all->items[i]);
+    json_end(&w);
+    return json_report(&w, given);
 }
 
 void contenders_say_events(const contenders *all, const arguments *given)

@@ -6,8 +6,6 @@
 #include "progress.h"
 #include "quorum.h"
 
-#include <jansson.h>
-
 typedef struct {
     char method[64], select[64], space[32];
     quorum_scores scores;
@@ -51,8 +49,8 @@ quorum_status contenders_score(contenders *all, const quorum_model *model, quoru
 /* Turns sums into metrics. */
 void contenders_finish(contenders *all);
 
-/* The list of objects that `evaluate --json` prints. */
-json_t *contenders_as_json(const contenders *all);
+/* Prints the list of objects of `evaluate --json`; returns the exit code. */
+int contenders_as_json(const contenders *all, const arguments *given);
 
 /* Notes on fall-backs, clamps and the like, where there were any. */
 void contenders_say_events(const contenders *all, const arguments *given);
