@@ -299,6 +299,7 @@ typedef struct {
     double sum_y, sum_yy, shift; /* of the test targets, about shift */
     double sum_sq, sum_abs, sum_nlpd, sum_trivial, sum_crps;
     size_t inside[4]; /* of the 50, 90, 95, 99 % intervals */
+    double unit;      /* of sum_y, sum_abs and the roots of sum_yy and sum_sq: a power of two */
 } quorum_scores;
 
 typedef struct {

@@ -48,7 +48,8 @@ class Prediction(ctypes.Structure):
 class Scores(ctypes.Structure):
     _fields_ = [("n", c_size_t), ("sum_y", c_double), ("sum_yy", c_double), ("shift", c_double),
                 ("sum_sq", c_double), ("sum_abs", c_double), ("sum_nlpd", c_double),
-                ("sum_trivial", c_double), ("sum_crps", c_double), ("inside", c_size_t * 4)]
+                ("sum_trivial", c_double), ("sum_crps", c_double), ("inside", c_size_t * 4),
+                ("unit", c_double)]
 
 
 class Metrics(ctypes.Structure):

@@ -21,16 +21,28 @@ static double ranked_probability_score(double y, double mean, double std)
            (z * (2.0 * normal_probability(z) - 1.0) + 2.0 * normal_density(z) - 1.0 / sqrt(M_PI));
 }
 
+/* Errors are summed in this unit: no digit changes, and squares stay in range. */
+static double power_of_two_near(double x)
+{
+    int exponent = 0;
+    if (!(x > 0.0 && isfinite(x)))
+        return 1.0;
+    frexp(x, &exponent);
+    return ldexp(1.0, exponent < -1000 ? -1000 : exponent > 1000 ? 1000 : exponent);
+}
+
 void quorum_scores_add(quorum_scores *s, size_t n, const double *y, const double *mean,
                        const double *std, double train_mean, double train_std, const double *factor)
 {
     double half_width[4];
     for (int k = 0; k < 4; k++)
         half_width[k] = factor ? factor[k] : normal_quantile(0.5 + 0.5 * quorum_coverage_levels[k]);
-    if (s->n == 0)
+    if (s->n == 0) {
         s->shift = train_mean;
+        s->unit = power_of_two_near(train_std);
+    }
     for (size_t i = 0; i < n; i++) {
-        double error = y[i] - mean[i], centred = y[i] - s->shift;
+        double error = (y[i] - mean[i]) / s->unit, centred = (y[i] - s->shift) / s->unit;
         s->sum_y += centred;
         s->sum_yy += centred * centred;
         s->sum_sq += error * error;
@@ -39,7 +51,7 @@ void quorum_scores_add(quorum_scores *s, size_t n, const double *y, const double
         s->sum_trivial += negative_log_density(y[i], train_mean, train_std);
         s->sum_crps += ranked_probability_score(y[i], mean[i], std[i]);
         for (int k = 0; k < 4; k++)
-            s->inside[k] += fabs(error) <= half_width[k] * std[i];
+            s->inside[k] += fabs(y[i] - mean[i]) <= half_width[k] * std[i];
     }
     s->n += n;
 }
@@ -51,8 +63,8 @@ void quorum_scores_finish(const quorum_scores *s, quorum_metrics *out)
     *out = (quorum_metrics){
         .smse = s->sum_sq / n / variance,
         .msll = (s->sum_nlpd - s->sum_trivial) / n,
-        .mae = s->sum_abs / n,
-        .rmse = sqrt(s->sum_sq / n),
+        .mae = s->unit * (s->sum_abs / n),
+        .rmse = s->unit * sqrt(s->sum_sq / n),
         .nlpd = s->sum_nlpd / n,
         .crps = s->sum_crps / n,
     };

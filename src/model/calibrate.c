@@ -13,6 +13,7 @@
 #include "base/random.h"
 #include "linalg/normal.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,6 +146,12 @@ static int ascending(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* A training value again, which rounding must not take beyond the largest number. */
+static double in_units(double mean, double scale, double z)
+{
+    return fmax(-DBL_MAX, fmin(DBL_MAX, mean + scale * z));
+}
+
 /* Predicts the held-out rows, in the target's units, and adds their ratios. */
 static quorum_status find_ratios(const quorum_model *m, const quorum_model *reduced,
                                  const char *held, size_t count, const quorum_options *options,
@@ -162,8 +169,8 @@ static quorum_status find_ratios(const quorum_model *m, const quorum_model *redu
         if (!held[i])
             continue;
         for (size_t d = 0; d < D; d++)
-            X[at * D + d] = m->x_mean[d] + m->x_scale[d] * m->X[i * D + d];
-        y[at++] = m->y_mean + m->y_scale * m->y[i];
+            X[at * D + d] = in_units(m->x_mean[d], m->x_scale[d], m->X[i * D + d]);
+        y[at++] = in_units(m->y_mean, m->y_scale, m->y[i]);
     }
     quorum_prediction out = {.mean = mean, .std = std};
     TRY_OR_DONE(quorum_predict(reduced, X, count, options, &out, NULL));

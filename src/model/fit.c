@@ -69,48 +69,75 @@ static quorum_status check_data(const sliced_rows *r)
 typedef struct {
     const double *X; /* D x count: this rank's */
     size_t count, D, n;
+    double *unit; /* D: powers of two near the largest magnitudes */
     double *mean, *scale;
+    char *constant; /* D: 1 where a column does not vary */
 } scaling_job;
+
+static void add_to_largest(void *context)
+{
+    const scaling_job *j = context;
+    scaling_add_to_largest(j->count, j->D, j->X, j->unit);
+}
 
 static void add_to_mean(void *context)
 {
     const scaling_job *j = context;
-    scaling_add_to_mean(j->count, j->D, j->X, j->n, j->mean);
+    scaling_add_to_mean(j->count, j->D, j->X, j->n, j->unit, j->mean);
 }
 
 static void add_to_variance(void *context)
 {
     const scaling_job *j = context;
-    scaling_add_to_variance(j->count, j->D, j->X, j->n, j->mean, j->scale);
+    scaling_add_to_variance(j->count, j->D, j->X, j->n, j->unit, j->mean, j->scale);
 }
 
 static void learn_scaling(const scaling_job *j)
 {
+    memset(j->unit, 0, j->D * sizeof *j->unit);
     memset(j->mean, 0, j->D * sizeof *j->mean);
     memset(j->scale, 0, j->D * sizeof *j->scale);
+    team_in_turn(j->unit, j->D * sizeof *j->unit, add_to_largest, (void *)j);
+    scaling_find_units(j->D, j->unit);
     team_in_turn(j->mean, j->D * sizeof *j->mean, add_to_mean, (void *)j);
     team_in_turn(j->scale, j->D * sizeof *j->scale, add_to_variance, (void *)j);
-    scaling_finish(j->D, j->mean, j->scale);
+    scaling_finish(j->D, j->unit, j->mean, j->scale, j->constant);
+}
+
+static quorum_status standardise_target(quorum_model *m, const double *y, size_t count, double *t)
+{
+    double unit;
+    char constant;
+    learn_scaling(&(scaling_job){y, count, 1, m->n, &unit, &m->y_mean, &m->y_scale, &constant});
+    scaling_apply(count, 1, y, &m->y_mean, &m->y_scale, t);
+    if (!constant)
+        return QUORUM_OK;
+    return failure(QUORUM_E_DATA,
+                   "the target varies by no more than rounding about its mean %.17g: there is "
+                   "nothing to learn",
+                   m->y_mean);
 }
 
 static quorum_status standardise(quorum_model *m, const sliced_rows *given, double **Z, double **t)
 {
     size_t count = held_rows(given).count;
+    double *unit;
     rows_note(count);
     NEW_ARRAY(m->x_mean, m->D);
     NEW_ARRAY(m->x_scale, m->D);
     NEW_ARRAY(*Z, count * m->D);
     NEW_ARRAY(*t, count);
+    NEW_ARRAY(unit, m->D);
     quorum_status status = QUORUM_OK;
-    if (!m->x_mean || !m->x_scale || !*Z || !*t)
+    if (!m->x_mean || !m->x_scale || !*Z || !*t || !unit)
         status = failure(QUORUM_E_MEMORY, "out of memory for %zu rows of %zu inputs", m->n, m->D);
-    TRY(team_agree(status));
-    learn_scaling(&(scaling_job){given->X, count, m->D, m->n, m->x_mean, m->x_scale});
+    TRY_OR_DONE(team_agree(status));
+    learn_scaling(&(scaling_job){given->X, count, m->D, m->n, unit, m->x_mean, m->x_scale, NULL});
     scaling_apply(count, m->D, given->X, m->x_mean, m->x_scale, *Z);
-    learn_scaling(&(scaling_job){given->y, count, 1, m->n, &m->y_mean, &m->y_scale});
-    for (size_t i = 0; i < count; i++)
-        (*t)[i] = (given->y[i] - m->y_mean) / m->y_scale;
-    return QUORUM_OK;
+    status = standardise_target(m, given->y, count, *t);
+done:
+    mem_free(unit);
+    return status;
 }
 
 /* Before any work: a model with other names could not be saved. */

@@ -717,6 +717,11 @@ static quorum_status check_joint(const plan *p, size_t n)
                        "the joint covariance of %zu queries may need %.2f GB, more than memory "
                        "(%.2f GB) allows: ask for fewer at a time",
                        n, needed / 1e9, p->memory / 1e9);
+    if (!isnormal(p->m->y_scale * p->m->y_scale))
+        return failure(QUORUM_E_NUMERIC,
+                       "the target's standard deviation is %g, and its square is not a number that "
+                       "a covariance can be given in: rescale the target before fit",
+                       p->m->y_scale);
     return QUORUM_OK;
 }
 

@@ -1,5 +1,6 @@
 /* Numbers at the ends of what a double can hold: queries far away are the prior, and data of any
  * magnitude give the same predictions as ordinary ones, or a sentence; nothing else. */
+#include "data/scaling.h"
 #include "gp/kernel.h"
 #include "gp/points.h"
 #include "model/model.h"
@@ -208,7 +209,106 @@ static void predictions_that_overflow_are_refused(void **state)
     assert_true(isnan(mean) && isnan(upper));
     out = (quorum_prediction){.mean = &mean};
     assert_ok(quorum_predict(m, w->queries, 1, w->o, &out, NULL));
+    m->y_scale = 1e-200;
+    assert_int_equal(quorum_predict_joint(m, w->queries, 1, w->o, NULL, &std), QUORUM_E_NUMERIC);
+    assert_says("rescale the target");
     quorum_model_free(m);
+}
+
+/* ---- Data of any magnitude ---- */
+
+/* Predictions of data times factors, divided by them again. */
+static void fit_scaled(world *w, double x_factor, double y_factor, double *mean, double *std)
+{
+    double *X = mem_alloc((size_t)N * D, sizeof *X), *y = mem_alloc(N, sizeof *y), x[2 * D];
+    quorum_model *m = NULL;
+    quorum_prediction out = {.mean = mean, .std = std};
+    for (size_t i = 0; i < (size_t)N * D; i++)
+        X[i] = x_factor * w->X[i];
+    for (size_t i = 0; i < N; i++)
+        y[i] = y_factor * w->y[i];
+    for (size_t i = 0; i < 2 * D; i++)
+        x[i] = x_factor * w->queries[(Q - 2) * D + i];
+    assert_ok(quorum_fit(X, y, N, D, NULL, w->o, &m));
+    assert_ok(quorum_predict(m, x, 2, w->o, &out, NULL));
+    for (size_t q = 0; q < 2; q++) {
+        mean[q] /= y_factor;
+        std[q] /= y_factor;
+    }
+    quorum_model_free(m);
+    mem_free(X);
+    mem_free(y);
+}
+
+static void predictions_do_not_depend_on_the_data_s_magnitude(void **state)
+{
+    world *w = *state;
+    static const double factors[] = {1e-300, 1e-200, 1e-162, 1e150, 1e300};
+    double mean[2], std[2], m[2], s[2];
+    assert_ok(quorum_options_set(w->o, "theta", "")); /* trained */
+    fit_scaled(w, 1.0, 1.0, mean, std);
+    for (size_t i = 0; i < 2 * sizeof factors / sizeof *factors; i++) {
+        double f = factors[i / 2];
+        fit_scaled(w, i % 2 ? 1.0 : f, i % 2 ? f : 1.0, m, s);
+        for (size_t q = 0; q < 2; q++) {
+            assert_close(m[q], mean[q], 1e-6);
+            assert_close(s[q], std[q], 1e-6);
+        }
+    }
+}
+
+static void the_ends_of_the_range_can_be_standardised(void **state)
+{
+    (void)state;
+    double X[] = {DBL_MAX, -DBL_MAX, DBL_MAX, DBL_MAX}, unit = 0.0, mean = 0.0, scale = 0.0, z[4];
+    char constant;
+    scaling_add_to_largest(4, 1, X, &unit);
+    scaling_find_units(1, &unit);
+    scaling_add_to_mean(4, 1, X, 4, &unit, &mean);
+    scaling_add_to_variance(4, 1, X, 4, &unit, &mean, &scale);
+    scaling_finish(1, &unit, &mean, &scale, &constant);
+    assert_false(constant);
+    assert_close(mean / DBL_MAX, 0.5, 1e-12);
+    assert_close(scale / DBL_MAX, sqrt(0.75), 1e-12);
+    scaling_apply(4, 1, X, &mean, &scale, z);
+    assert_close(z[0], 0.5 / sqrt(0.75), 1e-12);
+    assert_close(z[1], -1.5 / sqrt(0.75), 1e-12);
+}
+
+static void a_target_that_varies_by_rounding_alone_is_refused(void **state)
+{
+    world *w = *state;
+    quorum_model *m = NULL;
+    for (size_t i = 0; i < N; i++)
+        w->y[i] = i % 2 ? 1e6 : nextafter(1e6, 2e6);
+    assert_int_equal(quorum_fit(w->X, w->y, N, D, NULL, w->o, &m), QUORUM_E_DATA);
+    assert_says("nothing to learn");
+}
+
+static void scores_do_not_depend_on_the_target_s_magnitude(void **state)
+{
+    (void)state;
+    static const double factors[] = {1.0, 1e-300, 1e-162, 1e200, 1e300};
+    quorum_metrics ordinary = {0};
+    for (size_t f = 0; f < sizeof factors / sizeof *factors; f++) {
+        double y[] = {1.0, 2.0, 4.0}, mean[] = {1.5, 2.0, 3.0}, std[] = {0.5, 1.0, 1.0};
+        quorum_scores s = {0};
+        quorum_metrics r;
+        for (size_t i = 0; i < 3; i++) {
+            y[i] *= factors[f];
+            mean[i] *= factors[f];
+            std[i] *= factors[f];
+        }
+        quorum_scores_add(&s, 3, y, mean, std, 2.0 * factors[f], factors[f], NULL);
+        quorum_scores_finish(&s, &r);
+        if (f == 0)
+            ordinary = r;
+        assert_close(r.smse, ordinary.smse, 1e-12);
+        assert_close(r.msll, ordinary.msll, 1e-9);
+        assert_close(r.rmse / factors[f], ordinary.rmse, 1e-12);
+        assert_close(r.mae / factors[f], ordinary.mae, 1e-12);
+        assert_memory_equal(r.coverage, ordinary.coverage, sizeof r.coverage);
+    }
 }
 
 int main(void)
@@ -224,6 +324,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(far_queries_of_many_inputs_get_the_prior, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(predictions_that_overflow_are_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(predictions_do_not_depend_on_the_data_s_magnitude, set_up,
+                                        tear_down),
+        cmocka_unit_test(the_ends_of_the_range_can_be_standardised),
+        cmocka_unit_test_setup_teardown(a_target_that_varies_by_rounding_alone_is_refused, set_up,
+                                        tear_down),
+        cmocka_unit_test(scores_do_not_depend_on_the_target_s_magnitude),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
