@@ -44,9 +44,7 @@ def main():
     with common.Room() as root:
         tried = commands.make_commands(given, root)
         cases = list_cases(given, tried, root)
-        print(f"{len(tried)} commands, {len(cases)} cases", flush=True)
-        tally, left = common.run_cases(given, tried, cases, root, check_sentence)
-    return tally.finish(f" ({left} left out)" if left else "")
+        return common.run_faults(given, tried, cases, root, check_sentence)
 
 
 if __name__ == "__main__":

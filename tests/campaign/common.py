@@ -3,6 +3,7 @@ with faults preloaded, many at once, and counting how they ended.
 """
 import argparse
 import collections
+import concurrent.futures
 import gzip
 import multiprocessing
 import os
@@ -21,8 +22,9 @@ HANG_SECONDS = 10          # a command that takes longer hangs
 CALLS = ["memory", "thread", "open", "read", "write", "fsync", "rename", "link", "close",
          "truncate", "chmod", "seek", "stat"]     # as in fault.c
 SHOWN = 2                  # findings that are printed, of each kind
+SHOWN_KINDS = 40
 
-IDENTICAL, REFUSED, FAULT = "identical", "refused", "faults"
+IDENTICAL, REFUSED, HELD, FAULT = "identical", "refused", "held", "faults"
 
 
 def read_arguments(doc):
@@ -204,7 +206,7 @@ class Finding:
     """A fault: which command, which call was made to fail, and what was wrong."""
 
     def __init__(self, command, fault, why, err):
-        self.key = (command.name, fault.get("CALL"), fault.get("KIND"), why)
+        self.key = (command.name, fault.get("CALL"), fault.get("KIND"), why.split(":")[0])
         settings = " ".join(f"FAULT_{k}={v}" for k, v in fault.items())
         self.text = f"{why}: {settings} LD_PRELOAD=fault.so {command}\n      " + \
             err.decode(errors="replace").strip()[-300:].replace("\n", "\n      ")
@@ -247,7 +249,7 @@ class Tally:
 
     def finish(self, note=""):
         """Prints findings and counts; gives the exit code."""
-        for key, texts in sorted(self.findings.items(), key=str):
+        for key, texts in sorted(self.findings.items(), key=str)[:SHOWN_KINDS]:
             print(f"  {len(texts):5} x {' '.join(str(k) for k in key if k)}")
             for text in texts[:SHOWN]:
                 print(f"    {text}")
@@ -257,20 +259,38 @@ class Tally:
         return 1 if self.counts[FAULT] else 0
 
 
-def run_cases(given, commands, cases, root, sentence):
-    """All cases, or as many as the time allows; gives the tally and how many were left."""
-    tally = Tally([IDENTICAL, REFUSED, FAULT])
+def run_cases(given, commands, cases, root, tally, run, sentence=None):
+    """Runs all cases, or as many as the time allows, into the tally; gives how many were left."""
     end = time.monotonic() + (1e9 if given.short else given.seconds)
     done = 0
     with multiprocessing.Pool(given.jobs, start_worker,
                               (given, commands, root, sentence)) as pool:
-        for outcome, finding in pool.imap_unordered(run_case, cases, chunksize=4):
+        for outcome, finding in pool.imap_unordered(run, cases):
             tally.add(outcome, finding)
             done += 1
             if time.monotonic() > end:
                 pool.terminate()
                 break
-    return tally, len(cases) - done
+    return len(cases) - done
+
+
+def run_faults(given, commands, cases, root, sentence):
+    """Runs cases of (index of the command, fault) and judges each; gives the exit code."""
+    print(f"{len(commands)} commands, {len(cases)} cases", flush=True)
+    tally = Tally([IDENTICAL, REFUSED, FAULT])
+    left = run_cases(given, commands, cases, root, tally, run_case, sentence)
+    return tally.finish(f" ({left} left out)" if left else "")
+
+
+def run_checks(given, checks):
+    """checks: (name, function of no arguments that gives what is wrong, or None); the exit code."""
+    tally = Tally([HELD, FAULT])
+    with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
+        for name, wrong in pool.map(lambda check: (check[0], check[1]()), checks):
+            tally.add(FAULT if wrong else HELD)
+            if wrong:
+                tally.findings[name.split()[0],].append(f"{name}: {wrong}")
+    return tally.finish()
 
 
 def sample(count, few, draw):

@@ -3,7 +3,8 @@
  *   FAULT_CALL    which calls: memory, thread, or one of the names in `io_calls`
  *   FAULT_AT      the number of the call that fails, from 1; 0: none
  *   FAULT_STICKY  1: the later ones fail as well
- *   FAULT_KIND    EIO (default), ENOSPC, EINTR, or short (one byte is read or written)
+ *   FAULT_KIND    EIO (default), ENOSPC, EINTR, short (one byte is read or written), or kill (the
+ *                 process ends there and then)
  *   FAULT_UNDER   the directory, as an absolute path, whose files are meant; a relative path is too
  *   FAULT_COUNTS  a file for the numbers of calls, one `long` for each name in `call_names`
  *
@@ -102,7 +103,7 @@ static struct plan {
     fault_call call;
     long at; /* 0: none */
     int sticky;
-    int error; /* 0: a short transfer */
+    int error; /* 0: a short transfer; -1: kill */
     const char *under;
 } plan;
 
@@ -272,6 +273,8 @@ static long carry_out(int number, ucontext_t *context, long length)
 static long fail(const struct io_call *c, ucontext_t *context)
 {
     long length = (long)ARGUMENT(context, 2);
+    if (plan.error < 0)
+        syscall(SYS_kill, getpid(), SIGKILL);
     if (plan.error == 0)
         return carry_out(c->number, context, length > 1 ? 1 : length);
     if (c->call == CALL_CLOSE)
@@ -355,6 +358,8 @@ static int find_error(const char *kind)
 {
     if (kind && strcmp(kind, "short") == 0)
         return 0;
+    if (kind && strcmp(kind, "kill") == 0)
+        return -1;
     if (kind && strcmp(kind, "ENOSPC") == 0)
         return ENOSPC;
     return kind && strcmp(kind, "EINTR") == 0 ? EINTR : EIO;
