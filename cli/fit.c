@@ -43,32 +43,6 @@ static void smallest_and_largest(const quorum_info *info, size_t *smallest, size
 
 /* ---- What is said aloud ------------------------------------------------------ */
 
-/* "a, b, c", as far as there is room. */
-static void append_name(char *list, size_t size, const char *name)
-{
-    size_t used = strlen(list);
-    if (used + 1 < size)
-        snprintf(list + used, size - used, "%s%s", used ? ", " : "", name);
-}
-
-/* Names what QUORUM_AT_BOUND is about: irrelevant inputs are not an error. */
-static void say_bounds(const arguments *given, const quorum_info *info)
-{
-    char irrelevant[1024] = "", other[1024] = "";
-    for (size_t i = 0; i < info->inputs + 2; i++) {
-        if (!info->at_bound[i])
-            continue;
-        if (i < info->inputs && is_irrelevant(info, i))
-            append_name(irrelevant, sizeof irrelevant, input_name(info, i).text);
-        else
-            append_name(other, sizeof other, hyperparameter_name(info, i).text);
-    }
-    if (irrelevant[0])
-        note(given, "irrelevant inputs (the length-scale grew to its upper bound): %s", irrelevant);
-    if (other[0])
-        note(given, "on a bound of the range: %s", other);
-}
-
 static bool has_graph(const arguments *given)
 {
     return strcmp(quorum_options_get(given->options, "graph"), "none") != 0;
@@ -80,9 +54,7 @@ static void say_notes(const arguments *given, const fitted *f, const char *messa
     if (f->data->dropped)
         note(given, "%zu row%s with missing cells left out", f->data->dropped,
              plural(f->data->dropped));
-    if (f->status == QUORUM_AT_BOUND)
-        say_bounds(given, info);
-    else if (f->status > 0)
+    if (f->status > 0)
         note(given, "%s", message);
     if (info->train_experts && info->train_experts < info->experts)
         note(given,

@@ -29,12 +29,12 @@ name_text hyperparameter_name(const quorum_info *info, size_t i)
     return name;
 }
 
-bool is_irrelevant(const quorum_info *info, size_t d)
+bool is_flat(const quorum_info *info, size_t d)
 {
     return info->at_bound[d] > 0;
 }
 
-double relevance(const quorum_info *info, size_t d)
+double inverse_lengthscale_share(const quorum_info *info, size_t d)
 {
     double sum = 0.0;
     for (size_t i = 0; i < info->inputs; i++)

@@ -16,11 +16,12 @@ const char *target_name(const quorum_info *info);
 /* Number i of at_bound: "lengthscale:NAME", "signal_variance", "noise_variance". */
 name_text hyperparameter_name(const quorum_info *info, size_t i);
 
-/* The input's length-scale is at its upper bound: the function does not vary along it. */
-bool is_irrelevant(const quorum_info *info, size_t d);
+/* The input's length-scale is at its upper bound: the function hardly varies along it. */
+bool is_flat(const quorum_info *info, size_t d);
 
-/* 1/lengthscale as a share of the sum over all inputs. */
-double relevance(const quorum_info *info, size_t d);
+/* 1/lengthscale as a share of the sum over all inputs.  It says how quickly the function bends
+ * along an input, not how much the input matters: a strong straight line has a long one. */
+double inverse_lengthscale_share(const quorum_info *info, size_t d);
 
 /* Standard deviations in the target's units. */
 double signal_deviation(const quorum_info *info);

@@ -90,28 +90,29 @@ static void print_experts(const quorum_info *info, const size_range *r)
     printf("\n");
 }
 
-static double largest_relevance(const quorum_info *info)
+static double largest_share(const quorum_info *info)
 {
     double largest = 0.0;
     for (size_t d = 0; d < info->inputs; d++)
-        largest = relevance(info, d) > largest ? relevance(info, d) : largest;
+        largest = fmax(largest, inverse_lengthscale_share(info, d));
     return largest;
 }
 
 static void print_lengthscales(const quorum_info *info)
 {
-    static const char *const titles[] = {"input", "length-scale", "in its units", "relevance", ""};
-    double largest = largest_relevance(info);
+    static const char *const titles[] = {"input", "length-scale", "in its units",
+                                         "share of 1/length-scale", ""};
+    double largest = largest_share(info);
     table t;
     table_start(&t, "lrrrl", titles);
     for (size_t d = 0; d < info->inputs; d++) {
         char bar[24];
-        fill_bar(bar, relevance(info, d) / largest);
+        fill_bar(bar, inverse_lengthscale_share(info, d) / largest);
         table_add(&t, "%s", input_name(info, d).text);
         table_add(&t, "%.4g%s", info->lengthscale[d], info->at_bound[d] ? " (bound)" : "");
         table_add(&t, "%.4g", info->lengthscale[d] * info->x_scale[d]);
-        table_add(&t, "%.1f %%", 100.0 * relevance(info, d));
-        table_add(&t, "%s", is_irrelevant(info, d) ? "irrelevant" : bar);
+        table_add(&t, "%.1f %%", 100.0 * inverse_lengthscale_share(info, d));
+        table_add(&t, "%s", is_flat(info, d) ? "hardly any effect" : bar);
     }
     printf("\nHyperparameters, of standardised data and in the data's units\n");
     table_print(&t, stdout);
@@ -199,9 +200,9 @@ static void put_input(json_writer *w, const quorum_info *info, size_t d)
     put_input_name(w, info, d);
     json_member_number(w, "lengthscale", info->lengthscale[d]);
     json_member_number(w, "lengthscale_in_units", info->lengthscale[d] * info->x_scale[d]);
-    json_member_number(w, "relevance", relevance(info, d));
+    json_member_number(w, "inverse_lengthscale_share", inverse_lengthscale_share(info, d));
     json_member_flag(w, "at_bound", info->at_bound[d]);
-    json_member_flag(w, "irrelevant", is_irrelevant(info, d));
+    json_member_flag(w, "at_upper_bound", is_flat(info, d));
     json_member_number(w, "mean", info->x_mean[d]);
     json_member_number(w, "scale", info->x_scale[d]);
     json_end(w);
@@ -324,9 +325,11 @@ const command inspect_command = {
     .usage = "MODEL [--json]",
     .description =
         "Prints the sizes of the experts, the learned hyperparameters (of standardised data and "
-        "in the data's own units), how relevant each input is (1/length-scale; inputs whose "
-        "length-scale grew to the bound are irrelevant), and the experts ranked by importance in "
-        "the expert graph.",
+        "in the data's own units), each input's share of the inverse length-scales (how quickly "
+        "the "
+        "target bends along it, not how much it matters: a straight line has a long "
+        "length-scale; on the upper bound there is hardly any effect), and the experts ranked by "
+        "importance in the expert graph.",
     .option_names = "",
     .operands = operands,
     .flags = flags,

@@ -182,7 +182,7 @@ typedef struct {
     const double *lengthscale; /* inputs                                              */
     double signal_variance, noise_variance;
     const int *at_bound;            /* inputs + 2: lengthscales, signal, noise; -1 on the lower
-                                     bound, 1 on the upper (an irrelevant input), 0 between */
+                                     bound, 1 on the upper (hardly any effect), 0 between */
     const double *x_mean, *x_scale; /* inputs                                            */
     double y_mean, y_scale;
     double nlml;          /* what training made small: the negative log likelihood of

@@ -45,7 +45,7 @@ class QuorumWarning(UserWarning):
 
 
 class BoundWarning(QuorumWarning):
-    """Fit: some hyperparameters ended on a bound, for example of an irrelevant input."""
+    """Fit: some hyperparameters ended on a bound; the sentence names them."""
 
 
 class NoSignalWarning(QuorumWarning):

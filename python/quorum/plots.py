@@ -153,15 +153,20 @@ def plot_calibration(regressor, X, y, *, ax=None):
     return ax
 
 
+TITLES = {"experts": "Most important experts",
+          "inputs": "Inputs by inverse length-scale (not importance)"}
+
+
 def plot_importance(regressor, of="experts", *, ax=None):
-    """Bars of what matters most: experts by importance, or inputs by relevance.
+    """Bars of the experts by importance, or of the inputs by inverse length-scale.
 
     Parameters
     ----------
     regressor : QuorumRegressor
         Fitted.
     of : {"experts", "inputs"}, default="experts"
-        Which; at most the first 30 are shown.
+        Which; at most the first 30 are shown.  An inverse length-scale says how quickly the
+        target bends along an input, not how much the input matters.
     ax : matplotlib.axes.Axes, default=None
         Where to draw; None: a new figure.
 
@@ -174,7 +179,7 @@ def plot_importance(regressor, of="experts", *, ax=None):
         values, label = regressor.importance_, "importance (sum of absolute precisions)"
         names, order = [f"expert {i + 1}" for i in range(len(values))], regressor.ranking_
     elif of == "inputs":
-        values, label = 100 * regressor.relevance_, "relevance, % of the inverse length-scales"
+        values, label = 100 * regressor.inverse_lengthscale_share_, "share of 1/length-scale, %"
         names, order = _input_names(regressor), np.argsort(-values, kind="stable")
     else:
         raise ArgumentError(f'of="{of}" must be "experts" or "inputs"')
@@ -183,5 +188,5 @@ def plot_importance(regressor, of="experts", *, ax=None):
     ax.barh([names[i] for i in order], values[order], color=MIDDLE, edgecolor=DARK)
     ax.invert_yaxis()
     more = len(values) - len(order)
-    ax.set(xlabel=label, title=f"Most important {of}" + (f" ({more} more)" if more else ""))
+    ax.set(xlabel=label, title=TITLES[of] + (f" ({more} more)" if more else ""))
     return ax

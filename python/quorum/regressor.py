@@ -40,8 +40,9 @@ class QuorumRegressor(RegressorMixin, Parameters):
         Length-scales, for standardised inputs; times `x_scale_` they are in the inputs' units.
     signal_variance_, noise_variance_ : float
         For the standardised target; times ``y_scale_ ** 2`` they are in the target's units.
-    relevance_ : ndarray of shape (n_features_in_,)
-        Share of each input in the sum of inverse length-scales.
+    inverse_lengthscale_share_ : ndarray of shape (n_features_in_,)
+        Share of each input in the sum of inverse length-scales: how quickly the target bends
+        along it.  This is not its importance: a strong straight line has a small share.
     x_mean_, x_scale_ : ndarray of shape (n_features_in_,)
         By which inputs were standardised.
     y_mean_, y_scale_ : float
@@ -109,7 +110,8 @@ class QuorumRegressor(RegressorMixin, Parameters):
         self._model = model
         self.n_features_in_ = info["inputs"]
         self.n_experts_ = len(info["experts"])
-        self.relevance_ = 1 / info["lengthscale"] / (1 / info["lengthscale"]).sum()
+        self.inverse_lengthscale_share_ = \
+            1 / info["lengthscale"] / (1 / info["lengthscale"]).sum()
         for name in ("kernel", "lengthscale", "signal_variance", "noise_variance", "x_mean",
                      "x_scale", "y_mean", "y_scale", "experts", "precision", "importance",
                      "ranking", "alpha", "nlml"):

@@ -2,6 +2,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from conftest import make_data, small
 
@@ -77,3 +78,15 @@ def test_events_are_warnings():
         small().fit(X, rng.standard_normal(200))
     assert caught[0].filename == __file__
     assert issubclass(quorum.BoundWarning, UserWarning)
+
+
+def test_a_bound_warning_names_what_is_on_its_bound():
+    rng = np.random.default_rng(1)
+    X = pd.DataFrame(rng.uniform(size=(400, 3)), columns=["height", "useless", "width"])
+    y = pd.Series(np.sin(6 * X["height"]) + X["width"] ** 2, name="area")
+    with pytest.warns(quorum.BoundWarning) as caught:
+        small(n_experts=1).fit(X, y)
+    sentence = str(caught[0].message)
+    assert "(the target hardly changes with these inputs): useless" in sentence
+    assert "noise variance (lower)" in sentence and "height" not in sentence
+    assert caught[0].filename == __file__

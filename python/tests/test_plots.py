@@ -63,5 +63,6 @@ def test_plot_importance(fitted):
     ax = quorum.plot_importance(fitted, of="inputs", ax=own)
     assert ax is own and ax.get_yticklabels()[0].get_text() == "x1"
     assert sum(bar.get_width() for bar in ax.patches) == pytest.approx(100)
+    assert "1/length-scale" in ax.get_xlabel() and "not importance" in ax.get_title()
     with pytest.raises(quorum.ArgumentError, match="experts"):
         quorum.plot_importance(fitted, of="rows")

@@ -18,7 +18,9 @@ def test_attributes(data, fitted):
     np.testing.assert_allclose(fitted.x_mean_, X.mean(0))
     np.testing.assert_allclose(fitted.x_scale_, X.std(0))
     np.testing.assert_allclose([fitted.y_mean_, fitted.y_scale_], [y.mean(), y.std()])
-    assert fitted.relevance_.sum() == pytest.approx(1) and fitted.relevance_.argmax() == 0
+    share = fitted.inverse_lengthscale_share_
+    np.testing.assert_allclose(share, (1 / fitted.lengthscale_) / (1 / fitted.lengthscale_).sum())
+    assert share.argmax() == 0 and not hasattr(fitted, "relevance_")
     noise = np.sqrt(fitted.noise_variance_) * fitted.y_scale_
     assert noise == pytest.approx(0.1, rel=0.2)
     omega = fitted.precision_

@@ -348,17 +348,6 @@ static quorum_status remember_options(quorum_model *m, const quorum_options *opt
     return status;
 }
 
-static quorum_status say_bounds(const quorum_model *m)
-{
-    for (size_t i = 0; i < m->D + 2; i++)
-        if (m->at_bound[i])
-            return failure(QUORUM_AT_BOUND, "%s ended on a bound of its range",
-                           i < m->D    ? "a length-scale (an input that does not matter)"
-                           : i == m->D ? "the signal variance"
-                                       : "the noise variance");
-    return QUORUM_OK;
-}
-
 /* table -> standardise -> kernel and theta -> partition -> overlap -> graph of the experts
  * (train=parts, the paper's way: theta after the partition) */
 static quorum_status fit(quorum_model *m, const sliced_rows *given, const char *const *names,
@@ -400,7 +389,7 @@ static quorum_status fit(quorum_model *m, const sliced_rows *given, const char *
         TRY_OR_DONE(model_calibrate(m, options));
     m->seconds_calibrate = wall_seconds() - then;
     m->seconds_total = wall_seconds() - start;
-    status = event != QUORUM_OK ? event : s->theta[0] == '\0' ? say_bounds(m) : QUORUM_OK;
+    status = event != QUORUM_OK ? event : s->theta[0] == '\0' ? model_say_bounds(m) : QUORUM_OK;
 done:
     checkpoint_close(kept);
     mem_free(Z);

@@ -113,6 +113,11 @@ void rows_home_free(rows_home *h);
 /* Scaled reference inputs, padded to QUERY_MULTIPLE; free with points_free. */
 quorum_status model_reference_points(const quorum_model *m, points *out);
 
+/* ---- bounds.c ---- */
+
+/* QUORUM_AT_BOUND with a sentence that names all hyperparameters on a bound, or QUORUM_OK. */
+quorum_status model_say_bounds(const quorum_model *m);
+
 /* ---- calibrate.c ---- */
 
 quorum_status model_calibrate(quorum_model *m, const quorum_options *options);

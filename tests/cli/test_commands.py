@@ -84,14 +84,15 @@ def test_fit_is_reproducible(tmp_path, data):
                 assert np.array_equal(a[key], b[key]), key
 
 
-def test_fit_names_irrelevant_inputs(tmp_path):
+def test_fit_names_inputs_on_the_bound(tmp_path):
     rows = make_rows(400, seed=8)
     noise = np.random.default_rng(9).uniform(-1, 1, (400, 1))
     path = write_csv(tmp_path / "t.csv", np.hstack([noise, rows]), header="useless,a,b,y")
     result = run("fit", path, "-o", tmp_path / "m.npz", "--experts", 2, "--json")
     if "lengthscale:useless" in result.json()["at_bound"]:
-        assert "irrelevant inputs (the length-scale grew to its upper bound): useless" in result.err
-        assert "irrelevant" in run("inspect", tmp_path / "m.npz").out
+        assert ("length-scales on their upper bound (the target hardly changes with these inputs): "
+                "useless") in result.err
+        assert "hardly any effect" in run("inspect", tmp_path / "m.npz").out
     else:
         assert result.json()["lengthscale"][0] > 5 * result.json()["lengthscale"][1]
 
@@ -460,7 +461,7 @@ def test_inspect_json(data):
     for d, h in enumerate(model["hyperparameters"]):
         assert np.isclose(h["mean"], train[:, d].mean(), rtol=1e-9)
         assert np.isclose(h["lengthscale_in_units"], h["lengthscale"] * h["scale"])
-    assert np.isclose(sum(h["relevance"] for h in model["hyperparameters"]), 1.0)
+    assert np.isclose(sum(h["inverse_lengthscale_share"] for h in model["hyperparameters"]), 1.0)
     scores = model["kernel_scores"]
     assert not scores or sorted(scores) == ["matern12", "matern32", "matern52", "se"]
     assert model["spread"] is None or model["spread"] > 0

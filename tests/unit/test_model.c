@@ -770,11 +770,38 @@ static void a_graph_can_be_learned_on_other_inputs(void **state)
     quorum_model_free(m);
 }
 
+/* Every hyperparameter on a bound is named, as far as there is room. */
+static void bounds_are_named(void **state)
+{
+    (void)state;
+    enum { INPUTS = 60 };
+    char *names[INPUTS + 1], text[INPUTS + 1][32];
+    int at_bound[INPUTS + 2] = {[1] = -1, [INPUTS] = 1, [INPUTS + 1] = -1};
+    quorum_model m = {.D = INPUTS, .names = names, .at_bound = at_bound};
+    for (size_t i = 0; i <= INPUTS; i++) {
+        snprintf(text[i], sizeof text[i], "a long name of input %zu", i);
+        names[i] = text[i];
+    }
+    assert_int_equal(model_say_bounds(&m), QUORUM_AT_BOUND);
+    assert_string_equal(quorum_message(), "on a bound of the range: a long name of input 1 "
+                                          "(length-scale, lower), signal variance (upper), noise "
+                                          "variance (lower)");
+    for (size_t i = 2; i < INPUTS; i++)
+        at_bound[i] = 1;
+    assert_int_equal(model_say_bounds(&m), QUORUM_AT_BOUND);
+    assert_says("length-scales on their upper bound (the target hardly changes with these inputs): "
+                "a long name of input 2, a long name of input 3, ");
+    assert_says(", ...; on a bound of the range: a long name of input 1 (length-scale, lower)");
+    memset(at_bound, 0, sizeof at_bound);
+    assert_ok(model_say_bounds(&m));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(bounds_are_named),
         TEST(a_saved_model_predicts_the_same_bits),
         TEST(inspect_says_where_rows_and_names_come_from),
         TEST(intervals_are_those_of_a_gaussian),
