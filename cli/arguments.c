@@ -89,9 +89,8 @@ static int set_flag(arguments *given, int i, const char *value)
     given->values[i] = value;
     if (!f->library)
         return EXIT_DONE;
-    if (quorum_options_set(given->options, f->name, value) < 0)
-        return usage_error(given->command, "--%s: %s", f->name, library_complaint(f->name));
-    return EXIT_DONE;
+    quorum_status status = quorum_options_set(given->options, f->name, value);
+    return status < 0 ? option_failure(given, f->name, status) : EXIT_DONE;
 }
 
 static int needs_value(const arguments *given, int i)
@@ -132,7 +131,9 @@ static int parse_letters(scanner *s, const char *word)
         if (i < 0)
             return usage_error(given->command, "-%c: no such option", *letter);
         if (!given->flags[i].placeholder) {
-            set_flag(given, i, "true");
+            int code = set_flag(given, i, "true");
+            if (code != EXIT_DONE)
+                return code;
             continue;
         }
         if (letter[1])
@@ -199,7 +200,7 @@ int arguments_parse(const command *c, int argc, char **argv, arguments *given)
     given->flag_count = collect_flags(c, given->flags);
     given->options = quorum_options_new();
     if (!given->options)
-        return failure(given, "out of memory");
+        return failure(given, "out of memory for the options");
     scanner s = {argv, argc, 0, given};
     int code = parse_words(&s);
     given->help = argument_value(given, "help") != NULL;

@@ -25,8 +25,11 @@ static void make_data(demo *d, const arguments *given)
 static quorum_status fit(demo *d, const arguments *given)
 {
     static const char *const names[] = {"x", "y"};
-    if (!argument_value(given, "experts"))
-        quorum_options_set(given->options, "experts", "20");
+    if (!argument_value(given, "experts")) {
+        quorum_status status = quorum_options_set(given->options, "experts", "20");
+        if (status < 0)
+            return status;
+    }
     return quorum_fit(d->x, d->y, DEMO_TRAIN, 1, names, given->options, &d->model);
 }
 
@@ -56,7 +59,7 @@ contender_text contender_name(const contender *c)
     return name;
 }
 
-static void print_scores(const contenders *all)
+static int print_scores(const contenders *all, const arguments *given)
 {
     static const char *const titles[] = {"method", "SMSE", "MSLL", "MAE", "95 %", "seconds"};
     table t;
@@ -70,23 +73,25 @@ static void print_scores(const contenders *all)
         table_add(&t, "%.1f", 100.0 * c->metrics.coverage[2]);
         table_add(&t, "%.2f", c->report.seconds);
     }
-    table_print(&t, stdout);
-    table_free(&t);
+    return table_finish(&t, given);
 }
 
-static void print_story(const demo *d, const quorum_info *info, const char *picture)
+static int print_story(const demo *d, const arguments *given, const quorum_info *info,
+                       const char *picture)
 {
     printf("%d points of the paper's function on [0, 1] with noise %.1f, %zu experts (%s), fitted "
            "in %.2f s.\n",
            DEMO_TRAIN, DEMO_NOISE, info->experts, info->partition, info->seconds_total);
     printf("Scores on %d points of [%.1f, %.1f], of which the experts have seen [0, 1] only:\n\n",
            DEMO_TEST, DEMO_LOW, DEMO_HIGH);
-    print_scores(&d->all);
+    if (print_scores(&d->all, given) != EXIT_DONE)
+        return EXIT_FAILED;
     printf("\nSMSE: squared error over variance, 0 is perfect.  MSLL: log loss against a plain\n"
            "Gaussian, the lower the better.  95 %%: share of points inside the 95 %% interval.\n"
            "Best by MSLL: %s.  The picture of the fits is in %s\n",
-           contender_name(best_contender(&d->all)).text, picture);
+           contender_name(best_contender(&d->all)).text, shown(picture).text);
     printf("\nNext: quorum fit your.csv -o model.npz\n");
+    return EXIT_DONE;
 }
 
 /* DIR/demo.svg; the directory is made when it is not there. */
@@ -113,8 +118,7 @@ static int tell(const demo *d, const arguments *given, const char *path)
     contenders_say_events(&d->all, given);
     if (argument_value(given, "json"))
         return contenders_as_json(&d->all, given);
-    print_story(d, &info, path);
-    return EXIT_DONE;
+    return print_story(d, given, &info, path);
 }
 
 static int fit_score_draw(demo *d, const arguments *given, const char *path)
@@ -157,7 +161,7 @@ static int run_demo(const arguments *given)
         return code;
     demo *d = calloc(1, sizeof *d);
     if (!d)
-        return failure(given, "out of memory");
+        return failure(given, "out of memory for the demonstration");
     code = enter_contenders(&d->all, given);
     if (code == EXIT_DONE)
         code = fit_score_draw(d, given, path);

@@ -160,7 +160,7 @@ int draw_demo(const demo *d, const arguments *given, const char *path)
     output out;
     curve *v = malloc(sizeof *v);
     if (!v)
-        return failure(given, "out of memory");
+        return failure(given, "out of memory for the picture");
     int code = output_open(&out, given, path);
     if (code == EXIT_DONE) {
         quorum_status status = draw_all(d, given->options, out.file, v);

@@ -39,7 +39,10 @@ static int score_rows(work *w, const arguments *given)
 
 static int score_all(work *w, const arguments *given)
 {
-    size_t block = contenders_block_rows(&w->all, w->model, given->options);
+    size_t block;
+    quorum_status status = contenders_block_rows(&w->all, w->model, given->options, &block);
+    if (status < 0)
+        return library_failure(given, status);
     size_t limit = rows_limit(block, given);
     int code;
     while ((code = rows_next(&w->rows, limit, given)) == EXIT_DONE && w->rows.count > 0)
@@ -51,7 +54,7 @@ static int score_all(work *w, const arguments *given)
     return code;
 }
 
-static void print_scores(const contenders *all)
+static int print_scores(const contenders *all, const arguments *given)
 {
     static const char *const titles[] = {"method", "select", "space", "SMSE",    "MSLL",
                                          "MAE",    "RMSE",   "NLPD",  "CRPS",    "50 %",
@@ -72,8 +75,7 @@ static void print_scores(const contenders *all)
         table_add(&t, "%.1f", c->report.experts_used);
         table_add(&t, "%.2f", c->report.seconds);
     }
-    table_print(&t, stdout);
-    table_free(&t);
+    return table_finish(&t, given);
 }
 
 static int tell(work *w, const arguments *given)
@@ -84,8 +86,7 @@ static int tell(work *w, const arguments *given)
     contenders_say_events(&w->all, given);
     if (argument_value(given, "json"))
         return contenders_as_json(&w->all, given);
-    print_scores(&w->all);
-    return EXIT_DONE;
+    return print_scores(&w->all, given);
 }
 
 static int run_evaluate(const arguments *given)

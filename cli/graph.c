@@ -36,8 +36,9 @@ static int parse_select(const arguments *given, expert_graph *g, bool *from_bott
     const char *select = argument_value(given, "select");
     if (!select)
         select = "graph:0.8";
-    if (quorum_options_set(given->options, "select", select) < 0)
-        return usage_error(given->command, "--select: %s", library_complaint("select"));
+    quorum_status status = quorum_options_set(given->options, "select", select);
+    if (status < 0)
+        return option_failure(given, "select", status);
     const char *colon = strchr(select, ':');
     size_t length = colon ? (size_t)(colon - select) : 0;
     bool worst = length == 5 && strncmp(select, "worst", 5) == 0;
@@ -59,7 +60,7 @@ static int mark_selected(expert_graph *g, const arguments *given, bool from_bott
     size_t experts = g->info.experts, count = share_of(experts, g->alpha);
     g->selected = calloc(experts, sizeof *g->selected);
     if (!g->selected)
-        return failure(given, "out of memory");
+        return failure(given, "out of memory for the choice of experts");
     for (size_t k = 0; k < count; k++)
         g->selected[g->info.ranking[from_bottom ? experts - 1 - k : k]] = true;
     return EXIT_DONE;
@@ -127,17 +128,25 @@ static void mark_best(expert_graph *g)
     }
 }
 
+/* Options for the means of one expert at a time. */
+static quorum_status predict_alone(quorum_options *options)
+{
+    quorum_status status = quorum_options_set(options, "method", "poe");
+    if (status >= 0)
+        status = quorum_options_set(options, "select", "expert:1");
+    return status < 0 ? status : quorum_options_set(options, "mean-only", "true");
+}
+
 static int test_experts(work *w, const arguments *given, const char *path)
 {
     expert_graph *g = &w->graph;
     g->mse = calloc(g->info.experts, sizeof *g->mse);
     g->best = calloc(g->info.experts, sizeof *g->best);
     if (!g->mse || !g->best)
-        return failure(given, "out of memory");
-    quorum_options_set(given->options, "method", "poe");
-    quorum_options_set(given->options, "select", "expert:1");
-    quorum_options_set(given->options, "mean-only", "true");
-    quorum_status status = rows_open(&w->rows, path, w->model, true, 1, given);
+        return failure(given, "out of memory for the errors of %zu experts", g->info.experts);
+    quorum_status status = predict_alone(given->options);
+    if (status >= 0)
+        status = rows_open(&w->rows, path, w->model, true, 1, given);
     int code = status < 0 ? library_failure(given, status) : score_experts(w, given);
     if (code != EXIT_DONE)
         return code;

@@ -10,15 +10,24 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* Its input and output; an errno or 0. */
+static int set_actions(posix_spawn_file_actions_t *actions, int in, int out)
+{
+    int error = posix_spawn_file_actions_adddup2(actions, in, STDIN_FILENO);
+    return error ? error : posix_spawn_file_actions_adddup2(actions, out, STDOUT_FILENO);
+}
+
 /* Starts `neato -Tsvg`, reading from `in` and writing to `out`; an errno or 0. */
 static int start_neato(int in, int out, pid_t *child)
 {
     char *const argv[] = {"neato", "-Tsvg", NULL};
     posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
-    int error = posix_spawnp(child, "neato", &actions, NULL, argv, environ);
+    int error = posix_spawn_file_actions_init(&actions);
+    if (error)
+        return error;
+    error = set_actions(&actions, in, out);
+    if (!error)
+        error = posix_spawnp(child, "neato", &actions, NULL, argv, environ);
     posix_spawn_file_actions_destroy(&actions);
     return error;
 }
@@ -31,14 +40,29 @@ static int cannot_start(const arguments *given, int error)
     return failure(given, "Graphviz's 'neato' cannot be started: %s", strerror(error));
 }
 
-static int wait_for(const arguments *given, pid_t child)
+static bool ends_well(pid_t child)
 {
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-        return EXIT_DONE;
-    return failure(given, "Graphviz's 'neato' failed; write .dot to see the graph as it got it");
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* All of the graph; an errno or 0. */
+static int send_graph(int end, const expert_graph *g)
+{
+    FILE *file = fdopen(end, "w");
+    if (!file) {
+        int error = errno;
+        close(end);
+        return error;
+    }
+    errno = 0;
+    write_dot(file, g);
+    bool failed = ferror(file) != 0;
+    if (fclose(file) != 0 || failed)
+        return errno ? errno : EIO;
+    return 0;
 }
 
 int draw_with_graphviz(const arguments *given, FILE *file, const expert_graph *g)
@@ -53,14 +77,13 @@ int draw_with_graphviz(const arguments *given, FILE *file, const expert_graph *g
         close(ends[1]);
         return cannot_start(given, error);
     }
-    FILE *pipe_end = fdopen(ends[1], "w");
-    void (*before)(int) = signal(SIGPIPE, SIG_IGN); /* its early end is reported by wait_for */
-    if (pipe_end) {
-        write_dot(pipe_end, g);
-        fclose(pipe_end);
-    } else {
-        close(ends[1]);
-    }
+    void (*before)(int) = signal(SIGPIPE, SIG_IGN); /* its early end is seen by ends_well */
+    error = send_graph(ends[1], g);
     signal(SIGPIPE, before);
-    return wait_for(given, child);
+    bool drawn = ends_well(child);
+    if (error && (drawn || error != EPIPE))
+        return failure(given, "the graph cannot be sent to Graphviz: %s", strerror(error));
+    return drawn ? EXIT_DONE
+                 : failure(given, "Graphviz's 'neato' failed; write .dot to see the graph as it "
+                                  "got it");
 }

@@ -63,7 +63,7 @@ static double experts_per_row(const quorum_info *info)
 static void print_experts(const quorum_info *info, const size_range *r)
 {
     printf("rows        %zu\ninputs      %zu\ntarget      %s\n", info->rows, info->inputs,
-           target_name(info));
+           shown(target_name(info)).text);
     printf("experts     %zu (%s), rows each: %zu smallest, %g median, %zu largest\n", info->experts,
            info->partition, r->smallest, r->median, r->largest);
     if (experts_per_row(info) > 1.0)
@@ -98,7 +98,7 @@ static double largest_share(const quorum_info *info)
     return largest;
 }
 
-static void print_lengthscales(const quorum_info *info)
+static int print_lengthscales(const arguments *given, const quorum_info *info)
 {
     static const char *const titles[] = {"input", "length-scale", "in its units",
                                          "share of 1/length-scale", ""};
@@ -115,8 +115,7 @@ static void print_lengthscales(const quorum_info *info)
         table_add(&t, "%s", is_flat(info, d) ? "hardly any effect" : bar);
     }
     printf("\nHyperparameters, of standardised data and in the data's units\n");
-    table_print(&t, stdout);
-    table_free(&t);
+    return table_finish(&t, given);
 }
 
 static void print_variances(const quorum_info *info)
@@ -124,13 +123,13 @@ static void print_variances(const quorum_info *info)
     const char *bound[] = {"", " (bound)"};
     printf("signal variance  %.4g%s, standard deviation %.4g in units of %s\n",
            info->signal_variance, bound[info->at_bound[info->inputs] != 0], signal_deviation(info),
-           target_name(info));
+           shown(target_name(info)).text);
     printf("noise variance   %.4g%s, standard deviation %.4g in units of %s\n",
            info->noise_variance, bound[info->at_bound[info->inputs + 1] != 0],
-           noise_deviation(info), target_name(info));
+           noise_deviation(info), shown(target_name(info)).text);
 }
 
-static void print_ranking(const quorum_info *info)
+static int print_ranking(const arguments *given, const quorum_info *info)
 {
     static const char *const titles[] = {"rank", "expert", "rows", "importance", ""};
     double largest = info->importance[info->ranking[0]];
@@ -151,8 +150,7 @@ static void print_ranking(const quorum_info *info)
            info->edges, pairs, plural(pairs));
     if (info->edges == 0 && info->experts > 1)
         printf("(no edges: the ranking is by the variance that each expert explains)\n");
-    table_print(&t, stdout);
-    table_free(&t);
+    return table_finish(&t, given);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------ */
@@ -288,12 +286,12 @@ static int tell(const arguments *given, const quorum_info *info)
     if (argument_value(given, "json"))
         return print_as_json(given, info, &range);
     print_experts(info, &range);
-    print_lengthscales(info);
+    if (print_lengthscales(given, info) != EXIT_DONE)
+        return EXIT_FAILED;
     print_variances(info);
     if (info->precision)
-        print_ranking(info);
-    else
-        printf("\nExpert graph: left out with so many experts (see quorum fit --help, --graph)\n");
+        return print_ranking(given, info);
+    printf("\nExpert graph: left out with so many experts (see quorum fit --help, --graph)\n");
     return EXIT_DONE;
 }
 

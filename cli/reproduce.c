@@ -136,7 +136,8 @@ static int run_reproduce(const arguments *given)
         code = find_experiments(given, self, directory);
     if (code != EXIT_DONE)
         return code;
-    setenv("QUORUM", self, 1);
+    if (setenv("QUORUM", self, 1) != 0)
+        return failure(given, "out of memory for the environment");
     return start(given, directory);
 }
 

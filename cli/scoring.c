@@ -53,10 +53,10 @@ static int make_list(const arguments *given, const char *name, const char *text,
         split_commas(text, l);
     if (l->count == 0)
         return usage_error(given->command, "--%s: the list is empty", name);
-    for (size_t i = 0; i < l->count; i++)
-        if (quorum_options_set(given->options, name, l->item[i]) < 0)
-            return usage_error(given->command, "--%s: %s", name, library_complaint(name));
-    return EXIT_DONE;
+    quorum_status status = QUORUM_OK;
+    for (size_t i = 0; i < l->count && status >= 0; i++)
+        status = quorum_options_set(given->options, name, l->item[i]);
+    return status < 0 ? option_failure(given, name, status) : EXIT_DONE;
 }
 
 /* NAME* is NAME with select graph:0.8 unless another selection is given. */
@@ -71,7 +71,7 @@ int contenders_add(contenders *all, const arguments *given, const char *method, 
 {
     contender *more = realloc(all->items, (all->count + 1) * sizeof *more);
     if (!more)
-        return failure(given, "out of memory");
+        return failure(given, "out of memory for the methods");
     contender *c = &more[all->count++];
     memset(c, 0, sizeof *c);
     snprintf(c->method, sizeof c->method, "%s", method);
@@ -123,16 +123,18 @@ quorum_status contender_apply(const contender *c, quorum_options *options)
     return status;
 }
 
-size_t contenders_block_rows(const contenders *all, const quorum_model *model,
-                             quorum_options *options)
+quorum_status contenders_block_rows(const contenders *all, const quorum_model *model,
+                                    quorum_options *options, size_t *smallest)
 {
-    size_t smallest = 0;
-    for (size_t i = 0; i < all->count; i++) {
-        contender_apply(&all->items[i], options);
+    quorum_status status = QUORUM_OK;
+    *smallest = 0;
+    for (size_t i = 0; i < all->count && status >= 0; i++) {
+        status = contender_apply(&all->items[i], options);
         size_t rows = quorum_block_rows(model, options);
-        smallest = i == 0 || rows < smallest ? rows : smallest;
+        *smallest = i == 0 || rows < *smallest ? rows : *smallest;
     }
-    return smallest ? smallest : 1;
+    *smallest = *smallest ? *smallest : 1;
+    return status;
 }
 
 /* Adds the rows to the scores and, of calibrated predictions, to those before it. */

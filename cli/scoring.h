@@ -37,8 +37,8 @@ int contenders_add(contenders *all, const arguments *given, const char *method, 
 quorum_status contender_apply(const contender *c, quorum_options *options);
 
 /* The smallest quorum_block_rows of all contenders. */
-size_t contenders_block_rows(const contenders *all, const quorum_model *model,
-                             quorum_options *options);
+quorum_status contenders_block_rows(const contenders *all, const quorum_model *model,
+                                    quorum_options *options, size_t *smallest);
 
 /* Predicts the rows with every contender and adds up the scores.  mean and std
  * are room for `rows` values. */

@@ -1,9 +1,10 @@
 #include "table.h"
 
+#include "io/plain_text.h"
+#include "talk.h"
 #include "wrap.h"
 
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,8 +13,10 @@ static char *next_cell(table *t)
     if (t->cells == t->capacity) {
         size_t capacity = t->capacity ? 2 * t->capacity : 128;
         void *grown = realloc(t->cell, capacity * sizeof *t->cell);
-        if (!grown)
+        if (!grown) {
+            t->failed = true;
             return NULL;
+        }
         t->cell = grown;
         t->capacity = capacity;
     }
@@ -31,13 +34,14 @@ void table_start(table *t, const char *align, const char *const *titles)
 
 void table_add(table *t, const char *format, ...)
 {
-    char *cell = next_cell(t);
+    char text[4 * CELL_SIZE], *cell = next_cell(t);
     if (!cell)
         return;
     va_list args;
     va_start(args, format);
-    vsnprintf(cell, CELL_SIZE, format, args);
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    plain_text_copy(cell, CELL_SIZE, text);
 }
 
 static size_t column_width(const table *t, size_t column)
@@ -69,7 +73,7 @@ static void print_row(const table *t, FILE *file, const size_t *width, size_t fi
     fputc('\n', file);
 }
 
-void table_print(const table *t, FILE *file)
+static void print_rows(const table *t, FILE *file)
 {
     size_t width[MAX_COLUMNS];
     for (size_t c = 0; c < t->columns && c < MAX_COLUMNS; c++)
@@ -78,8 +82,12 @@ void table_print(const table *t, FILE *file)
         print_row(t, file, width, first);
 }
 
-void table_free(table *t)
+int table_finish(table *t, const arguments *given)
 {
+    int code = t->failed ? failure(given, "out of memory for the table") : EXIT_DONE;
+    if (code == EXIT_DONE)
+        print_rows(t, stdout);
     free(t->cell);
     memset(t, 0, sizeof *t);
+    return code;
 }

@@ -1,20 +1,35 @@
 #include "talk.h"
 
 #include "interrupt.h"
+#include "io/plain_text.h"
 #include "progress.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+enum { SENTENCE = 3 * PATH_MAX };
+
+/* "quorum COMMAND: sentence": names and cells of files are in it, so it goes out without
+ * control characters, on one line. */
+static void say(const char *name, const char *mark, const char *end, const char *format,
+                va_list args)
+{
+    char text[SENTENCE], plain[SENTENCE + 64];
+    vsnprintf(text, sizeof text, format, args);
+    plain_text_copy(plain, sizeof plain, text);
+    progress_hide();
+    fprintf(stderr, "quorum %s: %s%s%s\n", name, mark, plain, end);
+}
+
 int usage_error(const command *c, const char *format, ...)
 {
+    char end[64];
     va_list args;
     va_start(args, format);
-    progress_hide();
-    fprintf(stderr, "quorum %s: ", c->name);
-    vfprintf(stderr, format, args);
-    fprintf(stderr, "; try 'quorum %s --help'\n", c->name);
+    snprintf(end, sizeof end, "; try 'quorum %s --help'", c->name);
+    say(c->name, "", end, format, args);
     va_end(args);
     return EXIT_USAGE;
 }
@@ -23,12 +38,16 @@ int failure(const arguments *given, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    progress_hide();
-    fprintf(stderr, "quorum %s: ", given->command->name);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    say(given->command->name, "", "", format, args);
     va_end(args);
     return EXIT_FAILED;
+}
+
+int option_failure(const arguments *given, const char *name, quorum_status status)
+{
+    if (status == QUORUM_E_MEMORY)
+        return failure(given, "%s", quorum_message());
+    return usage_error(given->command, "--%s: %s", name, library_complaint(name));
 }
 
 int library_failure(const arguments *given, quorum_status status)
@@ -51,10 +70,7 @@ void note(const arguments *given, const char *format, ...)
         return;
     va_list args;
     va_start(args, format);
-    progress_hide();
-    fprintf(stderr, "quorum %s: note: ", given->command->name);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    say(given->command->name, "note: ", "", format, args);
     va_end(args);
 }
 
@@ -64,10 +80,7 @@ void detail(const arguments *given, const char *format, ...)
         return;
     va_list args;
     va_start(args, format);
-    progress_hide();
-    fprintf(stderr, "quorum %s: ", given->command->name);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    say(given->command->name, "", "", format, args);
     va_end(args);
 }
 
@@ -78,6 +91,15 @@ void detail_settings(const arguments *given)
         if (given->flags[i].library && given->values[i])
             detail(given, "%s = %s", given->flags[i].name,
                    quorum_options_get(given->options, given->flags[i].name));
+}
+
+shown_text shown(const char *text)
+{
+    shown_text out;
+    size_t length = strlen(text), fits = plain_text_copy(out.text, sizeof out.text - 3, text);
+    if (fits < length)
+        memcpy(out.text + strlen(out.text), "...", 4);
+    return out;
 }
 
 const char *plural(size_t count)

@@ -11,6 +11,10 @@ int usage_error(const command *c, const char *format, ...) __attribute__((format
 /* A failure at work; returns EXIT_FAILED. */
 int failure(const arguments *given, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* An option that the library refused: a usage error, unless memory ran out; returns the
+ * exit code. */
+int option_failure(const arguments *given, const char *name, quorum_status status);
+
 /* The library's sentence for its last failure; returns the exit code that
  * belongs to the status: 1, or 128 + the signal after an interruption. */
 int library_failure(const arguments *given, quorum_status status);
@@ -26,6 +30,13 @@ void detail(const arguments *given, const char *format, ...) __attribute__((form
 
 /* With --verbose: the options that differ from their defaults, and the machine's BLAS. */
 void detail_settings(const arguments *given);
+
+/* A name as it may be printed among results: without control characters, which a terminal would
+ * obey.  The functions above do the same to all that they print. */
+typedef struct {
+    char text[1024];
+} shown_text;
+shown_text shown(const char *text);
 
 /* "1 row", "2 rows": the plural's s, or "". */
 const char *plural(size_t count);

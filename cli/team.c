@@ -18,11 +18,15 @@ int team_check(const command *c)
 void team_tell(const arguments *given)
 {
     size_t size = (size_t)quorum_team_size();
-    quorum_team_usage *usage = size > 1 && given->verbose ? calloc(size, sizeof *usage) : NULL;
-    if (!usage)
+    if (size <= 1 || !given->verbose)
         return;
-    quorum_team_account(usage);
-    for (size_t r = 0; r < size; r++) {
+    quorum_team_usage *usage = calloc(size, sizeof *usage);
+    bool all = team_code(usage ? EXIT_DONE : EXIT_FAILED) == EXIT_DONE; /* accounts are exchanged */
+    if (all)
+        quorum_team_account(usage);
+    else
+        note(given, "out of memory for the accounts of the ranks");
+    for (size_t r = 0; all && r < size; r++) {
         const quorum_team_usage *u = &usage[r];
         detail(
             given,
