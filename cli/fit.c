@@ -72,11 +72,12 @@ static void print_summary(const arguments *given, const fitted *f)
     size_t smallest, largest;
     smallest_and_largest(info, &smallest, &largest);
     printf("%zu row%s, %zu input%s, target %s\n", info->rows, plural(info->rows), info->inputs,
-           plural(info->inputs), target_name(info));
+           plural(info->inputs), shown(target_name(info)).text);
     printf("%zu expert%s (%s), %zu to %zu rows each\n", info->experts, plural(info->experts),
            info->partition, smallest, largest);
     printf("kernel %s, signal %.4g, noise %.4g (standard deviations, in units of %s)\n",
-           info->kernel, signal_deviation(info), noise_deviation(info), target_name(info));
+           info->kernel, signal_deviation(info), noise_deviation(info),
+           shown(target_name(info)).text);
     printf("negative log marginal likelihood %.6g after %d evaluation%s\n", info->nlml,
            info->evaluations, plural((size_t)info->evaluations));
     if (has_graph(given))
@@ -87,7 +88,7 @@ static void print_summary(const arguments *given, const fitted *f)
     if (info->calibration_rows)
         printf(", calibrate %.2f", info->seconds_calibrate);
     printf("\n");
-    printf("model written to %s\n", argument_value(given, "output"));
+    printf("model written to %s\n", shown(argument_value(given, "output")).text);
 }
 
 static void put_bounds(json_writer *w, const quorum_info *info)

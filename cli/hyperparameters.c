@@ -1,13 +1,16 @@
 #include "hyperparameters.h"
 
+#include "io/plain_text.h"
+
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 name_text input_name(const quorum_info *info, size_t d)
 {
     name_text name;
     if (info->names)
-        snprintf(name.text, sizeof name.text, "%s", info->names[d]);
+        plain_text_copy(name.text, sizeof name.text, info->names[d]);
     else
         snprintf(name.text, sizeof name.text, "x%zu", d + 1);
     return name;
@@ -21,11 +24,13 @@ const char *target_name(const quorum_info *info)
 name_text hyperparameter_name(const quorum_info *info, size_t i)
 {
     name_text name;
+    snprintf(name.text, sizeof name.text, "%s",
+             i < info->inputs    ? "lengthscale:"
+             : i == info->inputs ? "signal_variance"
+                                 : "noise_variance");
+    size_t used = strlen(name.text);
     if (i < info->inputs)
-        snprintf(name.text, sizeof name.text, "lengthscale:%.140s", input_name(info, i).text);
-    else
-        snprintf(name.text, sizeof name.text, "%s",
-                 i == info->inputs ? "signal_variance" : "noise_variance");
+        plain_text_copy(name.text + used, sizeof name.text - used, input_name(info, i).text);
     return name;
 }
 

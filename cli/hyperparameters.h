@@ -6,12 +6,13 @@
 
 #include <stdbool.h>
 
+/* As it may be printed: whole characters, none of them a control character. */
 typedef struct {
     char text[160];
 } name_text;
 
 name_text input_name(const quorum_info *info, size_t d);
-const char *target_name(const quorum_info *info);
+const char *target_name(const quorum_info *info); /* as it is in the data */
 
 /* Number i of at_bound: "lengthscale:NAME", "signal_variance", "noise_variance". */
 name_text hyperparameter_name(const quorum_info *info, size_t i);

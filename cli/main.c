@@ -38,9 +38,10 @@ static int unknown_command(const char *name)
             suggestion_offer(&s, (*c)->name);
     const char *best = suggestion_best(&s);
     if (best)
-        fprintf(stderr, "quorum: '%s' is not a command (did you mean '%s'?)", name, best);
+        fprintf(stderr, "quorum: '%s' is not a command (did you mean '%s'?)", shown(name).text,
+                best);
     else
-        fprintf(stderr, "quorum: '%s' is not a command", name);
+        fprintf(stderr, "quorum: '%s' is not a command", shown(name).text);
     fprintf(stderr, "; try 'quorum --help'\n");
     return EXIT_USAGE;
 }

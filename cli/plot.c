@@ -1,5 +1,7 @@
 #include "plot.h"
 
+#include "io/plain_text.h"
+
 #include <math.h>
 
 static double pixel_x(const panel *p, double x)
@@ -18,15 +20,20 @@ static double near(double pixel)
     return isnan(pixel) ? -9999.0 : fmax(-9999.0, fmin(9999.0, pixel));
 }
 
+/* XML has no control characters, not even escaped. */
 static void write_text(FILE *file, const char *text)
 {
-    for (; *text; text++) {
-        if (*text == '&')
+    char plain[512];
+    plain_text_copy(plain, sizeof plain, text);
+    for (const char *c = plain; *c; c++) {
+        if (*c == '&')
             fputs("&amp;", file);
-        else if (*text == '<')
+        else if (*c == '<')
             fputs("&lt;", file);
+        else if (*c == '>')
+            fputs("&gt;", file);
         else
-            fputc(*text, file);
+            fputc(*c, file);
     }
 }
 

@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "interrupt.h"
 #include "quorum.h"
+#include "talk.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -98,12 +99,12 @@ static void fill_bar(char bar[48], double fraction)
 
 static void draw_bar(const progress *p, double fraction, const char *text)
 {
-    char bar[48] = "", head[192], left[32], line[512];
+    char bar[48] = "", head[192], left[32], line[192 + 48 + sizeof(shown_text) + 64];
     describe(p, head, sizeof head);
     time_left(p, fraction, left, sizeof left);
     if (fraction >= 0.0)
         fill_bar(bar, fraction);
-    snprintf(line, sizeof line, "%s%s%s%s%s%s", head, bar, text[0] ? "  " : "", text,
+    snprintf(line, sizeof line, "%s%s%s%s%s%s", head, bar, text[0] ? "  " : "", shown(text).text,
              left[0] ? "  " : "", left);
     fprintf(stderr, "\r\033[K%.*s", terminal_width() - 1, line);
     fflush(stderr);
@@ -118,7 +119,7 @@ static void print_line(const progress *p, double fraction, const char *text)
     if (fraction >= 0.0)
         snprintf(share, sizeof share, " %.0f %%", 100.0 * fraction);
     fprintf(stderr, "quorum %s: %s%s%s%s%s%s\n", p->given->command->name, head, share,
-            text[0] ? ", " : "", text, left[0] ? ", " : "", left);
+            text[0] ? ", " : "", shown(text).text, left[0] ? ", " : "", left);
 }
 
 static bool enter_stage(progress *p, const char *stage)

@@ -1,11 +1,12 @@
 #include "base/status.h"
 
 #include "base/plain.h"
+#include "io/plain_text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
+/* Messages quote names and cells of files: control characters do not get through. */
 enum { MESSAGE_SIZE = 1024 };
 static _Thread_local char message[MESSAGE_SIZE] = "no error";
 
@@ -16,7 +17,7 @@ void set_message(const char *format, ...)
     va_start(args, format);
     plain_print(text, sizeof text, format, args);
     va_end(args);
-    memcpy(message, text, sizeof text);
+    plain_text_copy(message, sizeof message, text);
 }
 
 void prefix_message(const char *format, ...)
@@ -27,7 +28,7 @@ void prefix_message(const char *format, ...)
     plain_print(where, sizeof where, format, args);
     va_end(args);
     snprintf(text, sizeof text, "%s: %s", where, message);
-    memcpy(message, text, MESSAGE_SIZE - 1); /* the last byte stays 0 */
+    plain_text_copy(message, sizeof message, text);
 }
 
 const char *quorum_message(void)

@@ -7,7 +7,7 @@ import zipfile
 
 import pytest
 
-from conftest import QUORUM, make_rows, run, write_csv
+from conftest import QUORUM, make_rows, run
 
 ODD = ['quote " and \\ backslash', "Größe in €", "\U0001f600", "tab\tand \x1b[31mred\x1b[0m",
        "c1 \u009b and del \x7f", "very long: " + "é" * 300, "line\nend", "</script>"]

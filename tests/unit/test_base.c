@@ -22,6 +22,21 @@ static void messages_are_kept_and_prefixed(void **state)
     assert_true(strlen(quorum_message()) < 1024);
 }
 
+static void messages_carry_no_control_characters(void **state)
+{
+    (void)state;
+    set_message("column \"%s\"", "\x1b]0;title\a\xC3\xB6\xF6\xC2\x9B");
+    assert_string_equal(quorum_message(), "column \"\\x1b]0;title\\x07\xC3\xB6\\xf6\\xc2\\x9b\"");
+    prefix_message("%s", "a\nb.csv");
+    assert_string_equal(quorum_message(),
+                        "a\\x0ab.csv: column \"\\x1b]0;title\\x07\xC3\xB6\\xf6\\xc2\\x9b\"");
+    char longer[1100];
+    memset(longer, '\x1b', sizeof longer - 1);
+    longer[sizeof longer - 1] = '\0';
+    set_message("%s", longer);
+    assert_int_equal(strlen(quorum_message()), 1020); /* 255 whole escapes */
+}
+
 static void every_status_has_a_name(void **state)
 {
     (void)state;
@@ -151,6 +166,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(messages_are_kept_and_prefixed),
+        cmocka_unit_test(messages_carry_no_control_characters),
         cmocka_unit_test(every_status_has_a_name),
         cmocka_unit_test(allocation_refuses_overflow),
         cmocka_unit_test(random_numbers_repeat_and_are_uniform),
