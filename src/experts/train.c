@@ -5,6 +5,7 @@
 #include "experts/conditional.h"
 #include "team/team.h"
 
+#include <errno.h>
 #include <math.h>
 #include <nlopt.h>
 #include <stdlib.h>
@@ -293,9 +294,8 @@ static quorum_status answer(search *s, const double *x, double *value, double *g
 
 /* NLML per row.  A theta at which some covariance is not positive definite is
  * merely a bad one; any other failure ends the search. */
-static double objective(unsigned n, const double *x, double *gradient, void *context)
+static double evaluate_at(search *s, unsigned n, const double *x, double *gradient)
 {
-    search *s = context;
     double value = HUGE_VAL;
     quorum_status status = answer(s, x, &value, gradient);
     s->evaluations++;
@@ -323,6 +323,20 @@ static double objective(unsigned n, const double *x, double *gradient, void *con
     return value;
 }
 
+/* An optimiser that has met a lack of memory (see run) goes no further. */
+static double objective(unsigned n, const double *x, double *gradient, void *context)
+{
+    search *s = context;
+    if (errno == ENOMEM) {
+        nlopt_force_stop(s->optimiser);
+        return HUGE_VAL;
+    }
+    int before = errno;
+    double value = evaluate_at(s, n, x, gradient);
+    errno = before;
+    return value;
+}
+
 /* Where a search begins: l = scale sqrt(D), s_f^2 = 1. */
 typedef struct {
     double scale, noise;
@@ -332,23 +346,47 @@ static const starting_point first_start = {1.0, 0.1};
 static const starting_point other_starts[] = {{0.5, 0.1}, {2.0, 0.02}, {0.25, 0.3}, {4.0, 0.1}};
 enum { OTHER_STARTS = sizeof other_starts / sizeof *other_starts };
 
-static nlopt_opt new_optimiser(nlopt_algorithm algorithm, search *s, const training_options *o,
-                               const double *x)
+/* Bounds, objective and when to stop; the first result that is not a success, or success. */
+static nlopt_result prepare(nlopt_opt optimiser, search *s, const training_options *o,
+                            const double *x)
 {
-    size_t D = s->theta.D, P = D + 2;
-    nlopt_opt optimiser = nlopt_create(algorithm, (unsigned)P);
-    for (size_t i = 0; optimiser && i < P; i++) {
+    size_t D = s->theta.D;
+    nlopt_result r = nlopt_set_min_objective(optimiser, objective, s);
+    for (size_t i = 0; r > 0 && i < D + 2; i++) {
         int fixed = o->variances_only && i < D;
-        nlopt_set_lower_bound(optimiser, (int)i, fixed ? x[i] : theta_lower_bound(D, i));
-        nlopt_set_upper_bound(optimiser, (int)i, fixed ? x[i] : theta_upper_bound(D, i));
+        r = nlopt_set_lower_bound(optimiser, (int)i, fixed ? x[i] : theta_lower_bound(D, i));
+        if (r > 0)
+            r = nlopt_set_upper_bound(optimiser, (int)i, fixed ? x[i] : theta_upper_bound(D, i));
     }
-    if (optimiser) {
-        nlopt_set_min_objective(optimiser, objective, s);
-        nlopt_set_maxeval(optimiser, o->max_evaluations);
-        nlopt_set_ftol_rel(optimiser, o->tolerance);
-        nlopt_set_ftol_abs(optimiser, o->tolerance);
-    }
-    return optimiser;
+    if (r > 0)
+        r = nlopt_set_maxeval(optimiser, o->max_evaluations);
+    if (r > 0)
+        r = nlopt_set_ftol_rel(optimiser, o->tolerance);
+    if (r > 0)
+        r = nlopt_set_ftol_abs(optimiser, o->tolerance);
+    return r;
+}
+
+/* One run of an algorithm from x, which becomes where it ended.
+ *
+ * An algorithm that is out of memory does not always say so: NLopt's L-BFGS goes on with fewer
+ * updates and ends elsewhere, CCSAQ calls it a failure.  A malloc that failed leaves ENOMEM, and
+ * the objective leaves errno alone. */
+static nlopt_result run(nlopt_algorithm algorithm, search *s, const training_options *o, double *x)
+{
+    double value;
+    int before = errno;
+    errno = 0;
+    s->optimiser = nlopt_create(algorithm, (unsigned)(s->theta.D + 2));
+    nlopt_result r = s->optimiser ? prepare(s->optimiser, s, o, x) : NLOPT_OUT_OF_MEMORY;
+    if (r > 0)
+        r = nlopt_optimize(s->optimiser, x, &value);
+    if (errno == ENOMEM)
+        r = NLOPT_OUT_OF_MEMORY;
+    errno = before;
+    nlopt_destroy(s->optimiser);
+    s->optimiser = NULL;
+    return r;
 }
 
 static void starting_logs(size_t D, starting_point start, double *x)
@@ -368,26 +406,50 @@ static void to_logs(const hyper *theta, double *x)
     }
 }
 
+/* What an algorithm's end means for the search: a failure, or QUORUM_OK with *over set when no
+ * other algorithm need go on. */
+static quorum_status judge(const search *s, nlopt_result r, int *over)
+{
+    *over = 1;
+    if (s->status < 0) /* the objective's own: r is NLOPT_FORCED_STOP */
+        return s->status;
+    if (r > 0) /* converged, or stopped after so many evaluations */
+        return QUORUM_OK;
+    switch (r) {
+    case NLOPT_ROUNDOFF_LIMITED: return QUORUM_OK;   /* as good as it gets */
+    case NLOPT_FAILURE: *over = 0; return QUORUM_OK; /* a line search that found nothing */
+    case NLOPT_OUT_OF_MEMORY:
+        return failure(QUORUM_E_MEMORY, "out of memory for the search for %zu hyperparameters",
+                       s->theta.D + 2);
+    default:
+        return failure(QUORUM_E_INTERNAL, "the optimiser refuses its arguments: %s",
+                       nlopt_result_to_string(r));
+    }
+}
+
+/* x as an algorithm left it when it gave up, within the bounds that the next one insists on. */
+static void bring_within_bounds(size_t D, double *x)
+{
+    for (size_t i = 0; i < D + 2; i++)
+        x[i] = fmax(theta_lower_bound(D, i), fmin(theta_upper_bound(D, i), x[i]));
+}
+
 /* Minimises from x.  When an algorithm gives up (a line search that fails), the
  * next one goes on from the best point so far. */
 static quorum_status search_from(search *s, const training_options *o, double *x)
 {
     static const nlopt_algorithm algorithms[] = {NLOPT_LD_LBFGS, NLOPT_LD_SLSQP, NLOPT_LD_CCSAQ};
     size_t D = s->theta.D;
-    for (size_t a = 0; a < sizeof algorithms / sizeof *algorithms; a++) {
-        double before = s->best, value;
-        s->optimiser = new_optimiser(algorithms[a], s, o, x);
-        if (!s->optimiser)
-            return failure(QUORUM_E_MEMORY, "out of memory for the optimiser");
-        nlopt_result verdict = nlopt_optimize(s->optimiser, x, &value);
-        nlopt_destroy(s->optimiser);
-        s->optimiser = NULL;
-        if (s->status < 0 || verdict > 0 || verdict == NLOPT_ROUNDOFF_LIMITED)
-            break;
+    int over = 0;
+    for (size_t a = 0; !over && a < sizeof algorithms / sizeof *algorithms; a++) {
+        double before = s->best;
+        quorum_status status = judge(s, run(algorithms[a], s, o, x), &over);
+        TRY(s->status < 0 ? status : team_agree(status)); /* the objective's own are agreed on */
         if (s->best < before)
             memcpy(x, s->best_x, (D + 2) * sizeof *x);
+        bring_within_bounds(D, x);
     }
-    return s->status;
+    return QUORUM_OK;
 }
 
 /* Noise alone, of the target's own variance 1, has NLML 1/2 log 2pi + 1/2 a row;
