@@ -1,4 +1,4 @@
-/* NumPy's .npz as a container of named arrays and texts (libzip underneath). */
+/* NumPy's .npz as a container of named arrays and texts (data/zip.h underneath). */
 #ifndef QRM_DATA_NPZ_H
 #define QRM_DATA_NPZ_H
 
@@ -28,15 +28,18 @@ quorum_status npz_add_pulled(npz_writer *w, const char *name, int ndim, const si
 quorum_status npz_add_text(npz_writer *w, const char *name /* with its extension */,
                            const char *text);
 
-/* Writes to a temporary name in the same directory, syncs, renames over `path`
- * and syncs the directory.  On failure `path` is as it was and no temporary
- * file is left.  Members are stored, not compressed. */
+/* More to look at, by the caller's own rules, before the file takes its place. */
+typedef struct npz_reader npz_reader;
+typedef quorum_status (*npz_check)(npz_reader *r, void *context);
+void npz_writer_check(npz_writer *w, npz_check check, void *context);
+
+/* Writes a file without a name, reads it back and compares it with what was meant, syncs it
+ * and puts it in the place of `path` (io/whole_file.h).  On failure `path` is as it was and
+ * nothing else is left.  Members are stored, not compressed. */
 quorum_status npz_writer_save(npz_writer *w, const char *path);
 void npz_writer_free(npz_writer *w);
 
 /* ---- Reading: every member's CRC, header and size are checked ---- */
-
-typedef struct npz_reader npz_reader;
 
 quorum_status npz_open(const char *path, npz_reader **out);
 int npz_has(const npz_reader *r, const char *name);

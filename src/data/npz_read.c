@@ -2,67 +2,38 @@
  * is checked: sizes against each other and against the file's, then the CRC. */
 #include "base/memory.h"
 #include "data/npy.h"
+#include "data/npz_inside.h"
 #include "data/npz_list.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <zip.h>
+#include <unistd.h>
 
-enum { MAX_NAME = 256, MAX_RATIO = 1100, RATIO_SLACK = 1024, CONVERT_BYTES = 1 << 16 };
+enum { MAX_NAME = 256, CONVERT_BYTES = 1 << 16 };
 
 struct npz_reader {
     char *path;
-    zip_t *zip;
-    zip_uint64_t file_bytes;
+    int fd; /* to be closed, or -1: the caller's */
+    zip_reader zip;
 };
 
 /* A member that is being read. */
 typedef struct {
     const npz_reader *npz;
     char name[MAX_NAME];
-    zip_file_t *file;
+    zip_stream stream;
     size_t size; /* uncompressed, as the directory says */
 } member;
 
 /* ---- opening ---- */
 
-static quorum_status fail_to_open(const char *path, int code)
-{
-    int problem = errno;
-    if (code == ZIP_ER_NOZIP)
-        return failure(QUORUM_E_FORMAT, "%s: is not an npz file, or is truncated or damaged", path);
-    if (code == ZIP_ER_MEMORY)
-        return failure(QUORUM_E_MEMORY, "%s: out of memory while opening", path);
-    if (code == ZIP_ER_OPEN || code == ZIP_ER_NOENT)
-        return failure(QUORUM_E_FILE, "%s: cannot be opened: %s", path, strerror(problem));
-    zip_error_t error;
-    zip_error_init_with_code(&error, code);
-    set_message("%s: the npz file is damaged (%s)", path, zip_error_strerror(&error));
-    zip_error_fini(&error);
-    return QUORUM_E_FORMAT;
-}
-
-static quorum_status check_names(const npz_reader *r)
-{
-    zip_int64_t n = zip_get_num_entries(r->zip, 0);
-    for (zip_int64_t i = 0; i < n; i++) {
-        const char *name = zip_get_name(r->zip, (zip_uint64_t)i, ZIP_FL_ENC_RAW);
-        if (!name)
-            return failure(QUORUM_E_FORMAT, "%s: member %lld has no name; the npz file is damaged",
-                           r->path, (long long)i + 1);
-        if (zip_name_locate(r->zip, name, ZIP_FL_ENC_RAW) != i)
-            return failure(QUORUM_E_FORMAT,
-                           "%s: member %.100s: is there twice; the file is damaged", r->path, name);
-    }
-    return QUORUM_OK;
-}
-
-static quorum_status check_path(const char *path, zip_uint64_t *bytes)
+static quorum_status check_path(const char *path, int fd)
 {
     struct stat about;
-    if (stat(path, &about) != 0)
+    if (fstat(fd, &about) != 0)
         return failure(QUORUM_E_FILE, "%s: cannot be opened: %s", path, strerror(errno));
     if (S_ISDIR(about.st_mode))
         return failure(QUORUM_E_FILE, "%s: is a directory, not a file", path);
@@ -70,31 +41,24 @@ static quorum_status check_path(const char *path, zip_uint64_t *bytes)
         return failure(QUORUM_E_FILE, "%s: is not a regular file; an npz is read from one", path);
     if (about.st_size == 0)
         return failure(QUORUM_E_FORMAT, "%s: is empty, not an npz file", path);
-    *bytes = (zip_uint64_t)about.st_size;
     return QUORUM_OK;
 }
 
-quorum_status npz_open(const char *path, npz_reader **out)
+quorum_status npz_open_descriptor(int fd, const char *path, npz_reader **out)
 {
     quorum_status status = QUORUM_OK;
     npz_reader *r = NULL;
-    int code = 0;
-    zip_uint64_t bytes = 0;
     *out = NULL;
-    TRY(check_path(path, &bytes));
-    if (NEW_ZEROED(r, 1))
+    if (NEW_ZEROED(r, 1)) {
+        r->fd = -1;
         r->path = mem_copy_text(path);
+    }
     if (!r || !r->path) {
         status = failure(QUORUM_E_MEMORY, "%s: out of memory while opening", path);
         goto done;
     }
-    r->file_bytes = bytes;
-    r->zip = zip_open(path, ZIP_RDONLY, &code);
-    if (!r->zip) {
-        status = fail_to_open(path, code);
-        goto done;
-    }
-    TRY_OR_DONE(check_names(r));
+    TRY_OR_DONE(check_path(path, fd));
+    TRY_OR_DONE(zip_reader_open(&r->zip, fd, r->path));
     *out = r;
     r = NULL;
 done:
@@ -102,22 +66,38 @@ done:
     return status;
 }
 
+quorum_status npz_open(const char *path, npz_reader **out)
+{
+    *out = NULL;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* a pipe does not block */
+    if (fd < 0)
+        return failure(errno == ENOMEM ? QUORUM_E_MEMORY : QUORUM_E_FILE,
+                       "%s: cannot be opened: %s", path, strerror(errno));
+    quorum_status status = npz_open_descriptor(fd, path, out);
+    if (status < 0)
+        close(fd);
+    else
+        (*out)->fd = fd;
+    return status;
+}
+
+const zip_reader *npz_zip(const npz_reader *r)
+{
+    return &r->zip;
+}
+
 void npz_close(npz_reader *r)
 {
     if (!r)
         return;
-    if (r->zip)
-        zip_discard(r->zip);
+    zip_reader_close(&r->zip);
+    if (r->fd >= 0)
+        close(r->fd);
     mem_free(r->path);
     mem_free(r);
 }
 
 /* ---- members ---- */
-
-static zip_int64_t locate(const npz_reader *r, const char *name)
-{
-    return zip_name_locate(r->zip, name, ZIP_FL_ENC_RAW);
-}
 
 static int array_member_name(const char *name, char *out /* MAX_NAME */)
 {
@@ -128,16 +108,16 @@ static int array_member_name(const char *name, char *out /* MAX_NAME */)
 int npz_has(const npz_reader *r, const char *name)
 {
     char array[MAX_NAME];
-    return locate(r, name) >= 0 || (array_member_name(name, array) && locate(r, array) >= 0);
+    return zip_reader_find(&r->zip, name) ||
+           (array_member_name(name, array) && zip_reader_find(&r->zip, array));
 }
 
 size_t npz_count_arrays(const npz_reader *r, char *name, size_t size)
 {
     size_t count = 0;
-    zip_int64_t n = zip_get_num_entries(r->zip, 0);
-    for (zip_int64_t i = 0; i < n; i++) {
-        const char *full = zip_get_name(r->zip, (zip_uint64_t)i, ZIP_FL_ENC_RAW);
-        size_t length = full ? strlen(full) : 0;
+    for (size_t i = 0; i < r->zip.count; i++) {
+        const char *full = r->zip.members[i].name;
+        size_t length = strlen(full);
         if (length < 4 || strcmp(full + length - 4, ".npy") != 0)
             continue;
         if (count++ == 0)
@@ -151,79 +131,25 @@ static quorum_status fail_member(const member *m, const char *what)
     return failure(QUORUM_E_FORMAT, "%s: member %s: %s", m->npz->path, m->name, what);
 }
 
-/* What the directory says about the member must be possible. */
-static quorum_status check_entry(member *m, const zip_stat_t *s)
-{
-    const zip_uint64_t wanted =
-        ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD | ZIP_STAT_ENCRYPTION_METHOD;
-    if ((s->valid & wanted) != wanted)
-        return fail_member(m, "its size is not known; the file is damaged");
-    if (s->encryption_method != ZIP_EM_NONE)
-        return fail_member(m, "is encrypted, which is not supported");
-    if (s->comp_method != ZIP_CM_STORE && s->comp_method != ZIP_CM_DEFLATE)
-        return fail_member(m, "is compressed in a way that is not supported (only deflate is)");
-    if (s->comp_size > m->npz->file_bytes ||
-        (s->comp_method == ZIP_CM_STORE && s->comp_size != s->size) ||
-        s->size > MAX_RATIO * s->comp_size + RATIO_SLACK)
-        return fail_member(m, "has an impossible size; the file is damaged");
-    double physical = mem_physical();
-    if (physical > 0 && (double)s->size > physical)
-        return failure(QUORUM_E_MEMORY, "%s: member %s: needs %.1f GB, this machine has %.1f GB",
-                       m->npz->path, m->name, (double)s->size / 1e9, physical / 1e9);
-    m->size = (size_t)s->size;
-    return QUORUM_OK;
-}
-
 static quorum_status open_member(npz_reader *r, const char *name, member *m)
 {
-    zip_stat_t about;
-    zip_int64_t index = locate(r, name);
+    const zip_member *found = zip_reader_find(&r->zip, name);
     *m = (member){.npz = r};
     snprintf(m->name, sizeof m->name, "%s", name);
-    if (index < 0)
+    if (!found)
         return fail_member(m, "is not in the file");
-    zip_stat_init(&about);
-    if (zip_stat_index(r->zip, (zip_uint64_t)index, 0, &about) != 0)
-        return fail_member(m, "cannot be read; the file is damaged");
-    TRY(check_entry(m, &about));
-    m->file = zip_fopen_index(r->zip, (zip_uint64_t)index, 0);
-    if (!m->file)
-        return failure(QUORUM_E_FORMAT, "%s: member %s: cannot be read (%s); the file is damaged",
-                       r->path, m->name, zip_strerror(r->zip));
+    TRY(zip_stream_open(&m->stream, &r->zip, found));
+    m->size = (size_t)found->size;
+    double physical = mem_physical();
+    if (physical > 0 && (double)m->size > physical)
+        return failure(QUORUM_E_MEMORY, "%s: member %s: needs %.1f GB, this machine has %.1f GB",
+                       r->path, m->name, (double)m->size / 1e9, physical / 1e9);
     return QUORUM_OK;
 }
 
 static void close_member(member *m)
 {
-    if (m->file)
-        zip_fclose(m->file);
-    m->file = NULL;
-}
-
-static quorum_status read_member(member *m, void *to, size_t n)
-{
-    for (size_t done = 0; done < n;) {
-        zip_int64_t got = zip_fread(m->file, (char *)to + done, n - done);
-        if (got < 0)
-            return failure(QUORUM_E_FORMAT,
-                           "%s: member %s: cannot be read (%s); the file is damaged", m->npz->path,
-                           m->name, zip_file_strerror(m->file));
-        if (got == 0)
-            return fail_member(m, "ends too early; the file is damaged");
-        done += (size_t)got;
-    }
-    return QUORUM_OK;
-}
-
-/* All has been read: the end must come now, and with it the check of the CRC. */
-static quorum_status finish_member(member *m)
-{
-    char extra;
-    zip_int64_t got = zip_fread(m->file, &extra, 1);
-    if (got == 0)
-        return QUORUM_OK;
-    return failure(QUORUM_E_FORMAT, "%s: member %s: %s; the file is damaged", m->npz->path, m->name,
-                   got > 0 ? "is longer than the directory says" : zip_file_strerror(m->file));
+    zip_stream_close(&m->stream);
 }
 
 /* ---- arrays ---- */
@@ -234,7 +160,7 @@ static quorum_status read_header(member *m, npy_header *h)
     unsigned char prefix[NPY_PREFIX];
     unsigned char *bytes = NULL;
     size_t size, n = m->size < sizeof prefix ? m->size : sizeof prefix;
-    TRY(read_member(m, prefix, n));
+    TRY(zip_stream_read(&m->stream, prefix, n));
     if (npy_header_size(prefix, n, &size) < 0)
         return failure_in(QUORUM_E_FORMAT, "%s: member %s", m->npz->path, m->name);
     if (size > m->size || size < n)
@@ -242,7 +168,7 @@ static quorum_status read_header(member *m, npy_header *h)
     if (!NEW_ARRAY(bytes, size))
         return failure(QUORUM_E_MEMORY, "%s: out of memory while reading", m->npz->path);
     memcpy(bytes, prefix, n);
-    TRY_OR_DONE(read_member(m, bytes + n, size - n));
+    TRY_OR_DONE(zip_stream_read(&m->stream, bytes + n, size - n));
     if (npy_parse_header(bytes, size, h) < 0)
         status = failure_in(QUORUM_E_FORMAT, "%s: member %s", m->npz->path, m->name);
     else if (h->bytes != m->size - size)
@@ -283,7 +209,7 @@ static quorum_status read_elements(member *m, const npy_header *h, int integers,
         return failure(QUORUM_E_MEMORY, "%s: out of memory while reading", m->npz->path);
     for (size_t done = 0; done < h->count; done += step) {
         size_t n = h->count - done < step ? h->count - done : step;
-        TRY_OR_DONE(read_member(m, bytes, n * h->size));
+        TRY_OR_DONE(zip_stream_read(&m->stream, bytes, n * h->size));
         if (!integers)
             npy_to_doubles(h, bytes, n, (double *)out + done);
         else if (npy_to_int64(h, bytes, n, (int64_t *)out + done) < 0) {
@@ -291,7 +217,7 @@ static quorum_status read_elements(member *m, const npy_header *h, int integers,
             goto done;
         }
     }
-    status = finish_member(m);
+    status = zip_stream_finish(&m->stream);
 done:
     mem_free(bytes);
     return status;
@@ -331,11 +257,11 @@ static quorum_status read_some_elements(member *m, const npy_header *h, const np
     }
     for (size_t done = 0; done < h->count; done += step) {
         size_t n = h->count - done < step ? h->count - done : step;
-        TRY_OR_DONE(read_member(m, bytes, n * h->size));
+        TRY_OR_DONE(zip_stream_read(&m->stream, bytes, n * h->size));
         npy_to_doubles(h, bytes, n, block);
         keep_wanted(s, width, done, n, block, out);
     }
-    status = finish_member(m);
+    status = zip_stream_finish(&m->stream);
 done:
     mem_free(bytes);
     mem_free(block);
@@ -474,8 +400,8 @@ quorum_status npz_get_text(npz_reader *r, const char *name, char **text)
         status = failure(QUORUM_E_MEMORY, "%s: member %s: out of memory", r->path, m.name);
         goto done;
     }
-    TRY_OR_DONE(read_member(&m, copy, m.size));
-    TRY_OR_DONE(finish_member(&m));
+    TRY_OR_DONE(zip_stream_read(&m.stream, copy, m.size));
+    TRY_OR_DONE(zip_stream_finish(&m.stream));
     copy[m.size] = '\0';
     if (strlen(copy) != m.size) {
         status = fail_member(&m, "is not text: it contains a zero byte");

@@ -3,6 +3,7 @@
 #include "data/npz.h"
 #include "data/npz_list.h"
 #include "data/reader.h"
+#include "data/zip.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -13,8 +14,9 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
-#include <zip.h>
+#include <zlib.h>
 
 /* after our headers: it makes a macro of fail */
 #include <setjmp.h>
@@ -195,9 +197,18 @@ static void saving_replaces_and_keeps_to_the_umask(void **state)
 {
     (void)state;
     struct stat about;
-    write_bytes("e.npz", "old", 3);
     mode_t old = umask(027);
+    remove_files();
     assert_int_equal(save_example("e.npz"), QUORUM_OK);
+    assert_int_equal(chmod("e.npz", 0600), 0);
+    assert_int_equal(save_example("e.npz"), QUORUM_OK);
+    assert_int_equal(stat("e.npz", &about), 0);
+    assert_int_equal(about.st_mode & 0777, 0600); /* as it was */
+    assert_int_equal(unlink("e.npz"), 0);
+    assert_int_equal(symlink("real.npz", "e.npz"), 0);
+    assert_int_equal(save_example("e.npz"), QUORUM_OK);
+    assert_int_equal(lstat("e.npz", &about), 0);
+    assert_true(S_ISLNK(about.st_mode)); /* the link survives */
     assert_int_equal(stat("e.npz", &about), 0);
     umask(old);
     assert_int_equal(about.st_mode & 0777, 0640);
@@ -291,18 +302,127 @@ typedef struct {
     size_t n;
 } entry;
 
-static void write_archive(const char *path, const entry *entries, size_t n, int deflate)
+static void put(FILE *f, uint64_t value, int bytes)
 {
-    int code;
-    zip_t *zip = zip_open(path, ZIP_CREATE | ZIP_TRUNCATE, &code);
-    assert_non_null(zip);
-    for (size_t i = 0; i < n; i++) {
-        zip_source_t *s = zip_source_buffer(zip, entries[i].bytes, entries[i].n, 0);
-        zip_int64_t at = zip_file_add(zip, entries[i].name, s, 0);
-        assert_true(at >= 0);
-        zip_set_file_compression(zip, (zip_uint64_t)at, deflate ? ZIP_CM_DEFLATE : ZIP_CM_STORE, 0);
+    for (int i = 0; i < bytes; i++, value >>= 8)
+        fputc((int)(value & 255), f);
+}
+
+/* Deflates `e` without a header; the caller frees it. */
+static unsigned char *pack(const entry *e, size_t *packed)
+{
+    z_stream z = {.next_in = (unsigned char *)e->bytes, .avail_in = (uInt)e->n};
+    assert_int_equal(deflateInit2(&z, 9, Z_DEFLATED, -MAX_WBITS, 9, Z_DEFAULT_STRATEGY), Z_OK);
+    uLong most = deflateBound(&z, (uLong)e->n);
+    unsigned char *bytes = malloc(most);
+    z.next_out = bytes;
+    z.avail_out = (uInt)most;
+    assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+    *packed = z.total_out;
+    deflateEnd(&z);
+    return bytes;
+}
+
+/* Made here from the zip specification, not by the writer under test. */
+enum { STORE = 0, DEFLATE = 1, ZIP64 = 2, DESCRIPTOR = 4 };
+
+static void put_common(FILE *f, const entry *e, size_t packed, int how, int local)
+{
+    int later = local && (how & DESCRIPTOR), big = how & ZIP64;
+    put(f, how & DESCRIPTOR ? 8 : 0, 2);
+    put(f, how & DEFLATE ? 8 : 0, 2);
+    put(f, 0x00210000, 4);
+    put(f, later ? 0 : crc32(0, e->bytes, (uInt)e->n), 4);
+    put(f, big ? 0xFFFFFFFF : later ? 0 : packed, 4);
+    put(f, big ? 0xFFFFFFFF : later ? 0 : e->n, 4);
+    put(f, strlen(e->name), 2);
+    put(f, big ? local ? 20 : 28 : 0, 2);
+}
+
+static void put_extra(FILE *f, const entry *e, size_t packed, int how, const size_t *offset)
+{
+    if (!(how & ZIP64))
+        return;
+    put(f, 1, 2);
+    put(f, offset ? 24 : 16, 2);
+    put(f, e->n, 8);
+    put(f, packed, 8);
+    if (offset)
+        put(f, *offset, 8);
+}
+
+static size_t put_local(FILE *f, const entry *e, int how)
+{
+    size_t packed = e->n;
+    unsigned char *bytes = how & DEFLATE ? pack(e, &packed) : NULL;
+    put(f, 0x04034b50, 4);
+    put(f, 45, 2);
+    put_common(f, e, packed, how, 1);
+    fputs(e->name, f);
+    put_extra(f, e, packed, how, NULL);
+    fwrite(bytes ? bytes : e->bytes, 1, packed, f);
+    free(bytes);
+    if (how & DESCRIPTOR) {
+        put(f, 0x08074b50, 4);
+        put(f, crc32(0, e->bytes, (uInt)e->n), 4);
+        put(f, packed, how & ZIP64 ? 8 : 4);
+        put(f, e->n, how & ZIP64 ? 8 : 4);
     }
-    assert_int_equal(zip_close(zip), 0);
+    return packed;
+}
+
+static void put_central(FILE *f, const entry *e, size_t packed, int how, size_t offset)
+{
+    put(f, 0x02014b50, 4);
+    put(f, 45, 2);
+    put(f, 45, 2);
+    put_common(f, e, packed, how, 0);
+    put(f, 0, 10);
+    put(f, how & ZIP64 ? 0xFFFFFFFF : offset, 4);
+    fputs(e->name, f);
+    put_extra(f, e, packed, how, &offset);
+}
+
+static void put_end(FILE *f, size_t central, size_t bytes, size_t n, int how)
+{
+    if (how & ZIP64) {
+        put(f, 0x06064b50, 4);
+        put(f, 44, 8);
+        put(f, 45 | 45 << 16, 4);
+        put(f, 0, 8);
+        put(f, n, 8);
+        put(f, n, 8);
+        put(f, bytes, 8);
+        put(f, central, 8);
+        put(f, 0x07064b50, 4);
+        put(f, 0, 4);
+        put(f, central + bytes, 8);
+        put(f, 1, 4);
+    }
+    put(f, 0x06054b50, 4);
+    put(f, 0, 4);
+    put(f, n, 2);
+    put(f, n, 2);
+    put(f, how & ZIP64 ? 0xFFFFFFFF : bytes, 4);
+    put(f, how & ZIP64 ? 0xFFFFFFFF : central, 4);
+    put(f, 0, 2);
+}
+
+static void write_archive(const char *path, const entry *entries, size_t n, int how)
+{
+    size_t packed[8], offset[8];
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_true(n <= 8);
+    for (size_t i = 0; i < n; i++) {
+        offset[i] = (size_t)ftell(f);
+        packed[i] = put_local(f, &entries[i], how);
+    }
+    size_t central = (size_t)ftell(f);
+    for (size_t i = 0; i < n; i++)
+        put_central(f, &entries[i], packed[i], how, offset[i]);
+    put_end(f, central, (size_t)ftell(f) - central, n, how);
+    assert_int_equal(fclose(f), 0);
 }
 
 /* An npy of version 1 in `bytes`; returns its size. */
@@ -378,6 +498,164 @@ static void integers_of_other_types(void **state)
     npz_close(r);
 }
 
+/* ---- the ways of a zip ---- */
+
+static quorum_status get_a(const char *path)
+{
+    npz_reader *r = NULL;
+    double *d = NULL;
+    size_t shape[1];
+    quorum_status status = npz_open(path, &r);
+    if (status >= 0)
+        status = npz_get_doubles(r, "a", 1, shape, &d);
+    npz_close(r);
+    mem_free(d);
+    return status;
+}
+
+static void every_kind_of_archive(void **state)
+{
+    (void)state;
+    unsigned char a[1024], b[1024];
+    const entry e[] = {
+        {"a.npy", a, make_npy(a, "<f8", 0, "(1,)", &number, 8)},
+        {"b.npy", b, make_npy(b, "<f8", 0, "(0,)", "", 0)},
+        {"t.txt", text, strlen(text)},
+    };
+    for (int how = 0; how < 8; how++) {
+        npz_reader *r;
+        double *d;
+        char *t;
+        size_t n;
+        write_archive("t.npz", e, 3, how);
+        assert_int_equal(npz_open("t.npz", &r), QUORUM_OK);
+        assert_int_equal(npz_get_doubles(r, "a", 1, &n, &d), QUORUM_OK);
+        assert_true(n == 1 && d[0] == number);
+        mem_free(d);
+        assert_int_equal(npz_get_doubles(r, "b", 1, &n, &d), QUORUM_OK);
+        assert_int_equal(n, 0);
+        mem_free(d);
+        assert_int_equal(npz_get_text(r, "t.txt", &t), QUORUM_OK);
+        assert_string_equal(t, text);
+        mem_free(t);
+        npz_close(r);
+    }
+}
+
+/* Behind a hole of 5 GB: offsets and the end record are those of zip64. */
+static void offsets_beyond_four_gigabytes(void **state)
+{
+    (void)state;
+    const uint64_t far = (uint64_t)5 << 30;
+    unsigned char npy[1024];
+    size_t n = make_npy(npy, "<f8", 0, "(1,)", &number, 8);
+    zip_written m = {.name = "a.npy", .size = n};
+    zip_writer z = {.fd = open("t.npz", O_RDWR | O_CREAT | O_TRUNC, 0666), .position = far};
+    assert_true(z.fd >= 0 && lseek(z.fd, (off_t)far, SEEK_SET) == (off_t)far);
+    zip_writer_begin(&z, &m);
+    zip_writer_put(&z, npy, n);
+    zip_writer_end(&z, &m);
+    uint64_t central = z.position;
+    zip_writer_directory(&z, &m);
+    zip_writer_finish(&z, central, 1);
+    assert_int_equal(z.error, 0);
+    close(z.fd);
+    assert_int_equal(get_a("t.npz"), QUORUM_OK);
+    remove_files();
+}
+
+/* Zeros, none of which are there before they are asked for. */
+static quorum_status nothing_but_zeros(void *context, void *to, size_t bytes)
+{
+    (void)context;
+    memset(to, 0, bytes);
+    return QUORUM_OK;
+}
+
+/* A member beyond 4 GB: its sizes are those of zip64.  Takes 4 GB of disk, so only if asked. */
+static void larger_than_four_gigabytes(void **state)
+{
+    (void)state;
+    const size_t large = (((size_t)1 << 32) + 8) / 8;
+    struct statvfs room;
+    if (!getenv("QUORUM_TEST_LARGE") || statvfs(".", &room) != 0 ||
+        (double)room.f_bavail * (double)room.f_frsize < 5e9)
+        skip();
+    npz_writer *w = npz_writer_new();
+    assert_int_equal(npz_add_pulled(w, "large", 1, &large, nothing_but_zeros, NULL), QUORUM_OK);
+    assert_int_equal(npz_add_doubles(w, "number", 0, NULL, &number), QUORUM_OK);
+    assert_int_equal(npz_writer_save(w, "large.npz"), QUORUM_OK);
+    npz_writer_free(w);
+    npz_reader *r;
+    double *d;
+    size_t n;
+    assert_int_equal(npz_open("large.npz", &r), QUORUM_OK);
+    assert_int_equal(npz_get_shape(r, "large", 1, &n), QUORUM_OK);
+    assert_true(n == large);
+    assert_int_equal(npz_get_doubles(r, "number", 0, NULL, &d), QUORUM_OK);
+    assert_true(*d == number);
+    mem_free(d);
+    npz_close(r);
+    remove_files();
+}
+
+/* ---- what was written is read back before it takes its place ---- */
+
+static quorum_status look_and_refuse(npz_reader *r, void *context)
+{
+    int *looked = context;
+    assert_int_equal(read_members(r), QUORUM_OK);
+    *looked += 1;
+    return *looked == 1 ? failure(QUORUM_E_FORMAT, "it is not to one's taste") : QUORUM_OK;
+}
+
+static void a_check_before_the_file_takes_its_place(void **state)
+{
+    (void)state;
+    int looked = 0;
+    remove_files();
+    npz_writer *w = npz_writer_new();
+    assert_int_equal(add_example(w), QUORUM_OK);
+    npz_writer_check(w, look_and_refuse, &looked);
+    check_message(npz_writer_save(w, "e.npz"), QUORUM_E_FILE,
+                  "e.npz: was not written: it does not read back as it should: it is not to one's "
+                  "taste");
+    assert_int_equal(count_files(), 0);
+    assert_int_equal(npz_writer_save(w, "e.npz"), QUORUM_OK);
+    assert_int_equal(looked, 2);
+    npz_writer_free(w);
+    assert_int_equal(read_example("e.npz"), QUORUM_OK);
+}
+
+/* A byte of the last piece that is pulled changes, in the file, before the next member: as a
+ * write that went wrong without an error. */
+static quorum_status spoil(void *context, void *to, size_t bytes)
+{
+    memset(to, 'x', bytes);
+    for (int fd = 3; fd < 64; fd++) {
+        struct stat about;
+        if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_nlink == 0)
+            assert_int_equal(pwrite(fd, context, 1, 200), 1);
+    }
+    return QUORUM_OK;
+}
+
+static void a_write_that_goes_wrong(void **state)
+{
+    (void)state;
+    const size_t n = 10;
+    char byte = 'y';
+    remove_files();
+    npz_writer *w = npz_writer_new();
+    assert_int_equal(npz_add_doubles(w, "matrix", 2, (const size_t[]){2, 3}, matrix), QUORUM_OK);
+    assert_int_equal(npz_add_pulled(w, "p", 1, &n, spoil, &byte), QUORUM_OK);
+    check_message(npz_writer_save(w, "e.npz"), QUORUM_E_FILE,
+                  "e.npz: was not written: it does not read back as it should: e.npz: member "
+                  "matrix.npy: CRC error; the file is damaged");
+    npz_writer_free(w);
+    assert_int_equal(count_files(), 0);
+}
+
 /* ---- complaints ---- */
 
 static void wrong_requests(void **state)
@@ -428,19 +706,6 @@ static void files_that_are_no_npz(void **state)
     write_bytes("t.npz", "a,b\n1,2\n", 8);
     check_message(open_only("t.npz"), QUORUM_E_FORMAT,
                   "t.npz: is not an npz file, or is truncated or damaged");
-}
-
-static quorum_status get_a(const char *path)
-{
-    npz_reader *r = NULL;
-    double *d = NULL;
-    size_t shape[1];
-    quorum_status status = npz_open(path, &r);
-    if (status >= 0)
-        status = npz_get_doubles(r, "a", 1, shape, &d);
-    npz_close(r);
-    mem_free(d);
-    return status;
 }
 
 static void check_member(const void *bytes, size_t n, const char *message)
@@ -524,6 +789,41 @@ static void the_same_name_twice(void **state)
     write_bytes("t.npz", bytes, n);
     check_message(open_only("t.npz"), QUORUM_E_FORMAT,
                   "t.npz: member a.npy: is there twice; the file is damaged");
+}
+
+/* Two entries of one member's bytes, so that one file holds more than it is long. */
+static void members_that_overlap(void **state)
+{
+    (void)state;
+    unsigned char npy[1024], bytes[MAX_FILE];
+    size_t n = make_npy(npy, "<f8", 0, "(1,)", &number, 8);
+    write_archive("t.npz", (const entry[]){{"a.npy", npy, n}, {"b.npy", npy, n}}, 2, 0);
+    n = load("t.npz", bytes);
+    unsigned char *first = find_bytes(bytes, n, "PK\1\2", 4), *second = first + 46 + 5;
+    memcpy(second + 42, first + 42, 4);
+    write_bytes("t.npz", bytes, n);
+    assert_int_equal(open_only("t.npz"), QUORUM_E_FORMAT);
+    assert_non_null(strstr(quorum_message(), "overlaps another one; the file is damaged"));
+    memcpy(second + 42, "\1\0\0\0", 4);
+    write_bytes("t.npz", bytes, n);
+    assert_int_equal(open_only("t.npz"), QUORUM_E_FORMAT);
+    assert_non_null(strstr(quorum_message(), "; the file is damaged"));
+}
+
+static void too_many_members(void **state)
+{
+    (void)state;
+    FILE *f = fopen("t.npz", "wb");
+    const entry e = {"a", "", 0};
+    put_local(f, &e, 0);
+    size_t central = (size_t)ftell(f);
+    for (int i = 0; i < 20000; i++)
+        put_central(f, &e, 0, 0, 0);
+    put_end(f, central, (size_t)ftell(f) - central, 20000, 0);
+    fclose(f);
+    check_message(open_only("t.npz"), QUORUM_E_FORMAT,
+                  "t.npz: has more than 10000 members, or very long names; no npz of that kind is "
+                  "read");
 }
 
 /* 64 MB of zeros deflate about 1030 : 1, which deflate can do and is let pass. */
@@ -765,7 +1065,7 @@ static void a_pull_that_fails(void **state)
     counter c = {.limit = 4000};
     npz_writer *w = npz_writer_new();
     assert_int_equal(npz_add_pulled(w, "X", 1, shape, count_up, &c), QUORUM_OK);
-    assert_int_equal(npz_writer_save(w, "pulled.npz"), QUORUM_E_FILE);
+    assert_int_equal(npz_writer_save(w, "pulled.npz"), QUORUM_E_DATA);
     npz_writer_free(w);
     assert_int_equal(count_files(), 0);
 }
@@ -782,12 +1082,19 @@ int main(void)
         cmocka_unit_test(a_full_disk),
         cmocka_unit_test(compressed_and_column_major),
         cmocka_unit_test(integers_of_other_types),
+        cmocka_unit_test(every_kind_of_archive),
+        cmocka_unit_test(offsets_beyond_four_gigabytes),
+        cmocka_unit_test(larger_than_four_gigabytes),
+        cmocka_unit_test(a_check_before_the_file_takes_its_place),
+        cmocka_unit_test(a_write_that_goes_wrong),
         cmocka_unit_test(wrong_requests),
         cmocka_unit_test(files_that_are_no_npz),
         cmocka_unit_test(hostile_members),
         cmocka_unit_test(hostile_directories),
         cmocka_unit_test(a_wrong_checksum),
         cmocka_unit_test(the_same_name_twice),
+        cmocka_unit_test(members_that_overlap),
+        cmocka_unit_test(too_many_members),
         cmocka_unit_test(a_large_compressed_member),
         cmocka_unit_test(every_truncation),
         cmocka_unit_test(every_flipped_byte),
