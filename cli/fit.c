@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "command.h"
 #include "hyperparameters.h"
+#include "io/whole_file.h"
 #include "output.h"
 #include "progress.h"
 #include "report.h"
@@ -167,7 +168,7 @@ static void forget_checkpoint(const arguments *given)
 {
     const char *path = checkpoint_path(given);
     if (path[0] && quorum_team_rank() == 0)
-        (void)remove(path);
+        (void)whole_file_remove(path);
 }
 
 static int save_and_report(const arguments *given, fitted *f, double start)

@@ -128,9 +128,11 @@ static quorum_status read_file(checkpoint *c)
             return no_memory();
         return write_file(c); /* says early that it can be written */
     }
-    if (npz_open(c->path, &npz) < 0)
+    quorum_status status = npz_open(c->path, &npz);
+    if (status == QUORUM_E_FORMAT)
         return refuse(c, "it is no .npz, or damaged");
-    quorum_status status = read_members(c, npz);
+    TRY(status);
+    status = read_members(c, npz);
     npz_close(npz);
     return status == QUORUM_E_FORMAT && !strstr(quorum_message(), "give checkpoint")
                ? refuse(c, "it is damaged")

@@ -286,6 +286,13 @@ void whole_file_discard(whole_file *f)
     close_all(f);
 }
 
+int whole_file_remove(const char *path)
+{
+    char real[PATH_MAX];
+    int error = resolve(path, real);
+    return error == 0 && unlink(real) != 0 ? errno : error;
+}
+
 const char *whole_file_reason(int error)
 {
     if (error == WHOLE_FILE_SPECIAL)

@@ -32,6 +32,9 @@ int whole_file_begin(whole_file *f, const char *path);
 int whole_file_commit(whole_file *f);
 void whole_file_discard(whole_file *f);
 
+/* Removes the file at the end of all links, which stay. */
+int whole_file_remove(const char *path);
+
 const char *whole_file_reason(int error);
 
 #endif

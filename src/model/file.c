@@ -62,6 +62,8 @@ static quorum_status add_rows(const quorum_model *m, npz_writer *w, rows_home *h
     return npz_add_pulled(w, "y", 1, &m->n, rows_home_next, home);
 }
 
+static quorum_status check_saved(npz_reader *npz, void *context);
+
 static quorum_status save(const quorum_model *m, const char *path, rows_home *home)
 {
     const double *theta = m->log_theta;
@@ -93,6 +95,7 @@ static quorum_status save(const quorum_model *m, const char *path, rows_home *ho
     if (m->calibration.count > 0)
         TRY_OR_DONE(
             npz_add_doubles(w, "calibration", 1, &m->calibration.count, m->calibration.ratio));
+    npz_writer_check(w, check_saved, (void *)m);
     TRY_OR_DONE(npz_writer_save(w, path));
 done:
     npz_writer_free(w);
@@ -331,6 +334,29 @@ static quorum_status load_meta(load_state *l)
     TRY(npz_get_text(l->npz, "meta.json", &text));
     quorum_status status = meta_parse(text, &l->meta);
     mem_free(text);
+    return status;
+}
+
+/* Of what was just written, all but the rows, which the CRC answers for: it must load. */
+static quorum_status check_saved(npz_reader *npz, void *context)
+{
+    const quorum_model *saved = context;
+    load_state l = {.npz = npz, .m = model_new()};
+    quorum_status status = QUORUM_OK;
+    if (!l.m)
+        return failure(QUORUM_E_MEMORY, "out of memory for saving the model");
+    TRY_OR_DONE(load_meta(&l));
+    TRY_OR_DONE(meta_apply_first(&l.meta, l.m));
+    l.m->n = saved->n;
+    l.m->M = saved->M;
+    l.m->D = saved->D;
+    TRY_OR_DONE(load_theta(&l));
+    TRY_OR_DONE(meta_apply(&l.meta, l.m));
+    TRY_OR_DONE(load_graph(&l));
+    TRY_OR_DONE(load_calibration(&l));
+done:
+    meta_free(&l.meta);
+    quorum_model_free(l.m);
     return status;
 }
 

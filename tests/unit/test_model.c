@@ -533,6 +533,34 @@ static void a_meta_can_be_checked_by_itself(void **state)
     quorum_model_free(m);
 }
 
+static void assert_file_is(const char *path, const unsigned char *bytes, size_t size)
+{
+    size_t found;
+    unsigned char *now = read_file(path, &found);
+    assert_int_equal(found, size);
+    assert_memory_equal(now, bytes, size);
+    free(now);
+}
+
+/* What could not be loaded again does not replace what can. */
+static void a_model_that_would_not_load_is_not_saved(void **state)
+{
+    world *w = *state;
+    size_t size;
+    quorum_model *m = fit_model(w);
+    assert_ok(quorum_save(m, w->path));
+    unsigned char *whole = read_file(w->path, &size);
+    m->names[0][0] = '\xf6'; /* no UTF-8 */
+    assert_true(quorum_save(m, w->path) < 0);
+    m->names[0][0] = 'x';
+    m->log_theta[0] = 1000.0;
+    assert_int_equal(quorum_save(m, w->path), QUORUM_E_FILE);
+    assert_says("model.npz: was not written: it does not read back as it should");
+    assert_file_is(w->path, whole, size);
+    free(whole);
+    quorum_model_free(m);
+}
+
 /* A damaged file is refused with a sentence that names it, or (a byte that nothing
  * depends on) gives the very same model. */
 static void damaged_files_are_refused(void **state)
@@ -819,6 +847,7 @@ int main(void)
         TEST(every_allocation_may_fail_in_load),
         TEST(names_are_utf8_or_refused),
         TEST(a_meta_can_be_checked_by_itself),
+        TEST(a_model_that_would_not_load_is_not_saved),
         TEST(damaged_files_are_refused),
         TEST(other_files_are_not_models),
         TEST(joint_covariance_has_the_variances),

@@ -223,7 +223,11 @@ static void links_survive(void **state)
     assert_int_equal(save_text(longest, "one"), 0);
     assert_int_equal(save_text(longest, "two"), 0);
     assert_content(longest, "two");
-    assert_int_equal(unlink("d/near") + unlink("d/file") + unlink("d/to-be"), 0);
+    assert_int_equal(whole_file_remove("far"), 0);
+    assert_int_equal(access("d/file", F_OK), -1);
+    assert_true(S_ISLNK(mode_of("far")));
+    assert_int_equal(whole_file_remove("far"), ENOENT);
+    assert_int_equal(unlink("d/near") + unlink("d/to-be"), 0);
 }
 
 static void places_that_are_refused(void **state)
