@@ -21,6 +21,16 @@ typedef struct {
     double seconds_read, seconds_total;
 } fitted;
 
+/* A name that shows whether the conversion was right. */
+static const char *first_converted(const quorum_data *d)
+{
+    for (size_t i = 0; i <= d->inputs; i++)
+        for (const char *p = d->names[i]; *p; p++)
+            if ((unsigned char)*p >= 0x80)
+                return d->names[i];
+    return d->names[0];
+}
+
 static quorum_status read_and_fit(const arguments *given, progress *p, fitted *f)
 {
     double start = seconds_now();
@@ -29,6 +39,9 @@ static quorum_status read_and_fit(const arguments *given, progress *p, fitted *f
     f->seconds_read = seconds_now() - start;
     if (status < 0)
         return status;
+    if (f->data->converted)
+        note(given, "%s: the column names are not UTF-8 and were read as Windows-1252: \"%s\"",
+             given->operands[0], first_converted(f->data));
     f->status = quorum_fit_data(f->data, given->options, &f->model);
     return f->status;
 }

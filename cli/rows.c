@@ -17,7 +17,11 @@ quorum_status rows_open(row_block *b, const char *path, const quorum_model *mode
     if (status < 0)
         return status;
     b->inputs = info.inputs;
-    return quorum_stream_open(path, model, with_target, given->options, &b->stream);
+    status = quorum_stream_open(path, model, with_target, given->options, &b->stream);
+    if (status >= 0 && quorum_stream_converted(b->stream))
+        note(given, "%s: the column names are not UTF-8 and were read as Windows-1252",
+             strcmp(path, "-") == 0 ? "standard input" : path);
+    return status;
 }
 
 void rows_close(row_block *b)

@@ -125,6 +125,7 @@ typedef struct {
     char **names;   /* inputs + 1 column names, the target's last; NULL: no header   */
     size_t target;  /* the target's place among the columns kept, 0 .. inputs        */
     size_t dropped; /* rows left out by missing=drop                                 */
+    int converted;  /* 1: the header is not UTF-8 and was read as Windows-1252       */
 } quorum_data;
 
 QUORUM_API quorum_status quorum_data_read(const char *path, const quorum_options *options,
@@ -147,12 +148,14 @@ QUORUM_API quorum_status quorum_stream_open(const char *path, const quorum_model
 QUORUM_API quorum_status quorum_stream_next(quorum_stream *stream, size_t max_rows, double *X,
                                             double *y, size_t *rows);
 QUORUM_API size_t quorum_stream_dropped(const quorum_stream *stream);
+QUORUM_API int quorum_stream_converted(const quorum_stream *stream); /* as in quorum_data */
 QUORUM_API void quorum_stream_close(quorum_stream *stream);
 
 /* ---- Fit ---------------------------------------------------------------- */
 
 /* Fits a model to X (rows x inputs) and y.  `names` holds inputs + 1 column
- * names, the target's last, or is NULL.  *model is set only on success (status
+ * names, the target's last, all different, UTF-8 without control characters, or
+ * is NULL.  *model is set only on success (status
  * >= 0) and is the caller's to free. */
 QUORUM_API quorum_status quorum_fit(const double *X, const double *y, size_t rows, size_t inputs,
                                     const char *const *names, const quorum_options *options,

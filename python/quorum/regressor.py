@@ -20,7 +20,11 @@ def _column_names(estimator, y):
     if inputs is None:
         return None
     target = getattr(y, "name", None)
-    return [*inputs, target if isinstance(target, str) else "y"]
+    if not isinstance(target, str):
+        target = "y"
+        while target in inputs:  # names of a model differ; this one nobody gave
+            target += "_"
+    return [*inputs, target]
 
 
 class QuorumRegressor(RegressorMixin, Parameters):

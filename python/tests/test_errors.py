@@ -64,6 +64,20 @@ def test_memory(data):
     assert isinstance(raised.value, MemoryError)
 
 
+def test_names(data):
+    """Names that no model file keeps, or that are not different, are refused before training."""
+    pandas = pytest.importorskip("pandas")
+    X, y = np.asarray(data[0]), np.asarray(data[1])
+    for names, sentence in [(["a"] * X.shape[1], "are both named"),
+                            (["a\x1b", *"bcdefgh"[:X.shape[1] - 1]], "control character")]:
+        with pytest.raises(quorum.ArgumentError, match=sentence):
+            small().fit(pandas.DataFrame(X, columns=names), y)
+    names = ["y", *"bcdefgh"[:X.shape[1] - 1]]
+    small().fit(pandas.DataFrame(X, columns=names), y)  # the target has no name of its own
+    with pytest.raises(quorum.ArgumentError, match='input 1 and the target are both named "y"'):
+        small().fit(pandas.DataFrame(X, columns=names), pandas.Series(y, name="y"))
+
+
 def test_errors_are_pickled():
     again = pickle.loads(pickle.dumps(quorum.FileError("where")))
     assert type(again) is quorum.FileError and str(again) == "where"

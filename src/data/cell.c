@@ -2,6 +2,8 @@
 
 #include "base/plain.h"
 #include "data/number.h"
+#include "data/text.h"
+#include "io/utf8.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -58,20 +60,38 @@ cell_kind cell_read(const cell *c, locale_t c_locale, double *value)
     return classify(&text);
 }
 
-/* At most SHOWN_TEXT bytes, whole UTF-8 characters, '?' for control characters. */
+/* The character at p as UTF-8, '?' where it is none that can be shown; moves p behind it. */
+static size_t show_character(const char **p, const char *end, char *out /* 4 */)
+{
+    size_t n = utf8_length(*p, end);
+    const char *at = *p;
+    *p += n > 0 ? n : 1;
+    if (n == 0)
+        n = windows_to_utf8(*at, out);
+    else
+        memcpy(out, at, n);
+    if (n > 0 && !utf8_find_control(out, out + n))
+        return n;
+    out[0] = '?';
+    return 1;
+}
+
+/* At most SHOWN_TEXT bytes of whole characters. */
 static void show_text(const cell *c, char *out /* SHOWN_TEXT + 4 */)
 {
-    size_t n = (size_t)(c->end - c->begin), shown = n;
-    if (n > SHOWN_TEXT) {
-        shown = SHOWN_TEXT;
-        while (shown > 0 && ((unsigned char)c->begin[shown] & 0xC0) == 0x80)
-            shown--;
+    size_t used = 0;
+    for (const char *p = c->begin; p < c->end;) {
+        char shown[4];
+        size_t n = show_character(&p, c->end, shown);
+        if (used + n > SHOWN_TEXT) {
+            memcpy(out + used, "...", 3);
+            used += 3;
+            break;
+        }
+        memcpy(out + used, shown, n);
+        used += n;
     }
-    for (size_t i = 0; i < shown; i++) {
-        unsigned char b = (unsigned char)c->begin[i];
-        out[i] = b < 0x20 || b == 0x7F ? '?' : (char)b;
-    }
-    memcpy(out + shown, shown < n ? "..." : "", shown < n ? 4 : 1);
+    out[used] = '\0';
 }
 
 void cell_describe(const cell *c, cell_kind kind, char *out, size_t size)

@@ -4,6 +4,8 @@
 #include "data/dialect.h"
 #include "data/source.h"
 #include "data/table.h"
+#include "data/text.h"
+#include "io/utf8.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +17,7 @@ typedef struct {
     char *window; /* capacity bytes, of which [begin, end) are still to be read */
     size_t capacity, begin, end;
     int at_end;  /* nothing comes after the window            */
+    int marked;  /* the file begins with UTF-8's mark         */
     size_t line; /* of window[begin], from 1                  */
     dialect dialect;
     int trailing; /* every line ends with a delimiter          */
@@ -186,6 +189,14 @@ static quorum_status csv_next(reader *r, size_t max_rows, double *out, size_t *r
 
 /* ---- opening ---- */
 
+/* By its mark, or by zeros beside the first two characters. */
+static int is_utf16(const char *text, size_t n)
+{
+    if (n >= 2 && (memcmp(text, "\xFF\xFE", 2) == 0 || memcmp(text, "\xFE\xFF", 2) == 0))
+        return 1;
+    return n >= 4 && !text[0] == !text[2] && !text[1] == !text[3] && !text[0] != !text[1];
+}
+
 static quorum_status check_encoding(const reader *r, csv *c)
 {
     const char *text = c->window;
@@ -195,10 +206,13 @@ static quorum_status check_encoding(const reader *r, csv *c)
             "%s: npy and npz data are read from a plain file only, not compressed and not "
             "through a pipe",
             r->label);
-    if (c->end >= 2 && (memcmp(text, "\xFF\xFE", 2) == 0 || memcmp(text, "\xFE\xFF", 2) == 0))
-        return failure(QUORUM_E_FORMAT, "%s: is UTF-16 text; save it as UTF-8", r->label);
-    if (c->end >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
-        c->begin = 3;
+    if (is_utf16(text, c->end))
+        return failure(QUORUM_E_FORMAT,
+                       "%s: is UTF-16 text; save it as UTF-8, or convert it: iconv -f UTF-16 -t "
+                       "UTF-8 OLD.csv > NEW.csv",
+                       r->label);
+    c->marked = c->end >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0;
+    c->begin = c->marked ? 3 : 0;
     return QUORUM_OK;
 }
 
@@ -252,12 +266,56 @@ static int first_record_is_header(const csv *c, header_mode header)
     return header == HEADER_YES;
 }
 
+/* A file has one encoding: one name that is not UTF-8 makes all of them Windows-1252. */
+static int header_is_utf8(const csv *c)
+{
+    for (size_t i = 0; i < c->columns; i++)
+        if (utf8_find_fault(c->record.cells[i].begin, c->record.cells[i].end) !=
+            c->record.cells[i].end)
+            return 0;
+    return 1;
+}
+
+static quorum_status fail_name(const reader *r, const csv *c, size_t column, char byte,
+                               const char *what)
+{
+    return failure(QUORUM_E_FORMAT,
+                   "%s: line %zu, column %zu: the column name has the byte 0x%02X, %s", r->label,
+                   c->line, column + 1, (unsigned char)byte, what);
+}
+
+/* Nothing but characters, and the line ends and tabs that become blanks. */
+static quorum_status check_name(const reader *r, const csv *c, size_t column, int utf8)
+{
+    const cell *name = &c->record.cells[column];
+    for (const char *p = name->begin; p < name->end; p++) {
+        char other[4];
+        size_t n = utf8 ? utf8_length(p, name->end) : 1;
+        if (!utf8 && c->marked && (unsigned char)*p >= 0x80)
+            return fail_name(
+                r, c, column, *p,
+                "which is not UTF-8, though the file begins with UTF-8's mark; save it "
+                "as UTF-8");
+        if (!utf8 && windows_to_utf8(*p, other) == 0)
+            return fail_name(r, c, column, *p,
+                             "which is neither UTF-8 nor Windows-1252; save the file as UTF-8, or "
+                             "convert it: iconv -f ENCODING -t UTF-8 OLD.csv > NEW.csv");
+        if (*p != '\n' && *p != '\r' && *p != '\t' && utf8_find_control(p, p + n))
+            return fail_name(r, c, column, *p, "a control character; take it out");
+        p += n - 1;
+    }
+    return QUORUM_OK;
+}
+
 static quorum_status take_names(reader *r, csv *c)
 {
     size_t bytes = 0;
-    for (size_t i = 0; i < c->columns; i++)
+    int utf8 = header_is_utf8(c);
+    for (size_t i = 0; i < c->columns; i++) {
+        TRY(check_name(r, c, i, utf8));
         bytes += (size_t)(c->record.cells[i].end - c->record.cells[i].begin);
-    TRY(names_reserve(&r->names, c->columns, bytes));
+    }
+    TRY(names_reserve(&r->names, c->columns, bytes, !utf8));
     r->names.given = 1;
     for (size_t i = 0; i < c->columns; i++) {
         cell *name = &c->record.cells[i];

@@ -85,6 +85,16 @@ const char *reader_name(const reader *r, size_t column)
     return names_at(&r->names, column);
 }
 
+int reader_name_is_made_up(const reader *r, size_t column)
+{
+    return r->names.made_up[column];
+}
+
+int reader_is_converted(const reader *r)
+{
+    return r->names.windows;
+}
+
 const char *reader_path(const reader *r)
 {
     return r->label;
@@ -128,14 +138,16 @@ static void list_names(const reader *r, char *out, size_t size)
 quorum_status reader_find(const reader *r, const char *name_or_number, size_t *column)
 {
     char names[LISTED_NAMES] = "";
-    size_t same = names_count_of(&r->names, name_or_number, column);
-    if (same == 1)
-        return QUORUM_OK;
+    size_t place[2], same = names_count_of(&r->names, name_or_number, place);
     if (same > 1)
         return failure(QUORUM_E_ARGUMENT,
-                       "%s: %zu columns are named \"%.100s\" (the first is number %zu); "
-                       "give the column's number instead",
-                       r->label, same, name_or_number, *column + 1);
+                       "%s: columns %zu and %zu are both named \"%.100s\"; give the column's "
+                       "number instead",
+                       r->label, place[0] + 1, place[1] + 1, name_or_number);
+    if (same == 1) {
+        *column = place[0];
+        return QUORUM_OK;
+    }
     if (parse_column_number(r, name_or_number, column))
         return QUORUM_OK;
     list_names(r, names, sizeof names);

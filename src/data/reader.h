@@ -29,8 +29,10 @@ quorum_status reader_open(const char *path, const reader_options *options, reade
 
 size_t reader_columns(const reader *r);
 int reader_has_names(const reader *r);
-const char *reader_name(const reader *r, size_t column); /* header's, or "x1", "x2", ...; in an
+const char *reader_name(const reader *r, size_t column);    /* header's, or "x1", "x2", ...; in an
                                                             npz with X and y the last is "y"  */
+int reader_name_is_made_up(const reader *r, size_t column); /* the header has none for it */
+int reader_is_converted(const reader *r); /* the header is not UTF-8: read as Windows-1252    */
 const char *reader_path(const reader *r);
 
 /* A column by name, or by 1-based number, negative counting from the end

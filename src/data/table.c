@@ -9,9 +9,9 @@ enum { MAX_COLUMNS = 1 << 20 };
  * this column has, otherwise the number. */
 static void write_column_argument(const reader *r, size_t column, char *out, size_t size)
 {
-    size_t first;
+    size_t place[2];
     const char *name = names_at(&r->names, column);
-    int plain = r->names.given && names_count_of(&r->names, name, &first) == 1;
+    int plain = r->names.given && names_count_of(&r->names, name, place) == 1;
     for (const char *p = name; plain && *p; p++)
         plain = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || *p == '_' ||
                 (p > name && ((*p >= '0' && *p <= '9') || *p == '-' || *p == '.'));

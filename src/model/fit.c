@@ -7,7 +7,6 @@
 #include "base/text_buffer.h"
 #include "data/json.h"
 #include "data/scaling.h"
-#include "io/utf8.h"
 #include "team/team.h"
 
 #include <limits.h>
@@ -140,24 +139,8 @@ done:
     return status;
 }
 
-/* Before any work: a model with other names could not be saved. */
-static quorum_status check_names(const char *const *names, size_t count)
-{
-    for (size_t i = 0; names && i < count; i++) {
-        if (!names[i])
-            return failure(QUORUM_E_ARGUMENT, "the name of column %zu is NULL", i + 1);
-        const char *end = names[i] + strlen(names[i]);
-        if (utf8_find_fault(names[i], end) != end)
-            return failure(QUORUM_E_DATA,
-                           "the name of column %zu, \"%s\", is not UTF-8: convert it", i + 1,
-                           names[i]);
-    }
-    return QUORUM_OK;
-}
-
 static quorum_status copy_names(quorum_model *m, const char *const *names)
 {
-    TRY(check_names(names, m->D + 1));
     m->has_names = names != NULL;
     if (!NEW_ZEROED(m->names, m->D + 1))
         return failure(QUORUM_E_MEMORY, "out of memory for column names");
@@ -406,6 +389,7 @@ quorum_status quorum_fit(const double *X, const double *y, size_t rows, size_t i
     *model = NULL;
     sliced_rows given = {.n = rows, .D = inputs, .X = X, .y = y};
     TRY(check_data(&given));
+    TRY(team_agree(check_column_names(names, inputs)));
     quorum_model *m = model_new();
     if (!m)
         return failure(QUORUM_E_MEMORY, "out of memory for a model");

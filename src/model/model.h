@@ -75,6 +75,10 @@ struct quorum_model {
     model_cache *cache;
 };
 
+/* Fails unless the inputs + 1 names are UTF-8 without control characters, no two alike; NULL
+ * passes. */
+quorum_status check_column_names(const char *const *names, size_t inputs);
+
 /* Empty, with cache; NULL: out of memory. */
 quorum_model *model_new(void);
 

@@ -3,6 +3,7 @@
 #include "model/model.h"
 
 #include "base/memory.h"
+#include "data/names.h"
 #include "experts/rows.h"
 #include "team/team.h"
 
@@ -74,6 +75,42 @@ static quorum_status choose_columns(const reader *r, const settings *s, size_t *
     return status;
 }
 
+static quorum_status fail_twice(const reader *r, const named_column *two, size_t target)
+{
+    size_t first = two[0].column, second = two[1].column, other = first == target ? second : first;
+    if (two[1].made_up)
+        return failure(QUORUM_E_DATA,
+                       "%s: column %zu has no name, and \"%s\", which it would get, is the name "
+                       "of column %zu: name it, or leave it out with --ignore %zu",
+                       reader_path(r), second + 1, two->name, first + 1, second + 1);
+    return failure(QUORUM_E_DATA,
+                   "%s: columns %zu and %zu are both named \"%s\"%s: rename one, or leave one out "
+                   "with --ignore %zu",
+                   reader_path(r), first + 1, second + 1, two->name,
+                   first == target || second == target ? ", one of them the target" : "",
+                   other + 1);
+}
+
+/* Of the columns that are used no two may have the same name: which is meant?  Above all, a copy
+ * of the target among the inputs would explain everything. */
+static quorum_status check_names_differ(const reader *r, const size_t *columns, size_t count)
+{
+    named_column *list;
+    if (!reader_has_names(r))
+        return QUORUM_OK;
+    if (!NEW_ARRAY(list, count))
+        return failure(QUORUM_E_MEMORY, "out of memory for column names");
+    for (size_t i = 0; i < count; i++)
+        list[i] = (named_column){reader_name(r, columns[i]), columns[i],
+                                 reader_name_is_made_up(r, columns[i])};
+    names_sort(list, count);
+    size_t twice = names_find_twice(list, count);
+    quorum_status status =
+        twice == count ? QUORUM_OK : fail_twice(r, list + twice, columns[count - 1]);
+    mem_free(list);
+    return status;
+}
+
 static quorum_status copy_column_names(const reader *r, const size_t *columns, quorum_data *d)
 {
     if (!reader_has_names(r))
@@ -137,6 +174,7 @@ static quorum_status open_data(const char *path, const quorum_options *options, 
         goto done;
     }
     TRY_OR_DONE(choose_columns(r, options_values(options), columns, &d->inputs, &d->target));
+    TRY_OR_DONE(check_names_differ(r, columns, d->inputs + 1));
     TRY_OR_DONE(copy_column_names(r, columns, d));
     TRY_OR_DONE(reader_select(r, columns, d->inputs + 1));
 done:
@@ -364,9 +402,12 @@ static quorum_status read_data(const char *path, const quorum_options *options, 
     } else if (status == QUORUM_OK) {
         status = read_alone(r, d);
     }
-    if (r)
+    if (r) {
         d->dropped = reader_dropped(r);
+        d->converted = reader_is_converted(r);
+    }
     team_send(&d->dropped, sizeof d->dropped);
+    team_send(&d->converted, sizeof d->converted);
     reader_close(r);
     return status;
 }
@@ -410,24 +451,42 @@ struct quorum_stream {
     size_t room;
 };
 
+/* The column of the model's name i in the sorted list of all columns. */
+static quorum_status find_by_name(const reader *r, const quorum_model *m, size_t i,
+                                  const named_column *list, size_t *column)
+{
+    size_t count = reader_columns(r), found = names_find(list, count, m->names[i]);
+    const char *role = i < m->D ? "an input" : "the target";
+    if (found == count)
+        return failure(QUORUM_E_DATA,
+                       "%s has no column \"%s\", which the model needs as %s; it has %zu columns, "
+                       "the first is \"%s\"",
+                       reader_path(r), m->names[i], role, count, reader_name(r, 0));
+    const named_column *here = &list[found];
+    if (found + 1 < count && !here[1].made_up && strcmp(here[0].name, here[1].name) == 0)
+        return failure(QUORUM_E_DATA,
+                       "%s: columns %zu and %zu are both named \"%s\", which the model needs as "
+                       "%s: rename or remove the one that is not meant",
+                       reader_path(r), here[0].column + 1, here[1].column + 1, m->names[i], role);
+    *column = here->column;
+    return QUORUM_OK;
+}
+
 static quorum_status match_by_name(const reader *r, const quorum_model *m, size_t wanted,
                                    size_t *columns)
 {
-    for (size_t i = 0; i < wanted; i++) {
-        size_t found = SIZE_MAX;
-        for (size_t c = 0; c < reader_columns(r); c++)
-            if (strcmp(reader_name(r, c), m->names[i]) == 0)
-                found = c;
-        if (found == SIZE_MAX)
-            return failure(
-                QUORUM_E_DATA,
-                "%s has no column \"%s\", which the model needs as %s; it has %zu columns, "
-                "the first is \"%s\"",
-                reader_path(r), m->names[i], i < m->D ? "an input" : "the target",
-                reader_columns(r), reader_name(r, 0));
-        columns[i] = found;
-    }
-    return QUORUM_OK;
+    quorum_status status = QUORUM_OK;
+    named_column *list;
+    size_t count = reader_columns(r);
+    if (!NEW_ARRAY(list, count))
+        return failure(QUORUM_E_MEMORY, "out of memory for column names");
+    for (size_t c = 0; c < count; c++)
+        list[c] = (named_column){reader_name(r, c), c, reader_name_is_made_up(r, c)};
+    names_sort(list, count);
+    for (size_t i = 0; i < wanted && status == QUORUM_OK; i++)
+        status = find_by_name(r, m, i, list, &columns[i]);
+    mem_free(list);
+    return status;
 }
 
 static quorum_status match_by_place(const reader *r, const quorum_model *m, int with_target,
@@ -531,6 +590,11 @@ quorum_status quorum_stream_next(quorum_stream *s, size_t max_rows, double *X, d
 size_t quorum_stream_dropped(const quorum_stream *s)
 {
     return s && s->reader ? reader_dropped(s->reader) : 0;
+}
+
+int quorum_stream_converted(const quorum_stream *s)
+{
+    return s && s->reader ? reader_is_converted(s->reader) : 0;
 }
 
 void quorum_stream_close(quorum_stream *s)

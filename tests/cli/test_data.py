@@ -188,6 +188,64 @@ def test_unknown_column_lists_the_columns(tmp_path, flag):
         assert part in result.err
 
 
+LATIN = b"Gr\xf6\xdfe,b,y\n"
+
+
+def test_latin_1_header(tmp_path, expected):
+    """Converted, said, and the same names as in UTF-8: in the model, and in queries of either kind."""
+    path = write_csv(tmp_path / "train.csv", ROWS, header="")
+    path.write_bytes(LATIN + path.read_bytes())
+    result = fit(path)
+    assert f'note: {path}: the column names are not UTF-8 and were read as Windows-1252: "Größe"' in result.err
+    assert run("inspect", tmp_path / "model.npz", "--json").json()["names"] == ["Größe", "b"]
+    assert predictions(path, "--target", "y", "--ignore", "") == expected
+    queries = tmp_path / "q.csv"
+    answers = []
+    for coding in ["utf-8", "utf-8-sig", "latin-1"]:
+        queries.write_bytes("b,Größe\n0.5,0.25\n".encode(coding))
+        result = run("predict", tmp_path / "model.npz", queries)
+        answers.append(result.out)
+        assert ("read as Windows-1252" in result.err) == (coding == "latin-1")
+    assert answers[0] == answers[1] == answers[2]
+
+
+@pytest.mark.parametrize("name, sentence", [
+    (b"a\x81", "the column name has the byte 0x81, which is neither UTF-8 nor Windows-1252"),
+    (b"a\x1b[31m", "the column name has the byte 0x1B, a control character"),
+    (b"a\x00", "zero byte"),
+    ("\ufeffa".encode("utf-16-le"), "is UTF-16 text"),
+    (b"\xef\xbb\xbf\xf6", "which is not UTF-8, though the file begins with UTF-8's mark")])
+def test_headers_that_are_refused(tmp_path, name, sentence):
+    path = write_csv(tmp_path / "train.csv", ROWS, header="")
+    path.write_bytes(name + b",b,y\n" + path.read_bytes())
+    assert sentence in fit(path, code=1).err
+    assert not (tmp_path / "model.npz").exists()
+
+
+def test_two_columns_of_one_name(tmp_path):
+    """Which is meant?  A copy of the target among the inputs would explain everything."""
+    rows = ROWS[:, [0, 2, 1, 2]]
+    path = write_csv(tmp_path / "train.csv", rows, header="a,price,b,price")
+    assert (f'{path}: columns 2 and 4 are both named "price", one of them the target: rename one, or '
+            "leave one out with --ignore 2") in fit(path, code=1).err
+    assert not (tmp_path / "model.npz").exists()
+    assert 'columns 2 and 4 are both named "price"' in fit(path, "--target", "price", code=1).err
+    assert fit(path, "--ignore", 2, "--json").json()["inputs"] == 2
+    path = write_csv(tmp_path / "train.csv", rows, header="a,b,a,y")
+    assert 'columns 1 and 3 are both named "a": rename one' in fit(path, code=1).err
+    path = write_csv(tmp_path / "train.csv", rows, header=",x1,b,y")
+    assert 'column 1 has no name, and "x1", which it would get, is the name of column 2' in fit(path, code=1).err
+
+
+def test_two_queries_columns_of_one_name(tmp_path, data):
+    path = write_csv(tmp_path / "q.csv", ROWS, header="a,b,a")
+    result = run("predict", data / "model.npz", path, code=1)
+    assert f'{path}: columns 1 and 3 are both named "a", which the model needs as an input' in result.err
+    path = write_csv(tmp_path / "q.csv", ROWS[:, [0, 1, 0, 0]], header="a,b,c,c")
+    plain = write_csv(tmp_path / "p.csv", ROWS[:, :2], header="a,b")
+    assert run("predict", data / "model.npz", path).out == run("predict", data / "model.npz", plain).out
+
+
 # ---- Cells that cannot be used -------------------------------------------------------------------------
 
 

@@ -373,7 +373,9 @@ static void quotes(void **state)
     check_two_by_two("\"a\",\"b\"\n\"1\",\"2\"\n\" 3 \", \"4\" \n");
     contents c = read_text("\"a, \"\"x\"\"\",\"b\nc\"\n1,2\n");
     check_cells(&c, (const double[]){1, 2}, 1, 2);
-    assert_string_equal(c.names, "a, \"x\"|b\nc");
+    assert_string_equal(c.names, "a, \"x\"|b c"); /* a line end in a name is a blank */
+    c = read_text("\"price \r\n(EUR)\",\"\tb\n\"\n1,2\n");
+    assert_string_equal(c.names, "price (EUR)|b");
     c = read_text("5\" pipe,b\n1,2\n"); /* a quote inside a cell is a letter */
     assert_string_equal(c.names, "5\" pipe|b");
     c = read_text("\"a\"x,b\n1,2\n");
@@ -788,6 +790,10 @@ static void wrong_number_of_columns(void **state)
                      "line, or skip such rows with --missing drop");
 }
 
+#define UTF16                                                                                      \
+    "t.csv: is UTF-16 text; save it as UTF-8, or convert it: iconv -f UTF-16 -t UTF-8 OLD.csv > "  \
+    "NEW.csv"
+
 static void files_that_are_no_csv(void **state)
 {
     (void)state;
@@ -806,7 +812,84 @@ static void files_that_are_no_csv(void **state)
                 "1\0,\0",
                 6);
     c = read_file("t.csv", &defaults);
-    check_failure(&c, QUORUM_E_FORMAT, "t.csv: is UTF-16 text; save it as UTF-8");
+    check_failure(&c, QUORUM_E_FORMAT, UTF16);
+    write_bytes("t.csv", "1\0,\0002\0", 6); /* without its mark */
+    c = read_file("t.csv", &defaults);
+    check_failure(&c, QUORUM_E_FORMAT, UTF16);
+    write_bytes("t.csv", "\0001\0,\0002", 6);
+    c = read_file("t.csv", &defaults);
+    check_failure(&c, QUORUM_E_FORMAT, UTF16);
+}
+
+/* ---- names in other encodings ---- */
+
+static int is_converted(const char *path)
+{
+    reader *r;
+    assert_int_equal(reader_open(path, &defaults, &r), QUORUM_OK);
+    int converted = reader_is_converted(r);
+    reader_close(r);
+    return converted;
+}
+
+static void names_become_utf8(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *header, *names;
+        int converted;
+    } cases[] = {
+        {"a,b", "a|b", 0},
+        {"Gr\xC3\xB6\xC3\x9F"
+         "e,\xE2\x82\xAC,\xF0\x9F\x98\x80", /* UTF-8 */
+         "Gr\xC3\xB6\xC3\x9F"
+         "e|\xE2\x82\xAC|\xF0\x9F\x98\x80",
+         0},
+        {"\xEF\xBB\xBF\xC3\xB6,b", "\xC3\xB6|b", 0},
+        {"Gr\xF6\xDF"
+         "e,y",
+         "Gr\xC3\xB6\xC3\x9F"
+         "e|y",
+         1},                                                               /* Latin-1 */
+        {"\x80,\"\xB5\"\"\",\x9F", "\xE2\x82\xAC|\xC2\xB5\"|\xC5\xB8", 1}, /* Windows-1252 */
+        {"\xC3\xB6,\xF6", "\xC3\x83\xC2\xB6|\xC3\xB6", 1},                 /* one encoding a file */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[128];
+        snprintf(text, sizeof text, "%s\n", cases[i].header);
+        contents c = read_text(text);
+        assert_int_equal(c.status, QUORUM_OK);
+        assert_string_equal(c.names, cases[i].names);
+        assert_int_equal(is_converted("t.csv"), cases[i].converted);
+    }
+}
+
+static void names_that_are_refused(void **state)
+{
+    (void)state;
+    check_text_fails("a,b\x81\n1,2\n", QUORUM_E_FORMAT,
+                     "t.csv: line 1, column 2: the column name has the byte 0x81, which is neither "
+                     "UTF-8 nor Windows-1252; save the file as UTF-8, or convert it: iconv -f "
+                     "ENCODING -t UTF-8 OLD.csv > NEW.csv");
+    check_text_fails("\xEF\xBB\xBF"
+                     "a,\xF6\n1,2\n",
+                     QUORUM_E_FORMAT,
+                     "t.csv: line 1, column 2: the column name has the byte 0xF6, which is not "
+                     "UTF-8, though the file begins with UTF-8's mark; save it as UTF-8");
+#define CONTROL(byte)                                                                              \
+    "t.csv: line 2, column 1: the column name has the byte 0x" byte                                \
+    ", a control character; take it out"
+    check_text_fails("\n\x1B[31ma,b\n1,2\n", QUORUM_E_FORMAT, CONTROL("1B"));
+    check_text_fails("\na\x7F,b\n1,2\n", QUORUM_E_FORMAT, CONTROL("7F"));
+    check_text_fails("\na\xC2\x9B"
+                     "31m,b\n1,2\n",
+                     QUORUM_E_FORMAT, CONTROL("C2"));
+#undef CONTROL
+    check_text_fails(
+        "a,b\n\xF6\x9B\x81\x1B,2\n", QUORUM_E_DATA, /* shown, it is UTF-8 too */
+        "t.csv: line 2, column 1 (\"a\"): cell is \"\xC3\xB6\xE2\x80\xBA\x3F\x3F\", not a "
+        "number; fix it, leave the column out with --ignore a, or skip such rows with "
+        "--missing drop");
 }
 
 static void files_that_cannot_be_read(void **state)
@@ -846,8 +929,8 @@ static void columns_by_name_and_number(void **state)
     assert_int_equal(find(r, "-1"), 3);
     assert_int_equal(find(r, "-4"), 0);
     assert_int_equal(reader_find(r, "a", &column), QUORUM_E_ARGUMENT);
-    assert_string_equal(quorum_message(), "t.csv: 2 columns are named \"a\" (the first is number "
-                                          "1); give the column's number instead");
+    assert_string_equal(quorum_message(), "t.csv: columns 1 and 4 are both named \"a\"; give the "
+                                          "column's number instead");
     static const char *const absent[] = {"c", "0", "5", "-5", "1x", "", "99999999999999999999"};
     for (size_t i = 0; i < sizeof absent / sizeof *absent; i++) {
         char message[300];
@@ -1229,6 +1312,8 @@ int main(void)
         cmocka_unit_test(decimal_commas),
         cmocka_unit_test(wrong_number_of_columns),
         cmocka_unit_test(files_that_are_no_csv),
+        cmocka_unit_test(names_become_utf8),
+        cmocka_unit_test(names_that_are_refused),
         cmocka_unit_test(files_that_cannot_be_read),
         cmocka_unit_test(columns_by_name_and_number),
         cmocka_unit_test(many_names_are_cut),
