@@ -8,6 +8,7 @@
 #include "table.h"
 #include "talk.h"
 
+#include <math.h>
 #include <stdio.h>
 
 typedef struct {
@@ -69,7 +70,7 @@ static int print_scores(const contenders *all, const arguments *given)
         table_add(&t, "%s", c->select);
         table_add(&t, "%s", c->space);
         for (int k = 0; k < 6; k++)
-            table_add(&t, "%.4f", values[k]);
+            table_add_real(&t, values[k]);
         for (int k = 0; k < 4; k++)
             table_add(&t, "%.1f", 100.0 * m->coverage[k]);
         table_add(&t, "%.1f", c->report.experts_used);
@@ -78,12 +79,25 @@ static int print_scores(const contenders *all, const arguments *given)
     return table_finish(&t, given);
 }
 
+/* SMSE is a squared error over the variance of the targets. */
+static void note_targets(const work *w, const arguments *given)
+{
+    if (isfinite(w->all.items[0].metrics.smse))
+        return;
+    if (w->scored == 1)
+        note(given, "there is no SMSE of one row: one target has no variance");
+    else
+        note(given, "there is no SMSE of these rows: the targets are all the same and have no "
+                    "variance");
+}
+
 static int tell(work *w, const arguments *given)
 {
     size_t dropped = quorum_stream_dropped(w->rows.stream);
     if (dropped)
         note(given, "%zu row%s with missing cells left out", dropped, plural(dropped));
     contenders_say_events(&w->all, given);
+    note_targets(w, given);
     if (argument_value(given, "json"))
         return contenders_as_json(&w->all, given);
     return print_scores(&w->all, given);

@@ -4,6 +4,7 @@
 #include "talk.h"
 #include "wrap.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +43,15 @@ void table_add(table *t, const char *format, ...)
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     plain_text_copy(cell, CELL_SIZE, text);
+}
+
+void table_add_real(table *t, double value)
+{
+    double size = fabs(value);
+    if (!isfinite(value))
+        table_add(t, "-");
+    else
+        table_add(t, size == 0.0 || (size >= 0.01 && size < 1e6) ? "%.4f" : "%.3g", value);
 }
 
 static size_t column_width(const table *t, size_t column)

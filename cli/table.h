@@ -17,10 +17,13 @@ typedef struct {
 } table;
 
 /* One title for each letter of `align`, at most MAX_COLUMNS.  Cells are then added from left to right,
- * row by row, at most CELL_SIZE - 1 bytes
- * of each without control characters. */
+ * row by row, at most CELL_SIZE - 1 bytes of each without control characters. */
 void table_start(table *t, const char *align, const char *const *titles);
 void table_add(table *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A real number: four decimals, or three significant digits where these would say less; "-" when
+ * it is not finite. */
+void table_add_real(table *t, double value);
 
 /* Prints the table, or says that memory ran out, and frees it; returns the exit code. */
 int table_finish(table *t, const arguments *given);

@@ -306,7 +306,7 @@ typedef struct {
 } quorum_scores;
 
 typedef struct {
-    double smse, msll, mae, rmse, nlpd, crps;
+    double smse, msll, mae, rmse, nlpd, crps; /* smse is NaN where the targets do not vary */
     double coverage[4]; /* share of targets inside the central 50, 90, 95, 99 % intervals */
 } quorum_metrics;
 

@@ -7,12 +7,13 @@ from ctypes import byref, c_char_p, c_void_p
 import numpy as np
 
 from ._library import Info, Prediction, lib
+from ._text import as_bytes, path_as_bytes
 from ._watch import Watch
 from .exceptions import check
 
 
 def _encode(names):
-    return (c_char_p * len(names))(*(str(name).encode() for name in names))
+    return (c_char_p * len(names))(*(as_bytes(name, "column name") for name in names))
 
 
 def _copied(pointer, *shape):
@@ -51,12 +52,12 @@ class Model:
     def load(cls, path):
         """From a model file."""
         model = cls()
-        check(lib.quorum_load(os.fsencode(path), byref(model._handle)))
+        check(lib.quorum_load(path_as_bytes(path), byref(model._handle)))
         return model
 
     def save(self, path):
         """Into a model file; the old file or the new one is there, never half of one."""
-        check(lib.quorum_save(self._handle, os.fsencode(path)))
+        check(lib.quorum_save(self._handle, path_as_bytes(path)))
 
     @classmethod
     def from_bytes(cls, content):

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ._library import PROGRESS, lib
+from ._text import as_bytes
 from .exceptions import OutOfMemoryError, check
 
 SKLEARN_NAMES = {"experts": "n_experts", "lambda": "alpha", "seed": "random_state",
@@ -141,7 +142,8 @@ class Options:
         if value is None:
             return
         text = as_text(_SPECIAL.get(name, lambda same: same)(value))
-        check(lib.quorum_options_set(self._handle, name.encode(), text.encode()))
+        check(lib.quorum_options_set(self._handle, name.encode(),
+                                     as_bytes(text, f"option {name}:")))
 
     def set_progress(self, callback):
         """Have the library call back during work; the caller keeps the callback alive."""

@@ -4,6 +4,7 @@ from ctypes import byref
 import numpy as np
 
 from ._library import Metrics, Scores, lib
+from ._text import as_bytes
 from .exceptions import ArgumentError, check
 
 
@@ -74,7 +75,7 @@ def aggregate(mean, variance, method="rbcm", *, prior_variance, prior_mean=0.0):
     _same_shape(mean=mean, variance=variance)
     experts, queries = mean.shape
     out_mean, out_variance = np.empty(queries), np.empty(queries)
-    check(lib.quorum_aggregate(str(method).encode(), experts, queries, mean.ctypes.data,
+    check(lib.quorum_aggregate(as_bytes(method, "method"), experts, queries, mean.ctypes.data,
                                variance.ctypes.data, prior_variance, out_mean.ctypes.data,
                                out_variance.ctypes.data))
     return out_mean + prior_mean, out_variance

@@ -104,3 +104,28 @@ def test_a_bound_warning_names_what_is_on_its_bound():
     assert "(the target hardly changes with these inputs): useless" in sentence
     assert "noise variance (lower)" in sentence and "height" not in sentence
     assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("bad, why", [("wid\0th", "NUL"), ("wid\udcffth", "surrogate")])
+def test_names_that_the_library_cannot_keep(data, fitted, tmp_path, bad, why):
+    X, y = data
+    frame = pd.DataFrame(X, columns=["height", bad, "depth"])
+    with pytest.raises(ValueError, match=why) as raised:
+        small().fit(frame, y)
+    assert isinstance(raised.value, quorum.ArgumentError) and "column name" in str(raised.value)
+    with pytest.raises(quorum.ArgumentError, match=f"column name.*{why}"):
+        small().fit(frame.rename(columns={bad: "width"}), pd.Series(y, name=bad))
+    with pytest.raises(quorum.ArgumentError, match=f"option method: .*{why}"):
+        small(method="npae" + bad).fit(X, y)
+    with pytest.raises(quorum.ArgumentError, match=f"method .*{why}"):
+        quorum.aggregate([[1.0]], [[1.0]], "rbcm" + bad, prior_variance=1.0)
+
+
+def test_paths_are_not_cut(fitted, tmp_path):
+    with pytest.raises(ValueError, match="path .* NUL"):
+        fitted.save(f"{tmp_path}/model\0.npz")
+    with pytest.raises(ValueError, match="path .* NUL"):
+        QuorumRegressor.load(f"{tmp_path}/model\0.npz")
+    assert list(tmp_path.iterdir()) == []
+    fitted.save(tmp_path / "gr\udcf6sse.npz")  # bytes that are not UTF-8 are a good path
+    QuorumRegressor.load(tmp_path / "gr\udcf6sse.npz")

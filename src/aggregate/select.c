@@ -6,10 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static quorum_status parse_share(const char *text, const char *number, double *share)
+/* The number after "graph:" and the like. */
+static quorum_status parse_share(const char *text, const char *prefix, const char *number,
+                                 double *share)
 {
     char *end;
     *share = plain_real(number, &end);
+    if (end != number && *end == '\0' && *share > 1.0 && *share <= 100.0)
+        return failure(QUORUM_E_ARGUMENT,
+                       "select \"%s\": the share must be in (0, 1]; did you mean %s%.6g?", text,
+                       prefix, *share / 100.0);
     if (end == number || *end != '\0' || !(*share > 0.0 && *share <= 1.0))
         return failure(QUORUM_E_ARGUMENT,
                        "select \"%s\": the share must be in (0, 1], as in graph:0.8", text);
@@ -60,7 +66,8 @@ static quorum_status parse_global(const char *text, const char *part, selection 
     for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
         if (strncmp(part, shares[i].prefix, strlen(shares[i].prefix)) == 0) {
             out->kind = shares[i].kind;
-            return parse_share(text, part + strlen(shares[i].prefix), &out->share);
+            return parse_share(text, shares[i].prefix, part + strlen(shares[i].prefix),
+                               &out->share);
         }
     if (strncmp(part, "expert:", 7) == 0) {
         out->kind = SELECT_ONE;

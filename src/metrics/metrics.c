@@ -60,8 +60,9 @@ void quorum_scores_finish(const quorum_scores *s, quorum_metrics *out)
 {
     double n = (double)s->n;
     double variance = s->sum_yy / n - (s->sum_y / n) * (s->sum_y / n);
+    int varies = variance > 1e-14 * (s->sum_yy / n); /* by more than rounding */
     *out = (quorum_metrics){
-        .smse = s->sum_sq / n / variance,
+        .smse = varies ? s->sum_sq / n / variance : NAN,
         .msll = (s->sum_nlpd - s->sum_trivial) / n,
         .mae = s->unit * (s->sum_abs / n),
         .rmse = s->unit * sqrt(s->sum_sq / n),

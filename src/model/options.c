@@ -273,6 +273,10 @@ static quorum_status read_number(const option *o, const char *value, double *out
     if (o->type == COUNT && x != floor(x))
         return failure(QUORUM_E_ARGUMENT, "option %s: \"%s\" is not a whole number", o->name,
                        value);
+    if (o->max < 1.0 && x > 1.0 && x / 100.0 >= o->min && x / 100.0 <= o->max)
+        return failure(QUORUM_E_ARGUMENT,
+                       "option %s: %s is outside its range, %.6g to %.6g; did you mean %.6g?",
+                       o->name, value, o->min, o->max, x / 100.0);
     if (x < o->min || x > o->max)
         return failure(QUORUM_E_ARGUMENT, "option %s: %s is outside its range, %.6g to %.6g",
                        o->name, value, o->min, o->max);

@@ -623,3 +623,36 @@ def test_progress_bar_on_a_terminal(tmp_path):
     assert any(b"train [" in bar for bar in drawn)
     assert max(map(len, drawn)) < 100
     assert b"[" not in drawn[-1]
+
+
+def test_small_scores_keep_their_digits(tmp_path):
+    """A target without noise: errors far below 0.0001 of its variance."""
+    x = np.random.default_rng(3).uniform(-2, 2, (300, 1))
+    path = write_csv(tmp_path / "t.csv", np.hstack([x, np.sin(x)]), header="x,y")
+    run("fit", path, "-o", tmp_path / "m.npz", "--kernel", "se", "--experts", 1, "-q")
+    words = ["evaluate", tmp_path / "m.npz", path]
+    smse = run(*words, "--json").json()[0]["smse"]
+    assert 0 < smse < 1e-4
+    row = re.split(r"  +", run(*words).out.splitlines()[1])
+    assert float(row[3]) == pytest.approx(smse, rel=0.01)
+
+
+@pytest.mark.parametrize("targets, why", [([0.5], "one target has no variance"),
+                                          ([0.1, 0.1, 0.1], "the targets are all the same")])
+def test_scores_that_do_not_exist_are_explained(data, tmp_path, targets, why):
+    rows = np.column_stack([np.linspace(0, 1, len(targets)), np.ones(len(targets)), targets])
+    path = write_csv(tmp_path / "t.csv", rows)
+    result = run("evaluate", data / "model.npz", path)
+    assert why in result.err
+    assert re.split(r"  +", result.out.splitlines()[1])[3] == "-"
+    assert "inf" not in result.out and "nan" not in result.out
+    result = run("evaluate", data / "model.npz", path, "--json")
+    assert result.json()[0]["smse"] is None and why in result.err
+    assert "SMSE" not in run("evaluate", data / "model.npz", data / "test.csv").err
+
+
+def test_percentages_are_answered_with_the_share(data):
+    for words, meant in ((["--interval", "95"], "did you mean 0.95?"),
+                         (["--select", "graph:80"], "did you mean graph:0.8?")):
+        result = run("predict", data / "model.npz", data / "queries.csv", *words, code=2)
+        assert meant in result.err
