@@ -9,7 +9,7 @@ PYTHON  ?= /usr/bin/python3 -B
 RESULTS  = bench/results
 CAMPAIGN_SECONDS ?= 3600
 
-.PHONY: all setup demo test test-only campaign bench bench-results sanitize thread-sanitize format format-check tidy \
+.PHONY: all setup demo test test-only campaign fuzz bench bench-results sanitize thread-sanitize format format-check tidy \
         check-includes docs install clean help
 
 all: $(BUILD)/build.ninja           ## build the library, the command and the tests
@@ -32,6 +32,10 @@ test: all                           ## all tests
 
 campaign: all                       ## faults, kills, limits and fuzzing for CAMPAIGN_SECONDS (3600), then a table
 	tests/campaign/run --build $(BUILD) --seconds $(CAMPAIGN_SECONDS)
+
+fuzz: | setup                       ## the fuzzing harnesses, with clang (tests/fuzz/README.md)
+	cmake -S . -B $(BUILD)-fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DQUORUM_FUZZ=ON
+	cmake --build $(BUILD)-fuzz -j $(JOBS) --target fuzzers
 
 bench: all                          ## speed of each stage against what limits it here; table, CSV, picture
 	$(BUILD)/bench/quorum_bench --csv $(BUILD)/bench.csv \
@@ -82,4 +86,4 @@ install: all                        ## library, header, pkg-config, command, man
 	cmake --install $(BUILD) --prefix $(PREFIX)
 
 clean:                              ## remove build directories
-	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan
+	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz
