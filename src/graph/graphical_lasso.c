@@ -1,6 +1,8 @@
 /* The graphical lasso on the caller's own covariance matrix. */
 #include "graph/glasso.h"
 
+#include "linalg/blas.h"
+
 #include <math.h>
 
 static const double TOLERANCE = 1e-10; /* the error of Omega goes with the root of the gap */
@@ -14,7 +16,9 @@ quorum_status quorum_graphical_lasso(size_t size, const double *S, double lambda
     glasso_options o = glasso_defaults(lambda);
     o.free_diagonal = free_diagonal;
     o.tolerance = TOLERANCE;
-    quorum_status status = glasso(size, S, &o, precision, NULL);
+    quorum_status status = blas_check();
+    if (status == QUORUM_OK)
+        status = glasso(size, S, &o, precision, NULL);
     for (size_t i = 0; status < 0 && i < size * size; i++)
         precision[i] = NAN;
     return status;

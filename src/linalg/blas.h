@@ -17,6 +17,11 @@ void start_blas(void);
 /* Name of the kernel set that OpenBLAS uses. */
 const char *blas_kernel_name(void);
 
+/* Lets OpenBLAS take its memory for so many calls at a time (reserve.c); gives for how many it
+ * has it.  Without memory for a call OpenBLAS would wait for it without end. */
+int blas_reserve(int calls);
+quorum_status blas_check(void); /* QUORUM_E_MEMORY when there is none for a single call */
+
 /* C(m x n) = alpha op(A) op(B) + beta C, inner size k; ta, tb are 'N' or 'T'. */
 void blas_gemm(char ta, char tb, size_t m, size_t n, size_t k, double alpha, const double *A,
                size_t lda, const double *B, size_t ldb, double beta, double *C, size_t ldc);

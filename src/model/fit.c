@@ -7,6 +7,7 @@
 #include "base/text_buffer.h"
 #include "data/json.h"
 #include "data/scaling.h"
+#include "linalg/blas.h"
 #include "team/team.h"
 
 #include <limits.h>
@@ -343,6 +344,7 @@ static quorum_status fit(quorum_model *m, const sliced_rows *given, const char *
     checkpoint *kept = NULL;
     quorum_status status = QUORUM_OK, event = QUORUM_OK;
     m->seed = (uint64_t)s->seed;
+    TRY_OR_DONE(team_agree(blas_check()));
     TRY_OR_DONE(copy_names(m, names));
     TRY_OR_DONE(remember_options(m, options));
     TRY_OR_DONE(standardise(m, given, &Z, &t));

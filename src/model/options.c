@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "base/plain.h"
+#include "linalg/blas.h"
 #include "team/team.h"
 
 #include <errno.h>
@@ -420,9 +421,12 @@ const progress *options_progress(const quorum_options *options)
     return options ? &options->progress : NULL;
 }
 
+/* Fewer where linear algebra has no memory for so many: the result is the same. */
 int options_threads(const settings *s)
 {
-    return s->threads > 0.0 ? (int)s->threads : team_processors();
+    int wanted = s->threads > 0.0 ? (int)s->threads : team_processors();
+    int ready = blas_reserve(wanted);
+    return ready > 0 ? ready : 1;
 }
 
 double options_memory(const settings *s)

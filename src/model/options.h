@@ -57,7 +57,8 @@ struct quorum_options {
 const settings *options_values(const quorum_options *options);
 const progress *options_progress(const quorum_options *options);
 
-int options_threads(const settings *s);   /* the number to use: auto resolved         */
+int options_threads(const settings *s);   /* the number to use: auto resolved, and
+                                             what there is address space for */
 double options_memory(const settings *s); /* bytes: auto resolved (half of the RAM)   */
 
 /* A value of the option train by its number, and back (-1: unknown). */

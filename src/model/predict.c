@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "data/scaling.h"
+#include "linalg/blas.h"
 #include "team/team.h"
 
 #include <float.h>
@@ -234,6 +235,7 @@ static quorum_status make_plan(const quorum_model *m, const quorum_options *opti
 {
     quorum_status status = QUORUM_OK;
     *p = (plan){.m = m, .s = options_values(options), .progress = options_progress(options)};
+    TRY(team_agree(blas_check()));
     p->threads = options_threads(p->s);
     p->memory = options_memory(p->s);
     TRY(options_method(p->s, m->M, &p->rule, &p->chosen, &p->neighbours));

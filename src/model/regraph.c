@@ -3,6 +3,8 @@
 
 #include "base/memory.h"
 #include "data/scaling.h"
+#include "linalg/blas.h"
+#include "team/team.h"
 
 static const double SHARE_OF_MEMORY = 0.2; /* that factors made for this may take */
 
@@ -11,6 +13,7 @@ quorum_status model_graph_on(const quorum_model *m, const double *X, size_t n, c
 {
     const committee *c;
     graph_options o = m->graph_how;
+    TRY(team_agree(blas_check()));
     o.budget = SHARE_OF_MEMORY * options_memory(s);
     o.threads = options_threads(s);
     o.progress = p;

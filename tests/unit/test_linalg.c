@@ -4,6 +4,10 @@
 #include "linalg/vexp.h"
 #include "support.h"
 
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 /* A A' / m + I for a random A: well conditioned. */
 static double *positive_definite(size_t m)
 {
@@ -169,9 +173,47 @@ static void normal_quantile_inverts_the_probability(void **state)
     assert_true(isnan(normal_quantile(0.0)) && isnan(normal_quantile(1.5)));
 }
 
+/* Leaves the process so many megabytes of address space more than it has now. */
+static void limit_address_space(size_t megabytes)
+{
+    size_t pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    assert_true(file && fscanf(file, "%zu", &pages) == 1);
+    fclose(file);
+    rlim_t limit = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + ((rlim_t)megabytes << 20);
+    assert_int_equal(setrlimit(RLIMIT_AS, &(struct rlimit){limit, limit}), 0);
+}
+
+/* In a process of its own: how many of four calls get their memory, under a limit. */
+static int reserve_under(size_t megabytes)
+{
+    int status = 0;
+    pid_t child = fork();
+    if (child == 0) {
+        limit_address_space(megabytes);
+        int ready = blas_reserve(4);
+        if (ready == 0 &&
+            (blas_check() != QUORUM_E_MEMORY || !strstr(quorum_message(), "address space")))
+            ready = 100;
+        _exit(ready);
+    }
+    assert_true(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static void a_lack_of_address_space_is_told(void **state)
+{
+    (void)state;
+    assert_int_equal(reserve_under(60), 0);
+    assert_int_equal(reserve_under(128 + 60), 1);
+    assert_int_equal(reserve_under(3 * 128 + 60), 3);
+    assert_int_equal(reserve_under(8 * 128), 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_lack_of_address_space_is_told), /* first: before BLAS is used */
         cmocka_unit_test(tiled_cholesky_equals_lapack),
         cmocka_unit_test(tiles_do_not_depend_on_threads),
         cmocka_unit_test(a_vector_alone_is_solved_like_a_column),
