@@ -104,8 +104,8 @@ static void print_tail(void)
     print_item("2", "The command line is wrong.");
     print_item("128+N", "Stopped by signal N: 130 after Ctrl-C.");
     printf(".SH ENVIRONMENT\n");
-    print_item("OPENBLAS_CORETYPE", "Forces a BLAS kernel set; without it the best one for this "
-                                    "processor is chosen.");
+    print_item("OPENBLAS_CORETYPE", "Forces a BLAS kernel set; without it the fastest one is "
+                                    "chosen with which a prediction does not depend on its batch.");
     print_item("QUORUM_EXPERIMENTS", "Directory of the experiments that 'quorum reproduce' runs; "
                                      "without it, the one that belongs to this command.");
 }

@@ -68,7 +68,7 @@ QUORUM_API const char *quorum_status_name(quorum_status status);
 /* "0.1.0". */
 QUORUM_API const char *quorum_version(void);
 
-/* The BLAS kernel set in use, such as "SkylakeX" or "Zen". */
+/* The BLAS kernel set in use, such as "Haswell" or "Zen". */
 QUORUM_API const char *quorum_blas_kernel(void);
 
 /* ---- Options ----------------------------------------------------------- */

@@ -1,7 +1,9 @@
 /* Starts OpenBLAS with the right kernels and without threads of its own.
  *
  * Debian 12's OpenBLAS 0.3.21 does not know recent Intel models and falls back
- * to its oldest kernels, 5 to 10 times slower.  It reads OPENBLAS_CORETYPE, and
+ * to its oldest kernels, 5 to 10 times slower.  Its kernels for AVX-512 round a
+ * column of a product by the number of columns beside it, so that a prediction
+ * would depend on its company: such processors get those for AVX2.  It reads OPENBLAS_CORETYPE, and
  * how many threads to start, in its own constructor; so an earlier constructor
  * of the same object sets both, starts OpenBLAS, and puts the environment back
  * as it was, for any other OpenBLAS in the process.  A core type that the user
@@ -34,12 +36,8 @@ static int is_intel(void)
 static const char *core_type(void)
 {
     __builtin_cpu_init();
-    if (!is_intel())
-        return NULL;
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl"))
-        return "SkylakeX";
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? "Haswell" : NULL;
+    int fits = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    return fits && (is_intel() || __builtin_cpu_supports("avx512f")) ? "Haswell" : NULL;
 }
 #else
 static const char *core_type(void)

@@ -8,7 +8,7 @@ import reference as ref
 from oracle_support import (fit, predict, probe_gp, query_rows, quorum, random_parts, random_queries,
                             random_theta, same_bits, training_rows)
 
-CORES = [None, "Haswell", "Zen", "SandyBridge", "Prescott", "SkylakeX"]  # None: as it starts
+CORES = [None, "Haswell", "Zen", "SandyBridge", "Prescott"]  # None: as it starts
 METHODS = {  # name: options of predict
     "npae": ["--method", "npae", "--select", "all"],
     "grbcm": ["--method", "grbcm"],
@@ -33,7 +33,7 @@ def environment(core):
     """Environment for a kernel set of OpenBLAS; skips what this processor cannot run."""
     if core is None:
         return {}
-    needed = {"Haswell": "avx2", "Zen": "avx2", "SandyBridge": "avx", "SkylakeX": "avx512vl"}
+    needed = {"Haswell": "avx2", "Zen": "avx2", "SandyBridge": "avx"}
     if core in needed and needed[core] not in flags():
         pytest.skip(f"this processor has no {needed[core]}")
     given = {"OPENBLAS_CORETYPE": core}

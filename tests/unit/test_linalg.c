@@ -63,6 +63,29 @@ static void tiles_do_not_depend_on_threads(void **state)
     mem_free(inverse_many);
 }
 
+/* A query's prediction is a column of such products: its bits must not depend on the block. */
+static void a_column_does_not_depend_on_its_company(void **state)
+{
+    (void)state;
+    const size_t sizes[] = {7, 64, 100, 335, 501}, all = 208, few = 16;
+    for (size_t s = 0; s < 25; s++) {
+        size_t m = sizes[s / 5], k = sizes[s % 5];
+        double *A = random_normals(m * k, 1), *B = random_normals(k * all, 2);
+        double *whole = mem_alloc(m * all, 8), *part = mem_alloc(m * all, 8);
+        for (const char *ta = "NT"; *ta; ta++) {
+            size_t lda = *ta == 'N' ? m : k;
+            blas_gemm(*ta, 'N', m, all, k, 1.0, A, lda, B, k, 0.0, whole, m);
+            for (size_t c = 0; c < all; c += few)
+                blas_gemm(*ta, 'N', m, few, k, 1.0, A, lda, B + c * k, k, 0.0, part + c * m, m);
+            assert_memory_equal(whole, part, m * all * 8);
+        }
+        mem_free(A);
+        mem_free(B);
+        mem_free(whole);
+        mem_free(part);
+    }
+}
+
 static void a_vector_alone_is_solved_like_a_column(void **state)
 {
     (void)state;
@@ -216,6 +239,7 @@ int main(void)
         cmocka_unit_test(a_lack_of_address_space_is_told), /* first: before BLAS is used */
         cmocka_unit_test(tiled_cholesky_equals_lapack),
         cmocka_unit_test(tiles_do_not_depend_on_threads),
+        cmocka_unit_test(a_column_does_not_depend_on_its_company),
         cmocka_unit_test(a_vector_alone_is_solved_like_a_column),
         cmocka_unit_test(inverse_times_matrix_is_identity),
         cmocka_unit_test(cholesky_names_the_bad_minor),
