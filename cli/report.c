@@ -1,3 +1,4 @@
+/* What --json prints: the members of a report, and its end, with every write checked. */
 #include "report.h"
 
 #include "talk.h"
@@ -60,7 +61,8 @@ int json_report(json_writer *w, const arguments *given)
     if (error == JSON_MISUSED)
         return failure(given, "the JSON cannot be written: it is not complete");
     if (error != JSON_WRITTEN || !end_line(w->context))
-        return failure(given, "the JSON cannot be written%s%s", errno ? ": " : "",
+        return failure(given, "the JSON cannot be written%s%s%s",
+                       w->context == stdout ? " to standard output" : "", errno ? ": " : "",
                        errno ? strerror(errno) : "");
     return EXIT_DONE;
 }
