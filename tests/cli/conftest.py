@@ -5,6 +5,7 @@ Run with QUORUM=path/to/quorum /usr/bin/python3 -m pytest tests/cli
 import json
 import os
 import subprocess
+import zipfile
 
 import numpy as np
 import pytest
@@ -69,3 +70,19 @@ def data(tmp_path_factory):
     run("fit", here / "train.csv", "-o", here / "model.npz", "--experts", 4, "--kernel", "se",
         "-q")
     return here
+
+
+def rewrite_meta(model, to, change):
+    """The model file with what `change` makes of its meta.json: it may come from anywhere."""
+    with zipfile.ZipFile(model) as old, zipfile.ZipFile(to, "w") as new:
+        for member in old.namelist():
+            content = old.read(member)
+            new.writestr(member, change(content) if member == "meta.json" else content)
+
+
+def rename_columns(model, to, names):
+    def change(content):
+        meta = json.loads(content)
+        meta["columns"] = [names.get(name, name) for name in meta["columns"]]
+        return json.dumps(meta)
+    rewrite_meta(model, to, change)
