@@ -2,6 +2,7 @@
 #include "base/memory.h"
 #include "data/npy.h"
 #include "data/table.h"
+#include "io/again.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -175,7 +176,7 @@ quorum_status npy_table_open(reader *r)
         return failure(QUORUM_E_MEMORY, "%s: out of memory while opening", r->label);
     r->state = t; /* from here on reader_close frees it */
     r->format = &format;
-    t->file = open(r->path, O_RDONLY | O_CLOEXEC);
+    t->file = open_again(r->path, O_RDONLY | O_CLOEXEC);
     if (t->file < 0 || fstat(t->file, &about) != 0)
         return failure(QUORUM_E_FILE, "%s: cannot be opened: %s", r->label, strerror(errno));
     TRY(read_header(r, t, (size_t)about.st_size));

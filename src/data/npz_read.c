@@ -4,6 +4,7 @@
 #include "data/npy.h"
 #include "data/npz_inside.h"
 #include "data/npz_list.h"
+#include "io/again.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -69,7 +70,8 @@ done:
 quorum_status npz_open(const char *path, npz_reader **out)
 {
     *out = NULL;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* a pipe does not block */
+    /* a pipe does not block */
+    int fd = open_again(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return failure(errno == ENOMEM ? QUORUM_E_MEMORY : QUORUM_E_FILE,
                        "%s: cannot be opened: %s", path, strerror(errno));

@@ -1,5 +1,9 @@
+/* Bytes of a table, from a file or standard input, plain or gzip; a wait for them can be broken
+ * off by the callback. */
 #include "data/source.h"
+
 #include "base/memory.h"
+#include "io/again.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -48,10 +52,10 @@ static quorum_status fail_to_open(const char *path)
 static quorum_status read_magic(const char *path, file_kind *kind)
 {
     unsigned char first[8];
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file = open_again(path, O_RDONLY | O_CLOEXEC);
     if (file < 0)
         return fail_to_open(path);
-    ssize_t n = read(file, first, sizeof first);
+    ssize_t n = read_again(file, first, sizeof first);
     int problem = errno;
     close(file);
     if (n < 0)
@@ -82,7 +86,7 @@ static int open_descriptor(const char *path)
     if (strcmp(path, "-") == 0)
         return fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
     int waits = stat(path, &about) == 0 && S_ISFIFO(about.st_mode);
-    return open(path, O_RDONLY | O_CLOEXEC | (waits ? O_NONBLOCK : 0));
+    return open_again(path, O_RDONLY | O_CLOEXEC | (waits ? O_NONBLOCK : 0));
 }
 
 static double size_of(int file)

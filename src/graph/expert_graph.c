@@ -109,7 +109,7 @@ static int by_score(const void *a, const void *b)
     return x->expert < y->expert ? -1 : x->expert > y->expert;
 }
 
-void expert_graph_rank(size_t M, expert_graph *g, const double *instead)
+quorum_status expert_graph_rank(size_t M, expert_graph *g, const double *instead)
 {
     g->edges = 0;
     for (size_t i = 0; i < M; i++) {
@@ -122,15 +122,15 @@ void expert_graph_rank(size_t M, expert_graph *g, const double *instead)
     }
     const double *score = g->edges == 0 && instead ? instead : g->importance;
     scored *list;
-    if (!NEW_ARRAY(list, M)) { /* the order by number stays: still a valid ranking */
-        return;
-    }
+    if (!NEW_ARRAY(list, M))
+        return failure(QUORUM_E_MEMORY, "out of memory for the ranking of %zu experts", M);
     for (size_t i = 0; i < M; i++)
         list[i] = (scored){.score = score[i], .expert = i};
     qsort(list, M, sizeof *list, by_score);
     for (size_t i = 0; i < M; i++)
         g->ranking[i] = list[i].expert;
     mem_free(list);
+    return QUORUM_OK;
 }
 
 /* instead[i] = mean explained variance of expert i over the reference inputs. */
@@ -173,7 +173,7 @@ quorum_status expert_graph_learn(const committee *c, const points *Q, size_t cou
         TRY_OR_DONE(progress_report(o->progress, "graph", 0.5, "lambda %.4g", g.lambda));
         TRY_OR_DONE(solve(M, S, o, &g));
     }
-    expert_graph_rank(M, &g, M > 1 ? explained : NULL);
+    TRY_OR_DONE(expert_graph_rank(M, &g, M > 1 ? explained : NULL));
     TRY_OR_DONE(progress_report(o->progress, "graph", 1.0, "%zu edges", g.edges));
 done:
     mem_free(asked);

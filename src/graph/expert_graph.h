@@ -36,7 +36,7 @@ quorum_status expert_graph_learn(const committee *c, const points *Q, size_t cou
 
 /* Importance and ranking from `precision`, ties to the lower number.  `instead`
  * (M) ranks the experts when there is no edge. */
-void expert_graph_rank(size_t M, expert_graph *g, const double *instead);
+quorum_status expert_graph_rank(size_t M, expert_graph *g, const double *instead);
 
 quorum_status expert_graph_new(size_t M, expert_graph *out); /* precision = I */
 void expert_graph_free(expert_graph *g);

@@ -1,6 +1,8 @@
 /* Files that appear whole or not at all (Linux: O_TMPFILE and linkat; a named file elsewhere). */
 #include "io/whole_file.h"
 
+#include "io/again.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -60,7 +62,7 @@ static int open_directory(whole_file *f, char *path)
     memcpy(f->name, name, strlen(name) + 1);
     if (slash)
         slash[slash == path] = '\0'; /* keeps the / of the root */
-    f->directory = open(slash ? path : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    f->directory = open_again(slash ? path : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
     return f->directory < 0 ? errno : 0;
 }
 
@@ -100,7 +102,7 @@ static bool open_nameless(whole_file *f, mode_t mode)
 {
     char proc[PROC_SIZE];
     struct stat direct, by_proc;
-    f->fd = openat(f->directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+    f->fd = openat_again(f->directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
     if (f->fd < 0)
         return false;
     format_proc_path(f->fd, proc);
@@ -124,7 +126,8 @@ static void name_temporary(whole_file *f, int attempt)
  * process, and is removed.  False: it is in use. */
 static bool remove_dead(const whole_file *f)
 {
-    int fd = openat(f->directory, f->temporary, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int fd =
+        openat_again(f->directory, f->temporary, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
     if (fd < 0)
         return errno == ENOENT;
     struct stat locked, named;
@@ -137,27 +140,36 @@ static bool remove_dead(const whole_file *f)
     return dead;
 }
 
+/* Locks the new file.  EEXIST: another took it for dead and removed it before that. */
+static int take_named(const whole_file *f)
+{
+    struct stat mine;
+    (void)lock(f->fd);
+    if (fstat(f->fd, &mine) == 0)
+        return mine.st_nlink > 0 ? 0 : EEXIST;
+    int error = errno;
+    unlinkat(f->directory, f->temporary, 0);
+    return error;
+}
+
 /* With a temporary name beside the file's own. */
 static int open_named(whole_file *f, mode_t mode)
 {
-    int attempt = 0;
-    for (int tries = 0; tries < MAX_ATTEMPTS; tries++) {
+    int attempt = 0, error = EEXIST;
+    for (int tries = 0; error == EEXIST && tries < MAX_ATTEMPTS; tries++) {
         name_temporary(f, attempt);
-        f->fd = openat(f->directory, f->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-        if (f->fd >= 0) {
-            struct stat mine;
-            (void)lock(f->fd);
-            if (fstat(f->fd, &mine) == 0 && mine.st_nlink > 0)
-                return 0;
-            close(f->fd); /* removed by another before it was locked */
-        } else if (errno != EEXIST) {
-            break;
-        } else {
+        f->fd =
+            openat_again(f->directory, f->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+        error = f->fd >= 0 ? take_named(f) : errno;
+        if (f->fd >= 0 && error != 0)
+            close(f->fd);
+        else if (error == EEXIST)
             attempt += !remove_dead(f);
-        }
     }
-    int error = errno ? errno : EEXIST;
-    f->temporary[0] = '\0';
+    if (error != 0) {
+        f->fd = -1;
+        f->temporary[0] = '\0';
+    }
     return error;
 }
 
@@ -227,7 +239,7 @@ static int sync_file(int fd)
 /* Some file systems refuse; the data themselves are safe already. */
 static void sync_directory(const whole_file *f)
 {
-    int fd = openat(f->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = openat_again(f->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     if (fd >= 0) {
         (void)sync_file(fd);
         close(fd);

@@ -220,7 +220,7 @@ static void show_graph(void)
     expert_graph g;
     check(expert_graph_new(M, &g));
     memcpy(g.precision, doubles("precision", 2, shape), M * M * sizeof *g.precision);
-    expert_graph_rank(M, &g, doubles("instead", 1, shape));
+    check(expert_graph_rank(M, &g, doubles("instead", 1, shape)));
     double *importance = vector("importance", M), *ranking = vector("ranking", M);
     for (size_t i = 0; i < M; i++) {
         importance[i] = g.importance[i];
