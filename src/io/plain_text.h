@@ -6,9 +6,9 @@
 #include <stddef.h>
 
 /* Copies the text to out (`size` bytes with the final zero, at least 1).  Control characters
- * (C0, DEL, and C1 as UTF-8) and bytes that are not UTF-8 become \xNN, byte by byte; all else
- * stays, so copying twice changes nothing.  What does not fit is left out from a whole
- * character on.  Returns the bytes of `text` that are in `out`. */
+ * (C0, DEL, C1, and those that turn the direction of writing) and bytes that are not UTF-8
+ * become \xNN, byte by byte; all else stays, so copying twice changes nothing.  What does not
+ * fit is left out from a whole character on.  Returns the bytes of `text` that are in `out`. */
 size_t plain_text_copy(char *out, size_t size, const char *text);
 
 #endif

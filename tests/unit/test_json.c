@@ -65,6 +65,8 @@ static void shown_text_has_no_control_characters(void **state)
     assert_string_equal(out, "a\\x1b[31m\xC3\xB6\\x7f");
     plain_text_copy(out, sizeof out, "\xC2\x9B\xF6\n\t");
     assert_string_equal(out, "\\xc2\\x9b\\xf6\\x0a\\x09");
+    plain_text_copy(out, sizeof out, "\xE2\x80\xAEpng\xE2\x81\xA6\xE2\x80\xAF");
+    assert_string_equal(out, "\\xe2\\x80\\xaepng\\xe2\\x81\\xa6\xE2\x80\xAF");
     plain_text_copy(out, 5, "abc\xE2\x82\xAC"); /* no half of a character */
     assert_string_equal(out, "abc");
     plain_text_copy(out, 5, "ab\x1b");
