@@ -1,6 +1,7 @@
 /* quorum evaluate: a model and test data in, a table of scores out. */
 #include "arguments.h"
 #include "command.h"
+#include "events.h"
 #include "progress.h"
 #include "report.h"
 #include "rows.h"
@@ -97,6 +98,7 @@ static int tell(work *w, const arguments *given)
     if (dropped)
         note(given, "%zu row%s with missing cells left out", dropped, plural(dropped));
     contenders_say_events(&w->all, given);
+    note_off_constants(given, w->model, &w->all.items[0].report);
     note_targets(w, given);
     if (argument_value(given, "json"))
         return contenders_as_json(&w->all, given);

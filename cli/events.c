@@ -1,5 +1,6 @@
 #include "events.h"
 
+#include "hyperparameters.h"
 #include "talk.h"
 
 #include <stdio.h>
@@ -13,6 +14,7 @@ void add_events(quorum_report *total, const quorum_report *r, size_t rows)
     total->jittered += r->jittered;
     total->pseudo_inverses += r->pseudo_inverses;
     total->unsure += r->unsure;
+    total->off_constants += r->off_constants;
     total->seconds += r->seconds;
 }
 
@@ -44,4 +46,15 @@ void note_events(const arguments *given, const char *name, const quorum_report *
     if (text[0])
         note(given, "%s: %s", name, text);
     say_unsure(given, name, r->unsure, rows);
+}
+
+void note_off_constants(const arguments *given, const quorum_model *model, const quorum_report *r)
+{
+    quorum_info info;
+    if (r->off_constants == 0 || quorum_inspect(model, &info) < 0)
+        return;
+    note(given,
+         "%zu row%s with another value of a constant input (%s) than the training data: it has no "
+         "effect, since nothing could be learned about it",
+         r->off_constants, plural(r->off_constants), constant_names(&info).text);
 }

@@ -12,4 +12,7 @@ void add_events(quorum_report *total, const quorum_report *r, size_t rows);
  * there are any. */
 void note_events(const arguments *given, const char *name, const quorum_report *r, size_t rows);
 
+/* Notes how many queries had another value of a constant input, if any had. */
+void note_off_constants(const arguments *given, const quorum_model *model, const quorum_report *r);
+
 #endif

@@ -68,6 +68,9 @@ static void say_notes(const arguments *given, const fitted *f, const char *messa
     if (f->data->dropped)
         note(given, "%zu row%s with missing cells left out", f->data->dropped,
              plural(f->data->dropped));
+    if (constant_names(info).text[0])
+        note(given, "constant in the training data, and so without effect on predictions: %s",
+             constant_names(info).text);
     if (f->status > 0)
         note(given, "%s", message);
     if (info->train_experts && info->train_experts < info->experts)
@@ -120,6 +123,25 @@ static void put_bounds(json_writer *w, const quorum_info *info)
     json_end(w);
 }
 
+static void put_lengthscales(json_writer *w, const quorum_info *info)
+{
+    json_key(w, "lengthscale");
+    json_begin_list(w);
+    for (size_t d = 0; d < info->inputs; d++)
+        json_put_number(w, effective_lengthscale(info, d));
+    json_end(w);
+}
+
+static void put_constants(json_writer *w, const quorum_info *info)
+{
+    json_key(w, "constant");
+    json_begin_list(w);
+    for (size_t d = 0; d < info->inputs; d++)
+        if (info->constant[d])
+            json_put_text(w, info->names[d]);
+    json_end(w);
+}
+
 static void put_seconds(json_writer *w, const fitted *f)
 {
     json_key(w, "seconds");
@@ -156,10 +178,11 @@ static int print_summary_as_json(const arguments *given, const fitted *f)
     put_work(&w, f);
     json_member_text(&w, "kernel", info->kernel);
     json_member_text(&w, "partition", info->partition);
-    json_member_numbers(&w, "lengthscale", info->lengthscale, info->inputs);
+    put_lengthscales(&w, info);
     json_member_number(&w, "signal_variance", info->signal_variance);
     json_member_number(&w, "noise_variance", info->noise_variance);
     put_bounds(&w, info);
+    put_constants(&w, info);
     json_member_count(&w, "dropped", f->data->dropped);
     json_member_count(&w, "train_experts", info->train_experts);
     json_member_count(&w, "edges", info->edges);

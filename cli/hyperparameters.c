@@ -39,12 +39,34 @@ bool is_flat(const quorum_info *info, size_t d)
     return info->at_bound[d] > 0;
 }
 
+name_list constant_names(const quorum_info *info)
+{
+    name_list list = {""};
+    for (size_t d = 0; d < info->inputs; d++) {
+        size_t used = strlen(list.text);
+        if (!info->constant[d])
+            continue;
+        name_text name = input_name(info, d);
+        bool fits = used + strlen(name.text) + 8 < sizeof list.text;
+        snprintf(list.text + used, sizeof list.text - used, "%s%s", used ? ", " : "",
+                 fits ? name.text : "...");
+        if (!fits)
+            break;
+    }
+    return list;
+}
+
+double effective_lengthscale(const quorum_info *info, size_t d)
+{
+    return info->constant[d] ? INFINITY : info->lengthscale[d];
+}
+
 double inverse_lengthscale_share(const quorum_info *info, size_t d)
 {
     double sum = 0.0;
     for (size_t i = 0; i < info->inputs; i++)
-        sum += 1.0 / info->lengthscale[i];
-    return 1.0 / (info->lengthscale[d] * sum);
+        sum += 1.0 / effective_lengthscale(info, i);
+    return 1.0 / (effective_lengthscale(info, d) * sum);
 }
 
 double signal_deviation(const quorum_info *info)

@@ -20,8 +20,19 @@ name_text hyperparameter_name(const quorum_info *info, size_t i);
 /* The input's length-scale is at its upper bound: the function hardly varies along it. */
 bool is_flat(const quorum_info *info, size_t d);
 
+/* "a, b, c": the inputs that are constant in the training data, the last ones left out where there
+ * is no room for all; "" where there are none. */
+typedef struct {
+    char text[480];
+} name_list;
+name_list constant_names(const quorum_info *info);
+
+/* Infinite of a constant input. */
+double effective_lengthscale(const quorum_info *info, size_t d);
+
 /* 1/lengthscale as a share of the sum over all inputs.  It says how quickly the function bends
- * along an input, not how much the input matters: a strong straight line has a long one. */
+ * along an input, not how much the input matters: a strong straight line has a long one.  0 of a
+ * constant input. */
 double inverse_lengthscale_share(const quorum_info *info, size_t d);
 
 /* Standard deviations in the target's units. */

@@ -98,6 +98,18 @@ static double largest_share(const quorum_info *info)
     return largest;
 }
 
+/* In standardised and in its own units. */
+static void add_lengthscale(table *t, const quorum_info *info, size_t d)
+{
+    if (info->constant[d]) {
+        table_add(t, "-");
+        table_add(t, "-");
+        return;
+    }
+    table_add(t, "%.4g%s", info->lengthscale[d], info->at_bound[d] ? " (bound)" : "");
+    table_add(t, "%.4g", info->lengthscale[d] * info->x_scale[d]);
+}
+
 static int print_lengthscales(const arguments *given, const quorum_info *info)
 {
     static const char *const titles[] = {"input", "length-scale", "in its units",
@@ -109,10 +121,12 @@ static int print_lengthscales(const arguments *given, const quorum_info *info)
         char bar[24];
         fill_bar(bar, inverse_lengthscale_share(info, d) / largest);
         table_add(&t, "%s", input_name(info, d).text);
-        table_add(&t, "%.4g%s", info->lengthscale[d], info->at_bound[d] ? " (bound)" : "");
-        table_add(&t, "%.4g", info->lengthscale[d] * info->x_scale[d]);
+        add_lengthscale(&t, info, d);
         table_add(&t, "%.1f %%", 100.0 * inverse_lengthscale_share(info, d));
-        table_add(&t, "%s", is_flat(info, d) ? "hardly any effect" : bar);
+        table_add(&t, "%s",
+                  info->constant[d]  ? "constant: no effect"
+                  : is_flat(info, d) ? "hardly any effect"
+                                     : bar);
     }
     printf("\nHyperparameters, of standardised data and in the data's units\n");
     return table_finish(&t, given);
@@ -196,11 +210,13 @@ static void put_input(json_writer *w, const quorum_info *info, size_t d)
     json_begin_object(w);
     json_key(w, "name");
     put_input_name(w, info, d);
-    json_member_number(w, "lengthscale", info->lengthscale[d]);
-    json_member_number(w, "lengthscale_in_units", info->lengthscale[d] * info->x_scale[d]);
+    json_member_number(w, "lengthscale", effective_lengthscale(info, d));
+    json_member_number(w, "lengthscale_in_units",
+                       effective_lengthscale(info, d) * info->x_scale[d]);
     json_member_number(w, "inverse_lengthscale_share", inverse_lengthscale_share(info, d));
     json_member_flag(w, "at_bound", info->at_bound[d]);
     json_member_flag(w, "at_upper_bound", is_flat(info, d));
+    json_member_flag(w, "constant", info->constant[d]);
     json_member_number(w, "mean", info->x_mean[d]);
     json_member_number(w, "scale", info->x_scale[d]);
     json_end(w);

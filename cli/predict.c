@@ -82,6 +82,7 @@ static void say_summary(const arguments *given, const work *w, double seconds)
         note(given, "%zu row%s with missing cells left out: the result has fewer rows than %s",
              dropped, plural(dropped), given->operands[1]);
     note_events(given, quorum_options_get(given->options, "method"), &w->total, w->predicted);
+    note_off_constants(given, w->model, &w->total);
     if (given->quiet)
         return;
     fprintf(stderr, "quorum predict: %zu row%s in %.2f s", w->predicted, plural(w->predicted),

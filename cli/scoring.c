@@ -220,6 +220,7 @@ static void put_events(json_writer *w, const quorum_report *r)
     json_member_count(w, "jittered", r->jittered);
     json_member_count(w, "pseudo_inverses", r->pseudo_inverses);
     json_member_count(w, "unsure", r->unsure);
+    json_member_count(w, "off_constants", r->off_constants);
 }
 
 static void put_contender(json_writer *w, const contender *c)

@@ -216,6 +216,8 @@ typedef struct {
     const size_t *offset; /* experts + 1: expert e owns row[offset[e]] .. row[offset[e+1]-1] */
     int named;            /* 1: names are the data's own; 0: made up                      */
     const char *options;  /* the options of fit and their values as text: a JSON object   */
+    const int *constant;  /* inputs: 1 where the training data do not vary: the input has no
+                             effect, and a length-scale that stands for an infinite one     */
 } quorum_info;
 
 QUORUM_API quorum_status quorum_inspect(const quorum_model *model, quorum_info *info);
@@ -245,6 +247,8 @@ typedef struct {
     size_t unsure;          /* select local: another expert might explain more          */
     int calibrated;         /* 1: std and interval are calibrated                       */
     double seconds;
+    size_t off_constants; /* queries with another value of a constant input than the
+                               training data, which has no effect                       */
 } quorum_report;
 
 /* Predicts at X (rows x inputs).  Options used: method, select, space,

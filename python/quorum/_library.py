@@ -38,11 +38,17 @@ class Info(ctypes.Structure):
         ("kernel_scores", POINTER(c_double)),
         ("spread", c_double),
         ("row", POINTER(c_size_t)), ("offset", POINTER(c_size_t)),
-        ("named", c_int), ("options", c_char_p)]
+        ("named", c_int), ("options", c_char_p), ("constant", POINTER(c_int))]
 
 
 class Prediction(ctypes.Structure):
     _fields_ = [("mean", c_void_p), ("std", c_void_p), ("lower", c_void_p), ("upper", c_void_p)]
+
+
+class Report(ctypes.Structure):
+    _fields_ = [("experts_used", c_double), ("prior_fallbacks", c_size_t), ("clamped", c_size_t),
+                ("jittered", c_size_t), ("pseudo_inverses", c_size_t), ("unsure", c_size_t),
+                ("calibrated", c_int), ("seconds", c_double), ("off_constants", c_size_t)]
 
 
 class Scores(ctypes.Structure):

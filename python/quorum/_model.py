@@ -6,10 +6,10 @@ from ctypes import byref, c_char_p, c_void_p
 
 import numpy as np
 
-from ._library import Info, Prediction, lib
+from ._library import Info, Prediction, Report, lib
 from ._text import as_bytes, path_as_bytes
 from ._watch import Watch
-from .exceptions import check
+from .exceptions import check, warn_of_constants
 
 
 def _encode(names):
@@ -46,6 +46,9 @@ class Model:
                                     _encode(names) if names is not None else None,
                                     options.handle, byref(model._handle))
         check(status, stacklevel=4)
+        warn_of_constants(model.constant_names(),
+                          "constant in the training data, and so without effect on predictions: {}",
+                          stacklevel=4)
         return model
 
     @classmethod
@@ -85,6 +88,7 @@ class Model:
         info = Info()
         check(lib.quorum_inspect(self._handle, byref(info)))
         D, M = info.inputs, info.experts
+        constant = _copied(info.constant, D).astype(bool)
         rows = _copied(info.row, info.rows).astype(np.intp)
         offset = _copied(info.offset, M + 1).astype(np.intp)
         return {
@@ -93,7 +97,8 @@ class Model:
             "names": [info.names[i].decode() for i in range(D + 1)],
             "named": bool(info.named),
             "kernel": info.kernel.decode(),
-            "lengthscale": _copied(info.lengthscale, D),
+            "lengthscale": np.where(constant, np.inf, _copied(info.lengthscale, D)),
+            "constant": constant,
             "signal_variance": info.signal_variance,
             "noise_variance": info.noise_variance,
             "x_mean": _copied(info.x_mean, D),
@@ -109,14 +114,26 @@ class Model:
             "options": json.loads(info.options.decode()),
         }
 
+    def constant_names(self):
+        """Inputs that do not vary in the training data."""
+        info = Info()
+        check(lib.quorum_inspect(self._handle, byref(info)))
+        return [info.names[d].decode() for d in range(info.inputs) if info.constant[d]]
+
     def predict(self, X, options, wanted, verbose=0):
         """The wanted of "mean", "std", "lower" and "upper" at X, a list of arrays."""
         out = [np.empty(X.shape[0]) for _ in wanted]
+        report = Report()
         places = Prediction(**{name: array.ctypes.data for name, array in zip(wanted, out)})
         with Watch(options, verbose, "predict"):
             status = lib.quorum_predict(self._handle, X.ctypes.data, X.shape[0], options.handle,
-                                        byref(places), None)
+                                        byref(places), byref(report))
         check(status)
+        if report.off_constants:
+            warn_of_constants(self.constant_names(),
+                              f"{report.off_constants} queries have another value of a constant "
+                              "input ({}) than the training data: it has no effect, since nothing "
+                              "could be learned about it", stacklevel=4)
         return out
 
     def predict_joint(self, X, options, verbose=0):

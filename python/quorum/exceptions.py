@@ -52,6 +52,11 @@ class NoSignalWarning(QuorumWarning):
     """Fit: no better explanation than noise was found."""
 
 
+class ConstantWarning(QuorumWarning):
+    """An input is constant in the training data and has no effect, or a query has another value
+    of it; the sentence names it."""
+
+
 # by quorum_status
 _ERRORS = {-1: ArgumentError, -2: OutOfMemoryError, -3: FileError, -4: FormatError,
            -5: DataError, -6: NumericError, -7: CancelledError, -8: InternalError}
@@ -66,3 +71,10 @@ def check(status, stacklevel=3):
     if status < 0:
         raise _ERRORS.get(status, QuorumError)(sentence)
     warnings.warn(sentence, _WARNINGS.get(status, QuorumWarning), stacklevel=stacklevel)
+
+
+def warn_of_constants(names, sentence, stacklevel=3):
+    """Warn with the sentence, its {} being the first of these names, if there are any."""
+    if names:
+        some = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
+        warnings.warn(sentence.format(some), ConstantWarning, stacklevel=stacklevel)

@@ -42,6 +42,9 @@ class QuorumRegressor(RegressorMixin, Parameters):
         Covariance function that was used.
     lengthscale_ : ndarray of shape (n_features_in_,)
         Length-scales, for standardised inputs; times `x_scale_` they are in the inputs' units.
+        Infinite of a constant input.
+    constant_ : ndarray of bool of shape (n_features_in_,)
+        Inputs that do not vary in the training data: they have no effect on predictions.
     signal_variance_, noise_variance_ : float
         For the standardised target; times ``y_scale_ ** 2`` they are in the target's units.
     inverse_lengthscale_share_ : ndarray of shape (n_features_in_,)
@@ -116,8 +119,8 @@ class QuorumRegressor(RegressorMixin, Parameters):
         self.n_experts_ = len(info["experts"])
         self.inverse_lengthscale_share_ = \
             1 / info["lengthscale"] / (1 / info["lengthscale"]).sum()
-        for name in ("kernel", "lengthscale", "signal_variance", "noise_variance", "x_mean",
-                     "x_scale", "y_mean", "y_scale", "experts", "precision", "importance",
+        for name in ("kernel", "lengthscale", "constant", "signal_variance", "noise_variance",
+                     "x_mean", "x_scale", "y_mean", "y_scale", "experts", "precision", "importance",
                      "ranking", "alpha", "nlml"):
             setattr(self, name + "_", info[name])
         return self

@@ -129,3 +129,17 @@ def test_paths_are_not_cut(fitted, tmp_path):
     assert list(tmp_path.iterdir()) == []
     fitted.save(tmp_path / "gr\udcf6sse.npz")  # bytes that are not UTF-8 are a good path
     QuorumRegressor.load(tmp_path / "gr\udcf6sse.npz")
+
+
+def test_constant_inputs_are_told():
+    """At fit, as an attribute, and where a query has another value."""
+    rng = np.random.default_rng(3)
+    X = np.column_stack([rng.uniform(size=60), np.full(60, 7.0)])
+    y = np.sin(3 * X[:, 0]) + 0.05 * rng.standard_normal(60)
+    with pytest.warns(quorum.ConstantWarning, match="without effect on predictions: x2"):
+        model = quorum.QuorumRegressor(n_experts=1).fit(X, y)
+    assert list(model.constant_) == [False, True] and model.lengthscale_[1] == np.inf
+    assert list(model.inverse_lengthscale_share_) == [1, 0]
+    known = model.predict(X[:4])
+    with pytest.warns(quorum.ConstantWarning, match="4 queries have another value.*x2"):
+        np.testing.assert_array_equal(model.predict(X[:4] + [0, 1]), known)

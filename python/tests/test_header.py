@@ -12,8 +12,8 @@ from quorum import _library
 PYTHON = pathlib.Path(__file__).resolve().parent.parent
 HEADER = PYTHON.parent / "include" / "quorum.h"
 STRUCTURES = {"quorum_option_info": _library.OptionInfo, "quorum_info": _library.Info,
-              "quorum_prediction": _library.Prediction, "quorum_scores": _library.Scores,
-              "quorum_metrics": _library.Metrics}
+              "quorum_prediction": _library.Prediction, "quorum_report": _library.Report,
+              "quorum_scores": _library.Scores, "quorum_metrics": _library.Metrics}
 
 # Functions of the header that Python has no use for: files are read by pandas and NumPy.
 UNUSED = {"quorum_status_name", "quorum_blas_kernel", "quorum_options_get", "quorum_data_read",

@@ -267,6 +267,7 @@ typedef struct {
     likelihood_job job;
     hyper theta;    /* scratch                                          */
     double rows;    /* of all training experts: the objective's scale   */
+    size_t varying; /* inputs that vary: others have no gradient        */
     double best;    /* lowest objective of this start                   */
     double *best_x; /* D + 2                                            */
     int evaluations, max_evaluations;
@@ -337,7 +338,7 @@ static double objective(unsigned n, const double *x, double *gradient, void *con
     return value;
 }
 
-/* Where a search begins: l = scale sqrt(D), s_f^2 = 1. */
+/* Where a search begins: l = scale sqrt(D), D the inputs that vary, s_f^2 = 1. */
 typedef struct {
     double scale, noise;
 } starting_point;
@@ -389,10 +390,10 @@ static nlopt_result run(nlopt_algorithm algorithm, search *s, const training_opt
     return r;
 }
 
-static void starting_logs(size_t D, starting_point start, double *x)
+static void starting_logs(size_t D, size_t varying, starting_point start, double *x)
 {
     for (size_t d = 0; d < D; d++)
-        x[d] = log(start.scale * sqrt((double)D));
+        x[d] = log(start.scale * sqrt((double)varying));
     x[D] = 0.0;
     x[D + 1] = log(start.noise);
 }
@@ -453,10 +454,10 @@ static quorum_status search_from(search *s, const training_options *o, double *x
 }
 
 /* Noise alone, of the target's own variance 1, has NLML 1/2 log 2pi + 1/2 a row;
- * D + 2 free parameters gain a little on any data. */
+ * as many free parameters gain a little on any data. */
 static int explains_nothing(const search *s)
 {
-    double by_chance = 0.01 + (double)(s->theta.D + 2) / s->rows;
+    double by_chance = 0.01 + (double)(s->varying + 2) / s->rows;
     return s->best > 0.5 * log(2.0 * M_PI) + 0.5 - by_chance;
 }
 
@@ -466,6 +467,7 @@ quorum_status train(const parts *p, const size_t *experts, size_t count, const t
     size_t P = p->D + 2;
     search s = {.theta = *theta,
                 .best = HUGE_VAL,
+                .varying = o->varying ? o->varying : p->D,
                 .max_evaluations = o->max_evaluations,
                 .checkpoint = o->checkpoint,
                 .progress = o->progress};
@@ -483,11 +485,11 @@ quorum_status train(const parts *p, const size_t *experts, size_t count, const t
     if (o->start)
         to_logs(o->start, x);
     else
-        starting_logs(p->D, first_start, x);
+        starting_logs(p->D, s.varying, first_start, x);
     TRY_OR_DONE(search_from(&s, o, x));
     int others = o->variances_only ? 0 : OTHER_STARTS;
     for (int r = 0; r < others && (r < o->restarts || explains_nothing(&s)); r++) {
-        starting_logs(p->D, other_starts[r], x);
+        starting_logs(p->D, s.varying, other_starts[r], x);
         TRY_OR_DONE(search_from(&s, o, x));
     }
     if (!isfinite(s.best)) {

@@ -22,6 +22,7 @@ typedef struct {
     int variances_only;     /* 1: length-scales stay where they start                     */
     checkpoint *checkpoint; /* remembers evaluations; NULL: nobody does               */
     const hyper *start;     /* where to begin; NULL: l = sqrt(D), s_f^2 = 1, s^2 = 0.1  */
+    size_t varying;         /* D of that: inputs that vary; 0: all                      */
 } training_options;
 
 typedef struct {

@@ -80,13 +80,16 @@ static quorum_status copy_settings(const quorum_model *m, quorum_model *to)
     size_t D = m->D;
     NEW_ARRAY(to->x_mean, D);
     NEW_ARRAY(to->x_scale, D);
+    NEW_ARRAY(to->constant, D);
     NEW_ARRAY(to->theta.lengthscale, D);
     NEW_ARRAY(to->graph.ranking, m->M);
     NEW_ZEROED(to->names, D + 1);
-    if (!to->x_mean || !to->x_scale || !to->theta.lengthscale || !to->graph.ranking || !to->names)
+    if (!to->x_mean || !to->x_scale || !to->constant || !to->theta.lengthscale ||
+        !to->graph.ranking || !to->names)
         return failure(QUORUM_E_MEMORY, "out of memory for calibrating");
     memcpy(to->x_mean, m->x_mean, D * sizeof *m->x_mean);
     memcpy(to->x_scale, m->x_scale, D * sizeof *m->x_scale);
+    memcpy(to->constant, m->constant, D);
     memcpy(to->theta.lengthscale, m->theta.lengthscale, D * sizeof *m->x_mean);
     memcpy(to->graph.ranking, m->graph.ranking, m->M * sizeof *m->graph.ranking);
     to->y_mean = m->y_mean;

@@ -118,6 +118,15 @@ static quorum_status standardise_target(quorum_model *m, const double *y, size_t
                    m->y_mean);
 }
 
+/* A constant input's mean is its value, without what rounding leaves of a sum. */
+static void keep_constant_values(quorum_model *m, const sliced_rows *given)
+{
+    for (size_t d = 0; d < m->D; d++)
+        if (m->constant[d] && team_rank() == 0)
+            m->x_mean[d] = given->X[d];
+    team_send(m->x_mean, m->D * sizeof *m->x_mean);
+}
+
 static quorum_status standardise(quorum_model *m, const sliced_rows *given, double **Z, double **t)
 {
     size_t count = held_rows(given).count;
@@ -125,15 +134,19 @@ static quorum_status standardise(quorum_model *m, const sliced_rows *given, doub
     rows_note(count);
     NEW_ARRAY(m->x_mean, m->D);
     NEW_ARRAY(m->x_scale, m->D);
+    NEW_ARRAY(m->constant, m->D);
     NEW_ARRAY(*Z, count * m->D);
     NEW_ARRAY(*t, count);
     NEW_ARRAY(unit, m->D);
     quorum_status status = QUORUM_OK;
-    if (!m->x_mean || !m->x_scale || !*Z || !*t || !unit)
+    if (!m->x_mean || !m->x_scale || !m->constant || !*Z || !*t || !unit)
         status = failure(QUORUM_E_MEMORY, "out of memory for %zu rows of %zu inputs", m->n, m->D);
     TRY_OR_DONE(team_agree(status));
-    learn_scaling(&(scaling_job){given->X, count, m->D, m->n, unit, m->x_mean, m->x_scale, NULL});
-    scaling_apply(count, m->D, given->X, m->x_mean, m->x_scale, *Z);
+    learn_scaling(
+        &(scaling_job){given->X, count, m->D, m->n, unit, m->x_mean, m->x_scale, m->constant});
+    keep_constant_values(m, given);
+    TRY_OR_DONE(model_check_varying(m));
+    model_standardise(m, count, given->X, *Z);
     status = standardise_target(m, given->y, count, *t);
 done:
     mem_free(unit);

@@ -54,6 +54,19 @@ static void put_columns(json_writer *w, const quorum_model *m)
     put_member_integer(w, "target_place", (int64_t)m->target);
 }
 
+/* Only where there are any. */
+static void put_constants(json_writer *w, const quorum_model *m)
+{
+    if (model_varying(m) == m->D)
+        return;
+    json_key(w, "constant_inputs");
+    json_begin_list(w);
+    for (size_t d = 0; d < m->D; d++)
+        if (m->constant[d])
+            json_put_count(w, d);
+    json_end(w);
+}
+
 static void put_training(json_writer *w, const quorum_model *m)
 {
     json_key(w, "training");
@@ -117,6 +130,7 @@ static void put_model(json_writer *w, const quorum_model *m, const json_node *op
     json_begin_object(w);
     put_identity(w, m);
     put_columns(w, m);
+    put_constants(w, m);
     json_key(w, "options");
     json_put_node(w, options);
     put_training(w, m);
@@ -222,6 +236,23 @@ static quorum_status apply_names(const json_node *root, quorum_model *m)
     m->has_names = json_is_true(json_member(root, "named_columns"));
     m->target = (size_t)integer_of(root, "target_place");
     return m->target <= m->D ? QUORUM_OK : damaged("target_place is out of range");
+}
+
+/* Older files say of no input that it is constant. */
+static quorum_status apply_constants(const json_node *root, quorum_model *m)
+{
+    const json_node *list = json_member(root, "constant_inputs");
+    if (!NEW_ZEROED(m->constant, m->D))
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu inputs", m->D);
+    if (list && json_list_size(list) == 0)
+        return damaged("constant_inputs is not a list of inputs");
+    for (const json_node *c = json_first(list); c; c = json_next(c)) {
+        int64_t d = json_as_integer(c, -1);
+        if (d < 0 || (uint64_t)d >= m->D || m->constant[d])
+            return damaged("constant_inputs is not a list of inputs");
+        m->constant[d] = 1;
+    }
+    return QUORUM_OK;
 }
 
 static quorum_status apply_ranking(const json_node *ranking, quorum_model *m)
@@ -364,6 +395,7 @@ quorum_status meta_apply(const model_meta *meta, quorum_model *m)
 {
     const json_node *root = meta->tree.root;
     TRY(apply_names(root, m));
+    TRY(apply_constants(root, m));
     TRY(apply_graph(root, m));
     TRY(apply_options(root, m));
     TRY(apply_calibration(root, m));

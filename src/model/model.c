@@ -41,12 +41,14 @@ void quorum_model_free(quorum_model *m)
     extra_rows_free(&m->extra);
     mem_free(m->x_mean);
     mem_free(m->x_scale);
+    mem_free(m->constant);
     mem_free(m->log_theta);
     mem_free(m->theta.lengthscale);
     mem_free(m->reference);
     mem_free(m->options);
     mem_free(m->sizes);
     mem_free(m->at_bound);
+    mem_free(m->is_constant);
     mem_free(m);
 }
 
@@ -71,7 +73,8 @@ void model_set_theta(quorum_model *m)
 
 quorum_status model_complete(quorum_model *m)
 {
-    if (!NEW_ARRAY(m->sizes, m->M) || !NEW_ARRAY(m->at_bound, m->D + 2))
+    if (!NEW_ARRAY(m->sizes, m->M) || !NEW_ARRAY(m->at_bound, m->D + 2) ||
+        !NEW_ARRAY(m->is_constant, m->D))
         return failure(QUORUM_E_MEMORY, "out of memory for a model of %zu experts", m->M);
     for (size_t e = 0; e < m->M; e++) {
         m->sizes[e] = m->offset[e + 1] - m->offset[e];
@@ -79,6 +82,9 @@ quorum_status model_complete(quorum_model *m)
             m->sizes[e] += m->extra.offset[e + 1] - m->extra.offset[e];
     }
     theta_at_bound(&m->theta, m->at_bound);
+    for (size_t d = 0; d < m->D; d++)
+        if ((m->is_constant[d] = m->constant[d]))
+            m->at_bound[d] = 0;
     return QUORUM_OK;
 }
 
@@ -142,6 +148,7 @@ quorum_status quorum_inspect(const quorum_model *m, quorum_info *info)
         .offset = m->offset,
         .named = m->has_names,
         .options = m->options,
+        .constant = m->is_constant,
     };
     return QUORUM_OK;
 }

@@ -40,6 +40,7 @@ struct quorum_model {
     char *held, *shared;      /* M: 1 where this rank has them; where all have  */
     extra_rows extra;         /* rows that experts hold beyond their own        */
     double *x_mean, *x_scale; /* D                                    */
+    char *constant;           /* D: 1 where an input does not vary (constants.c) */
     double y_mean, y_scale;
     double *log_theta; /* D + 2: log l_1 .. log l_D, log s_f^2, log s^2, as in the file */
     hyper theta;       /* their exponentials                                            */
@@ -69,8 +70,9 @@ struct quorum_model {
     char *options; /* all options' texts, JSON */
 
     /* for quorum_inspect */
-    size_t *sizes; /* M     */
-    int *at_bound; /* D + 2 */
+    size_t *sizes;    /* M     */
+    int *at_bound;    /* D + 2 */
+    int *is_constant; /* D     */
 
     model_cache *cache;
 };
@@ -85,7 +87,7 @@ quorum_model *model_new(void);
 /* theta = exp(log_theta), so that a saved model gives the same bits. */
 void model_set_theta(quorum_model *m);
 
-/* Derives what is not stored: sizes and at_bound. */
+/* Derives what is not stored: sizes, at_bound and is_constant. */
 quorum_status model_complete(quorum_model *m);
 
 /* The experts' own rows: every row once. */
@@ -116,6 +118,21 @@ void rows_home_free(rows_home *h);
 
 /* Scaled reference inputs, padded to QUERY_MULTIPLE; free with points_free. */
 quorum_status model_reference_points(const quorum_model *m, points *out);
+
+/* ---- constants.c: inputs that do not vary in the training data ---- */
+
+/* A constant input is 0 in the model's rows and in every query, and its length-scale the longest
+ * that a file can hold: it takes no part in any distance. */
+extern const double LOG_LONGEST; /* log of that length-scale */
+
+size_t model_varying(const quorum_model *m); /* inputs that are not constant */
+quorum_status model_check_varying(const quorum_model *m);
+
+/* Z = X (n x D, in their units) standardised. */
+void model_standardise(const quorum_model *m, size_t n, const double *X, double *Z);
+
+/* Queries in which a constant input has another value than in the training data. */
+size_t model_count_off_constants(const quorum_model *m, const double *X, size_t n);
 
 /* ---- bounds.c ---- */
 

@@ -8,7 +8,6 @@
 #include "aggregate/npae.h"
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "data/scaling.h"
 #include "linalg/blas.h"
 #include "team/team.h"
 
@@ -292,8 +291,7 @@ static void take_queries(const plan *p, const double *X, const size_t *which, si
 {
     const quorum_model *m = p->m;
     for (size_t i = 0; i < pad(n); i++)
-        scaling_apply(1, m->D, X + which[i < n ? i : n - 1] * m->D, m->x_mean, m->x_scale,
-                      w->X + i * m->D);
+        model_standardise(m, 1, X + which[i < n ? i : n - 1] * m->D, w->X + i * m->D);
     points_scale(&w->Q, pad(n), w->X, NULL, m->theta.lengthscale);
 }
 
@@ -554,7 +552,7 @@ static quorum_status order_queries(const plan *p, const double *X, size_t n, siz
     points Q = {0};
     if (!NEW_ARRAY(Z, n * m->D))
         return failure(QUORUM_E_MEMORY, "out of memory for ordering %zu queries", n);
-    scaling_apply(n, m->D, X, m->x_mean, m->x_scale, Z);
+    model_standardise(m, n, X, Z);
     quorum_status status = points_new(n, m->D, &Q);
     if (status == QUORUM_OK) {
         points_scale(&Q, n, Z, NULL, m->theta.lengthscale);
@@ -629,6 +627,7 @@ quorum_status quorum_predict(const quorum_model *m, const double *X, size_t rows
     }
     if (status < 0)
         fill_nan(out, rows);
+    t.events.off_constants = status < 0 ? 0 : model_count_off_constants(m, X, rows);
     t.events.seconds = wall_seconds() - start;
     if (report)
         *report = t.events;

@@ -2,7 +2,6 @@
 #include "model/model.h"
 
 #include "base/memory.h"
-#include "data/scaling.h"
 #include "linalg/blas.h"
 #include "team/team.h"
 
@@ -23,7 +22,7 @@ quorum_status model_graph_on(const quorum_model *m, const double *X, size_t n, c
     TRY(model_committee(m, s, p, &c));
     if (!NEW_ZEROED(Z, padded * m->D))
         return failure(QUORUM_E_MEMORY, "out of memory for %zu queries", n);
-    scaling_apply(n, m->D, X, m->x_mean, m->x_scale, Z);
+    model_standardise(m, n, X, Z);
     quorum_status status = points_new(padded, m->D, &Q);
     if (status == QUORUM_OK) {
         points_scale(&Q, padded, Z, NULL, m->theta.lengthscale);

@@ -89,7 +89,7 @@ static quorum_status fixed_theta(quorum_model *m, const char *text)
 static void keep_logs(quorum_model *m)
 {
     for (size_t d = 0; d < m->D; d++)
-        m->log_theta[d] = log(m->theta.lengthscale[d]);
+        m->log_theta[d] = m->constant[d] ? LOG_LONGEST : log(m->theta.lengthscale[d]);
     m->log_theta[m->D] = log(m->theta.signal);
     m->log_theta[m->D + 1] = log(m->theta.noise);
     model_set_theta(m);
@@ -123,7 +123,8 @@ static training_options search_options(const finder *f)
                               .threads = options_threads(f->s),
                               .memory = options_memory(f->s),
                               .checkpoint = f->checkpoint,
-                              .progress = f->p};
+                              .progress = f->p,
+                              .varying = model_varying(f->m)};
 }
 
 static training_options hasty_options(const finder *f)

@@ -340,6 +340,37 @@ def test_constant_column_and_duplicate_rows(tmp_path):
     assert np.mean((values[:, 0] - rows[:, 3]) ** 2) < 0.05
 
 
+def test_constant_column_is_left_out_and_said(tmp_path):
+    """All is as it is without the column, also where queries have another value of it."""
+    rows = np.insert(ROWS, 1, 7.0, axis=1)
+    fit = run("fit", write_csv(tmp_path / "t.csv", rows, header="a,c,b,y"), "-o", tmp_path / "m.npz", "--json")
+    assert "note: constant in the training data, and so without effect on predictions: c\n" in fit.err
+    assert fit.json()["constant"] == ["c"] and fit.json()["lengthscale"][1] is None
+    run("fit", write_csv(tmp_path / "t2.csv", ROWS), "-o", tmp_path / "m2.npz")
+    inputs = run("inspect", tmp_path / "m.npz", "--json").json()["hyperparameters"]
+    assert [i["constant"] for i in inputs] == [False, True, False]
+    assert inputs[1]["inverse_lengthscale_share"] == 0 and inputs[1]["mean"] == 7
+    assert any(line.split()[0] == "c" and "constant: no effect" in line
+               for line in run("inspect", tmp_path / "m.npz").out.splitlines() if line)
+    without = run("predict", tmp_path / "m2.npz", write_csv(tmp_path / "q2.csv", ROWS[:9, :2], header="a,b"))
+    for value, said in ((7.0, False), (8.0, True)):
+        q = write_csv(tmp_path / "q.csv", np.insert(ROWS[:9, :2], 1, value, axis=1), header="a,c,b")
+        result = run("predict", tmp_path / "m.npz", q)
+        assert result.out == without.out
+        assert ("note: 9 rows with another value of a constant input (c)" in result.err) == said
+    rows[:, 1] = 8.0
+    result = run("evaluate", tmp_path / "m.npz", write_csv(tmp_path / "e.csv", rows, header="a,c,b,y"), "--json")
+    assert result.err.count("another value of a constant input (c)") == 1
+    assert result.json()[0]["off_constants"] == len(rows)
+
+
+def test_no_input_varies(tmp_path):
+    rows = ROWS.copy()
+    rows[:, :2] = 3.0
+    result = run("fit", write_csv(tmp_path / "t.csv", rows), "-o", tmp_path / "m.npz", code=1)
+    assert "no input varies (a is 3 in all 120 rows): there is nothing to learn the target from" in result.err
+
+
 def test_fewer_rows_than_experts(tmp_path):
     path = write_csv(tmp_path / "t.csv", ROWS[:5])
     result = run("fit", path, "-o", tmp_path / "m.npz", "--experts", 20, code=1)

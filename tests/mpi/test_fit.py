@@ -3,7 +3,7 @@ import json
 
 import numpy as np
 import pytest
-from conftest import FIT, QUORUM_MPI, RANKS, arrays, serial, team
+from conftest import FIT, QUORUM_MPI, RANKS, arrays, make_rows, serial, team
 
 
 @pytest.mark.parametrize("ranks", RANKS)
@@ -25,6 +25,19 @@ def test_other_ways(data, tmp_path, options):
     serial("fit", data / "train.csv", "-o", tmp_path / "one.npz", *options, "-q")
     team(3, "fit", data / "train.csv", "-o", tmp_path / "three.npz", *options, "-q")
     assert arrays(tmp_path / "three.npz") == arrays(tmp_path / "one.npz")
+
+
+def test_constant_column(tmp_path):
+    """Found and left out by all ranks, also where it varies by rounding."""
+    rows = np.insert(make_rows(400, 5), 1, 0.1, axis=1)
+    rows[::3, 1] = np.nextafter(0.1, 1)
+    np.savetxt(tmp_path / "t.csv", rows, delimiter=",", header="a,k,b,c,y", comments="", fmt="%r")
+    serial("fit", tmp_path / "t.csv", "-o", tmp_path / "one.npz", *FIT)
+    result = team(3, "fit", tmp_path / "t.csv", "-o", tmp_path / "three.npz", *FIT[:-1])
+    assert result.err.count("without effect on predictions: k\n") == 1
+    assert arrays(tmp_path / "three.npz") == arrays(tmp_path / "one.npz")
+    with np.load(tmp_path / "three.npz") as file:
+        assert json.loads(file["meta.json"])["constant_inputs"] == [1] and not file["X"][:, 1].any()
 
 
 def test_threads_of_ranks(data, tmp_path):

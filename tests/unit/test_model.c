@@ -361,6 +361,67 @@ static void constant_and_duplicate_inputs_are_fine(void **state)
     quorum_model_free(m);
 }
 
+/* Neither the search, nor distances, nor queries know of an input that does not vary, be it by
+ * rounding: all is as it would be without it. */
+static void constant_inputs_have_no_effect(void **state)
+{
+    world *w = *state;
+    quorum_model *m = NULL, *loaded = NULL;
+    answers a, b;
+    quorum_report report;
+    quorum_info info;
+    quorum_prediction out = {.mean = b.mean, .std = b.std};
+    for (size_t i = 0; i < N; i++)
+        w->X[i * D + 2] = i % 7 == 3 ? nextafter(0.1, 1.0) : 0.1;
+    assert_ok(quorum_options_set(w->o, "theta", ""));
+    assert_ok(quorum_options_set(w->o, "calibrate", "true"));
+    assert_ok(quorum_fit(w->X, w->y, N, D, NULL, w->o, &m));
+    assert_ok(quorum_inspect(m, &info));
+    assert_true(!info.constant[0] && !info.constant[1] && info.constant[2]);
+    assert_true(info.x_mean[2] == 0.1 && info.at_bound[2] == 0);
+    assert_ok(quorum_save(m, w->path));
+    assert_ok(quorum_load(w->path, &loaded));
+    for (size_t q = 0; q < Q; q++)
+        w->queries[q * D + 2] = 0.1;
+    assert_ok(predict(m, w, &a));
+    for (size_t q = 0; q < Q; q++)
+        w->queries[q * D + 2] = q % 2 ? -1e300 : 0.1;
+    assert_ok(quorum_predict(loaded, w->queries, Q, w->o, &out, &report));
+    assert_int_equal(report.off_constants, Q / 2);
+    assert_memory_equal(a.mean, b.mean, sizeof a.mean);
+    assert_memory_equal(a.std, b.std, sizeof a.std);
+    quorum_model_free(m);
+    quorum_model_free(loaded);
+}
+
+static void damaged_lists_of_constants_are_refused(void **state)
+{
+    static const char *const list[] = {"[3]", "[-1]", "[1, 1]", "[]", "[\"x1\"]", "7"};
+    world *w = *state;
+    quorum_model *m = fit_model(w);
+    char *text = NULL, changed[16384];
+    assert_ok(meta_make(m, &text));
+    for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
+        snprintf(changed, sizeof changed, "{\"constant_inputs\": %s, %s", list[k],
+                 strchr(text, '{') + 1);
+        assert_int_equal(meta_check(changed, D, 4), QUORUM_E_FORMAT);
+        assert_says("constant_inputs is not a list of inputs");
+    }
+    mem_free(text);
+    quorum_model_free(m);
+}
+
+static void inputs_that_are_all_constant_are_refused(void **state)
+{
+    world *w = *state;
+    quorum_model *m = NULL;
+    for (size_t i = 0; i < N * D; i++)
+        w->X[i] = 2.5;
+    assert_int_equal(quorum_fit(w->X, w->y, N, D, NULL, w->o, &m), QUORUM_E_DATA);
+    assert_says("no input varies (x1 is 2.5");
+    assert_null(m);
+}
+
 static void failed_predictions_are_nan(void **state)
 {
     world *w = *state;
@@ -868,6 +929,9 @@ int main(void)
         TEST(bad_data_are_refused),
         TEST(bad_names_are_refused),
         TEST(constant_and_duplicate_inputs_are_fine),
+        TEST(constant_inputs_have_no_effect),
+        TEST(damaged_lists_of_constants_are_refused),
+        TEST(inputs_that_are_all_constant_are_refused),
         TEST(failed_predictions_are_nan),
         TEST(work_can_be_cancelled),
         TEST(every_allocation_may_fail_in_fit),
