@@ -71,6 +71,11 @@ static void say_notes(const arguments *given, const fitted *f, const char *messa
     if (constant_names(info).text[0])
         note(given, "constant in the training data, and so without effect on predictions: %s",
              constant_names(info).text);
+    if (info->inputs > info->rows)
+        note(given,
+             "%zu inputs are more than the %zu rows can tell apart: fit fewer, such as those that "
+             "matter (--ignore leaves columns out) or their principal components",
+             info->inputs, info->rows);
     if (f->status > 0)
         note(given, "%s", message);
     if (info->train_experts && info->train_experts < info->experts)

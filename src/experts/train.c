@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MANY_INPUTS = 500 }; /* above, only what takes time in proportion to their number */
+
 /* ---- Sum of the experts' likelihoods ---- */
 
 /* Each rank of the team evaluates its share of the experts; then all ranks have all terms and
@@ -271,6 +273,7 @@ typedef struct {
     double best;    /* lowest objective of this start                   */
     double *best_x; /* D + 2                                            */
     int evaluations, max_evaluations;
+    double done, share; /* as in training_options */
     checkpoint *checkpoint;
     const progress *progress;
     nlopt_opt optimiser;
@@ -293,6 +296,15 @@ static quorum_status answer(search *s, const double *x, double *value, double *g
     return e.status;
 }
 
+/* How far the caller's work is: this search goes on towards its end and never reaches it, since
+ * nobody knows how many starts and algorithms it takes. */
+static double fraction_done(const search *s)
+{
+    double e = s->evaluations, most = s->max_evaluations;
+    double part = e < most ? 0.9 * e / most : 1.0 - 0.1 * most / e;
+    return s->done + s->share * part;
+}
+
 /* NLML per row.  A theta at which some covariance is not positive definite is
  * merely a bad one; any other failure ends the search. */
 static double evaluate_at(search *s, unsigned n, const double *x, double *gradient)
@@ -313,8 +325,7 @@ static double evaluate_at(search *s, unsigned n, const double *x, double *gradie
             s->best = value;
             memcpy(s->best_x, x, n * sizeof *x);
         }
-        status = progress_report(s->progress, "train",
-                                 fmin(1.0, (double)s->evaluations / s->max_evaluations),
+        status = progress_report(s->progress, "train", fraction_done(s),
                                  "evaluation %d, NLML per row %.5f", s->evaluations, s->best);
     }
     if (status < 0) {
@@ -435,6 +446,12 @@ static void bring_within_bounds(size_t D, double *x)
         x[i] = fmax(theta_lower_bound(D, i), fmin(theta_upper_bound(D, i), x[i]));
 }
 
+/* SLSQP takes D^3 operations a step, in which it cannot be cancelled: at 5,000 inputs minutes. */
+static int is_too_slow(nlopt_algorithm algorithm, size_t D)
+{
+    return algorithm == NLOPT_LD_SLSQP && D > MANY_INPUTS;
+}
+
 /* Minimises from x.  When an algorithm gives up (a line search that fails), the
  * next one goes on from the best point so far. */
 static quorum_status search_from(search *s, const training_options *o, double *x)
@@ -443,6 +460,8 @@ static quorum_status search_from(search *s, const training_options *o, double *x
     size_t D = s->theta.D;
     int over = 0;
     for (size_t a = 0; !over && a < sizeof algorithms / sizeof *algorithms; a++) {
+        if (is_too_slow(algorithms[a], D))
+            continue;
         double before = s->best;
         quorum_status status = judge(s, run(algorithms[a], s, o, x), &over);
         TRY(s->status < 0 ? status : team_agree(status)); /* the objective's own are agreed on */
@@ -461,6 +480,14 @@ static int explains_nothing(const search *s)
     return s->best > 0.5 * log(2.0 * M_PI) + 0.5 - by_chance;
 }
 
+/* With more inputs than rows anything can be explained by chance, and another start tells nothing
+ * that is worth its time when they are many. */
+static int starts_again(const search *s, const training_options *o, int start)
+{
+    int hopeless = s->varying > MANY_INPUTS && (double)s->varying >= s->rows;
+    return start < o->restarts || (!hopeless && explains_nothing(s));
+}
+
 quorum_status train(const parts *p, const size_t *experts, size_t count, const training_options *o,
                     hyper *theta, training_result *result)
 {
@@ -469,6 +496,8 @@ quorum_status train(const parts *p, const size_t *experts, size_t count, const t
                 .best = HUGE_VAL,
                 .varying = o->varying ? o->varying : p->D,
                 .max_evaluations = o->max_evaluations,
+                .done = o->done,
+                .share = o->share > 0.0 ? o->share : 1.0,
                 .checkpoint = o->checkpoint,
                 .progress = o->progress};
     double *x = NULL;
@@ -488,7 +517,7 @@ quorum_status train(const parts *p, const size_t *experts, size_t count, const t
         starting_logs(p->D, s.varying, first_start, x);
     TRY_OR_DONE(search_from(&s, o, x));
     int others = o->variances_only ? 0 : OTHER_STARTS;
-    for (int r = 0; r < others && (r < o->restarts || explains_nothing(&s)); r++) {
+    for (int r = 0; r < others && starts_again(&s, o, r); r++) {
         starting_logs(p->D, s.varying, other_starts[r], x);
         TRY_OR_DONE(search_from(&s, o, x));
     }

@@ -23,6 +23,7 @@ typedef struct {
     checkpoint *checkpoint; /* remembers evaluations; NULL: nobody does               */
     const hyper *start;     /* where to begin; NULL: l = sqrt(D), s_f^2 = 1, s^2 = 0.1  */
     size_t varying;         /* D of that: inputs that vary; 0: all                      */
+    double done, share;     /* of the caller's work: before this search, and this search */
 } training_options;
 
 typedef struct {

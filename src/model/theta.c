@@ -49,6 +49,7 @@ typedef struct {
     const training_rows *rows;
     checkpoint *checkpoint; /* or NULL */
     training_result *result;
+    int searches, planned; /* so many searches are over, of so many */
 } finder;
 
 static size_t smaller(size_t a, size_t b)
@@ -137,11 +138,14 @@ static training_options hasty_options(const finder *f)
 
 /* train(), with the evaluations of all searches counted. */
 static quorum_status search_theta(finder *f, const parts *p, const size_t *experts, size_t count,
-                                  const training_options *o, hyper *theta)
+                                  training_options *o, hyper *theta)
 {
     int before = f->result->evaluations;
+    o->done = (double)f->searches / f->planned;
+    o->share = 1.0 / f->planned;
     TRY(train(p, experts, count, o, theta, f->result));
     f->result->evaluations += before;
+    f->searches++;
     return QUORUM_OK;
 }
 
@@ -243,6 +247,12 @@ static quorum_status search_with_own_scales(finder *f, const vecchia_parts *v, t
     return search_blocks(f, v, o, theta);
 }
 
+/* With blocks, not with all rows as one. */
+static int has_own_scales(const quorum_model *m)
+{
+    return isfinite(m->spread) && m->n > FEW_ROWS;
+}
+
 /* theta from where it is, in its own metric. */
 static quorum_status last_round(finder *f, hyper *theta)
 {
@@ -251,9 +261,8 @@ static quorum_status last_round(finder *f, hyper *theta)
     vecchia_parts v;
     vecchia_problem problem = neighbour_problem(f, theta, f->s->train_rows);
     TRY(vecchia_parts_new(&problem, &v));
-    int own_scales = isfinite(f->m->spread) && v.parts.M > 1;
-    quorum_status status =
-        own_scales ? search_with_own_scales(f, &v, &o, theta) : search_blocks(f, &v, &o, theta);
+    quorum_status status = has_own_scales(f->m) ? search_with_own_scales(f, &v, &o, theta)
+                                                : search_blocks(f, &v, &o, theta);
     vecchia_parts_free(&v);
     return status;
 }
@@ -396,6 +405,18 @@ static int needs_first_look(const settings *s)
     return !kernel_at(s->kernel) || s->train == TRAIN_NEIGHBOURS || s->metric == METRIC_LEARNED;
 }
 
+/* Searches before the partition: see the top. */
+static int count_searches(const quorum_model *m, const settings *s)
+{
+    int given = kernel_at(s->kernel) != NULL, first = needs_first_look(s);
+    int last = has_own_scales(m) ? 2 : 1, kernels = given ? 0 : kernel_count();
+    switch (s->train) {
+    case TRAIN_NEIGHBOURS: return first + (given ? 1 + last : kernels + FINALISTS * last);
+    case TRAIN_PARTS: return first + kernels;
+    default: return first + kernels + 1;
+    }
+}
+
 quorum_status theta_before_partition(quorum_model *m, const settings *s, const progress *p,
                                      const training_rows *rows, checkpoint *c,
                                      training_result *result)
@@ -409,6 +430,7 @@ quorum_status theta_before_partition(quorum_model *m, const settings *s, const p
         return failure(QUORUM_E_MEMORY, "out of memory for %zu length-scales", m->D);
     if (s->theta[0] != '\0')
         return fixed_theta(m, s->theta);
+    f.planned = count_searches(m, s);
     if (needs_first_look(s))
         TRY(first_look(&f));
     if (!wanted)
@@ -469,7 +491,7 @@ done:
 quorum_status theta_after_partition(quorum_model *m, const settings *s, const progress *p,
                                     checkpoint *c, training_result *result)
 {
-    finder f = {.m = m, .s = s, .p = p, .checkpoint = c, .result = result};
+    finder f = {.m = m, .s = s, .p = p, .checkpoint = c, .result = result, .planned = 1};
     if (s->train == TRAIN_PARTS || s->theta[0] != '\0')
         TRY(train_on_experts(&f));
     keep_logs(m);

@@ -364,6 +364,17 @@ def test_constant_column_is_left_out_and_said(tmp_path):
     assert result.json()[0]["off_constants"] == len(rows)
 
 
+def test_more_inputs_than_rows(tmp_path):
+    """Thousands of inputs end, in seconds, and it is said that so few rows cannot tell them apart."""
+    rng = np.random.default_rng(3)
+    rows = rng.standard_normal((60, 3001))
+    rows[:, -1] = rows[:, 0] + 0.1 * rows[:, -1]
+    np.save(tmp_path / "t.npy", rows)
+    result = run("fit", tmp_path / "t.npy", "-o", tmp_path / "m.npz")
+    assert "note: 3000 inputs are more than the 60 rows can tell apart: fit fewer" in result.err
+    assert "100 %" not in result.err
+
+
 def test_no_input_varies(tmp_path):
     rows = ROWS.copy()
     rows[:, :2] = 3.0

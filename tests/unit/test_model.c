@@ -394,6 +394,45 @@ static void constant_inputs_have_no_effect(void **state)
     quorum_model_free(loaded);
 }
 
+typedef struct {
+    double fraction; /* the last one of training */
+    int reports, bad;
+} train_watch;
+
+static int watch_training(void *user, const char *stage, double fraction, const char *detail)
+{
+    train_watch *t = user;
+    (void)detail;
+    if (strcmp(stage, "train") != 0 || fraction < 0.0)
+        return 0;
+    t->bad += fraction < t->fraction || fraction >= 1.0;
+    t->fraction = fraction;
+    t->reports++;
+    return 0;
+}
+
+/* It never goes back, and is never said to be over while it goes on. */
+static void progress_of_training_is_honest(void **state)
+{
+    static const char *const choices[][2] = {{"train", "neighbours"},
+                                             {"kernel", "se"},
+                                             {"train", "random"},
+                                             {"max-evaluations", "3"},
+                                             {"restarts", "2"}};
+    world *w = *state;
+    quorum_model *m = NULL;
+    assert_ok(quorum_options_set(w->o, "theta", ""));
+    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
+        train_watch t = {0};
+        assert_ok(quorum_options_set(w->o, choices[i][0], choices[i][1]));
+        quorum_options_set_progress(w->o, watch_training, &t);
+        assert_true(quorum_fit(w->X, w->y, N, D, NULL, w->o, &m) >= 0);
+        assert_true(t.reports > 3 && t.bad == 0 && t.fraction > 0.5);
+        quorum_model_free(m);
+    }
+    quorum_options_set_progress(w->o, NULL, NULL);
+}
+
 static void damaged_lists_of_constants_are_refused(void **state)
 {
     static const char *const list[] = {"[3]", "[-1]", "[1, 1]", "[]", "[\"x1\"]", "7"};
@@ -931,6 +970,7 @@ int main(void)
         TEST(constant_and_duplicate_inputs_are_fine),
         TEST(constant_inputs_have_no_effect),
         TEST(damaged_lists_of_constants_are_refused),
+        TEST(progress_of_training_is_honest),
         TEST(inputs_that_are_all_constant_are_refused),
         TEST(failed_predictions_are_nan),
         TEST(work_can_be_cancelled),
