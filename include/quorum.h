@@ -104,9 +104,10 @@ QUORUM_API quorum_status quorum_options_set(quorum_options *options, const char 
  * option is set again or the options are freed. */
 QUORUM_API const char *quorum_options_get(const quorum_options *options, const char *name);
 
-/* Called now and then from the calling thread during long work; a non-zero
- * return value cancels it (QUORUM_E_CANCELLED).  `fraction` is in [0, 1], or
- * negative when unknown; `detail` may be "". */
+/* Called several times a second from the calling thread during long work, also
+ * when there is nothing new; a non-zero return value cancels it
+ * (QUORUM_E_CANCELLED).  `fraction` is in [0, 1], or negative when unknown;
+ * `detail` may be "". */
 typedef int (*quorum_progress_fn)(void *user, const char *stage, double fraction,
                                   const char *detail);
 QUORUM_API void quorum_options_set_progress(quorum_options *options, quorum_progress_fn callback,

@@ -19,7 +19,7 @@ class Watch:
 
     def __init__(self, options, verbose=0, task=""):
         self._options, self._verbose, self._task = options, verbose, task
-        self._stage, self._shown = None, 0.0
+        self._stage, self._shown, self._said = None, 0.0, None
         self._signal = self._raised = self._former = None
         self._callback = PROGRESS(self._report)
 
@@ -36,6 +36,9 @@ class Watch:
 
     def _show(self, stage, fraction, detail):
         now = time.monotonic()
+        if (stage, fraction, detail) == self._said:  # asked again, with nothing new
+            return
+        self._said = stage, fraction, detail
         if (stage == self._stage and self._verbose < 2
                 and now - self._shown < SECONDS_BETWEEN_LINES):
             return

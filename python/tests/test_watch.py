@@ -44,6 +44,17 @@ def test_ctrl_c_goes_to_the_users_own_handler(data):
     assert pressed == [1]
 
 
+@pytest.mark.parametrize("method", ["predict", "predict_joint"])
+def test_ctrl_c_stops_a_prediction_in_the_middle_of_a_block(method):
+    X, y = make_data(5000, inputs=6)
+    model = small(neighbours=1024, max_evaluations=2).fit(X, y)  # minutes for one block
+    timer, start = press_ctrl_c(0.5), time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        getattr(model, method)(X)
+    assert time.monotonic() - start < 5
+    timer.join()
+
+
 def test_progress_is_shown(data, queries, capsys):
     model = small(verbose=1).fit(*data)
     assert "quorum fit: train" in capsys.readouterr().err

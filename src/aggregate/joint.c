@@ -2,12 +2,14 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/progress.h"
 #include "gp/covariance.h"
 #include "linalg/blas.h"
 
 #include <string.h>
 
-enum { ROW_PANEL = 256 };
+enum { ROW_PANEL = 256, COLUMN_PANEL = 256 };
+static const double LARGE_PRODUCT = 4e9; /* multiplications: above, a product is cut up */
 
 typedef struct {
     const assembly *a;
@@ -111,6 +113,7 @@ static quorum_status one_expert(void *context, size_t i, int worker)
         for (size_t r = 0; r < X.n; r += ROW_PANEL) {
             size_t rows = X.n - r < ROW_PANEL ? X.n - r : ROW_PANEL;
             points panel = points_view(&X, r, rows);
+            TRY(progress_go_on());
             covariance_cross(theta->kernel, theta->signal, &panel, &Y, K, rows);
             blas_gemm('N', 'N', rows, b, Y.n, 1.0, K, rows, job->A + job->first[j] * b, Y.n, 1.0,
                       V + r, X.n);
@@ -120,8 +123,20 @@ static quorum_status one_expert(void *context, size_t i, int worker)
     return QUORUM_OK;
 }
 
+/* P (b x b) += A' V, both m x b; a large one by panels of columns, so that it can be cancelled. */
+static quorum_status add_product(size_t m, size_t b, const double *A, const double *V, double *P)
+{
+    size_t panel = (double)m * (double)b * (double)b > LARGE_PRODUCT ? COLUMN_PANEL : b;
+    for (size_t q = 0; q < b; q += panel) {
+        size_t columns = b - q < panel ? b - q : panel;
+        TRY(progress_go_on());
+        blas_gemm('T', 'N', b, columns, m, 1.0, A, m, V + q * m, m, 1.0, P + q * b, b);
+    }
+    return QUORUM_OK;
+}
+
 /* covariance = k(Q, Q) + (P + P') / 2, P = sum_i A_i' V_i. */
-static void finish(const joint_job *job, double *P, double *covariance)
+static quorum_status finish(const joint_job *job, double *P, double *covariance)
 {
     const assembly *a = job->a;
     size_t b = a->b;
@@ -129,11 +144,12 @@ static void finish(const joint_job *job, double *P, double *covariance)
     memset(P, 0, b * b * sizeof *P);
     for (size_t i = 0; i < job->involved; i++) {
         size_t m = job->first[i + 1] - job->first[i], at = job->first[i] * b;
-        blas_gemm('T', 'N', b, b, m, 1.0, job->A + at, m, job->V + at, m, 1.0, P, b);
+        TRY(add_product(m, b, job->A + at, job->V + at, P));
     }
     for (size_t q = 0; q < b; q++)
         for (size_t r = 0; r < b; r++)
             covariance[q * b + r] += 0.5 * (P[q * b + r] + P[r * b + q]);
+    return QUORUM_OK;
 }
 
 quorum_status joint_covariance(const assembly *a, const double *weights, const neighbourhoods *n,
@@ -154,7 +170,7 @@ quorum_status joint_covariance(const assembly *a, const double *weights, const n
         goto no_memory;
     weigh_rows(&job, weights, n);
     TRY_OR_DONE(parallel_for(threads, job.involved, one_expert, &job));
-    finish(&job, P, covariance);
+    status = finish(&job, P, covariance);
     goto done;
 no_memory:
     status = failure(QUORUM_E_MEMORY, "out of memory for the joint covariance of %zu queries", b);

@@ -1,6 +1,7 @@
 #include "aggregate/local.h"
 
 #include "base/memory.h"
+#include "base/progress.h"
 #include "team/team.h"
 
 #include <math.h>
@@ -212,9 +213,11 @@ quorum_status order_by_experts(const committee *c, const points *Q, size_t *orde
 {
     located *list;
     size_t D = c->parts.D;
+    quorum_status status = QUORUM_OK;
     if (!NEW_ARRAY(list, Q->n))
         return failure(QUORUM_E_MEMORY, "out of memory for ordering %zu queries", Q->n);
     for (size_t q = 0; q < Q->n; q++) {
+        TRY_OR_DONE(progress_go_on());
         scored two[2] = {{0}};
         size_t held = 0;
         for (size_t e = 0; e < c->parts.M; e++)
@@ -225,6 +228,7 @@ quorum_status order_by_experts(const committee *c, const points *Q, size_t *orde
     qsort(list, Q->n, sizeof *list, by_place);
     for (size_t q = 0; q < Q->n; q++)
         order[q] = list[q].query;
+done:
     mem_free(list);
-    return QUORUM_OK;
+    return status;
 }

@@ -2,6 +2,7 @@
 
 #include "aggregate/rule.h"
 #include "base/memory.h"
+#include "base/progress.h"
 #include "gp/covariance.h"
 #include "linalg/blas.h"
 #include "team/team.h"
@@ -118,6 +119,7 @@ static quorum_status one_pair(void *context, size_t item, int worker)
     for (size_t r = 0; r < X.n; r += ROW_PANEL) {
         size_t rows = X.n - r < ROW_PANEL ? X.n - r : ROW_PANEL;
         points panel = points_view(&X, r, rows);
+        TRY(progress_go_on());
         covariance_cross(c->theta.kernel, c->theta.signal, &panel, &Y, K, rows);
         if (c->parts.row)
             add_shared_noise(c, first->expert, second->expert, r, rows, K);
@@ -234,8 +236,10 @@ static quorum_status find_pairs(pair_job *job)
         goto done;
     }
     assembly_map_seats(a, m.column, m.place);
-    for (size_t i = 0; i < a->attending; i++)
+    for (size_t i = 0; i < a->attending; i++) {
+        TRY_OR_DONE(progress_go_on());
         TRY_OR_DONE(add_pairs(job, &m, i, next, &room, &at));
+    }
     qsort(job->pair, job->pairs, sizeof *job->pair, more_work_first);
 done:
     mem_free(m.column);
@@ -343,8 +347,10 @@ quorum_status npae_pairs(const assembly *a, int threads, double *pairs)
     status = team_agree(status);
     if (status == QUORUM_OK) {
         team_share(pieces, (size_t)team_size());
-        for (size_t k = 0; k < job.pairs; k++)
+        for (size_t k = 0; k < job.pairs && status == QUORUM_OK; k++) {
             place_results(&job, &job.pair[k]);
+            status = progress_go_on();
+        }
     }
     mem_free(pieces);
     mem_free(job.pair);

@@ -1,5 +1,8 @@
 #include "base/parallel.h"
 
+#include "base/progress.h"
+#include "base/subnormals.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -7,11 +10,8 @@
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 
-enum { MAX_WORKERS = 256, KEPT_MESSAGE = 1024 };
+enum { MAX_WORKERS = 256, KEPT_MESSAGE = 1024, WAIT_NANOSECONDS = 100000000 };
 
 typedef struct {
     parallel_body body;
@@ -19,7 +19,10 @@ typedef struct {
     size_t n;
     atomic_size_t next;
     atomic_int stop;
-    pthread_mutex_t lock; /* guards the three below */
+    progress_watch *watch;   /* of the caller                */
+    pthread_mutex_t lock;    /* guards what is below         */
+    pthread_cond_t finished; /* a thread has                 */
+    int running;             /* threads besides the caller's */
     size_t failed_item;
     quorum_status failed_status;
     char failed_message[KEPT_MESSAGE];
@@ -29,33 +32,6 @@ typedef struct {
     job *job;
     int worker;
 } worker_start;
-
-static unsigned long flush_subnormals(void)
-{
-#if defined(__x86_64__)
-    unsigned int old = _mm_getcsr();
-    _mm_setcsr(old | 0x8040u); /* FTZ and DAZ */
-    return old;
-#elif defined(__aarch64__)
-    unsigned long old;
-    __asm__ volatile("mrs %0, fpcr" : "=r"(old));
-    __asm__ volatile("msr fpcr, %0" : : "r"(old | (1ul << 24)));
-    return old;
-#else
-    return 0;
-#endif
-}
-
-static void restore_subnormals(unsigned long old)
-{
-#if defined(__x86_64__)
-    _mm_setcsr((unsigned int)old);
-#elif defined(__aarch64__)
-    __asm__ volatile("msr fpcr, %0" : : "r"(old));
-#else
-    (void)old;
-#endif
-}
 
 static void note_failure(job *j, size_t item, quorum_status status)
 {
@@ -71,23 +47,65 @@ static void note_failure(job *j, size_t item, quorum_status status)
 
 static void run_items(job *j, int worker)
 {
-    unsigned long state = flush_subnormals();
+    float_state state = flush_subnormals();
     while (!atomic_load_explicit(&j->stop, memory_order_relaxed)) {
         size_t item = atomic_fetch_add(&j->next, 1);
         if (item >= j->n)
             break;
-        quorum_status status = j->body(j->context, item, worker);
+        quorum_status status = progress_go_on();
+        if (status >= 0)
+            status = j->body(j->context, item, worker);
         if (status < 0)
             note_failure(j, item, status);
     }
-    restore_subnormals(state);
+    set_float_state(state);
 }
 
 static void *thread_main(void *argument)
 {
     worker_start *start = argument;
-    run_items(start->job, start->worker);
+    job *j = start->job;
+    progress_follow(j->watch);
+    run_items(j, start->worker);
+    pthread_mutex_lock(&j->lock);
+    j->running--;
+    pthread_cond_signal(&j->finished);
+    pthread_mutex_unlock(&j->lock);
     return NULL;
+}
+
+static struct timespec moment_from_now(long nanoseconds)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    t.tv_nsec += nanoseconds;
+    t.tv_sec += t.tv_nsec / 1000000000;
+    t.tv_nsec %= 1000000000;
+    return t;
+}
+
+/* Until the others are done; whoever wants to stop is heard all the while, and the others see
+ * it where they look. */
+static void await_others(job *j)
+{
+    pthread_mutex_lock(&j->lock);
+    while (j->running > 0) {
+        struct timespec until = moment_from_now(WAIT_NANOSECONDS);
+        pthread_cond_timedwait(&j->finished, &j->lock, &until);
+        pthread_mutex_unlock(&j->lock);
+        (void)progress_go_on();
+        pthread_mutex_lock(&j->lock);
+    }
+    pthread_mutex_unlock(&j->lock);
+}
+
+static int start_thread(job *j, pthread_t *thread, worker_start *start)
+{
+    pthread_mutex_lock(&j->lock);
+    int started = pthread_create(thread, NULL, thread_main, start) == 0;
+    j->running += started;
+    pthread_mutex_unlock(&j->lock);
+    return started;
 }
 
 int parallel_workers(int threads, size_t n)
@@ -101,21 +119,28 @@ int parallel_workers(int threads, size_t n)
 
 quorum_status parallel_for(int threads, size_t n, parallel_body body, void *context)
 {
-    job j = {.body = body, .context = context, .n = n, .failed_item = SIZE_MAX};
+    job j = {.body = body,
+             .context = context,
+             .n = n,
+             .watch = progress_watched(),
+             .failed_item = SIZE_MAX};
     pthread_t thread[MAX_WORKERS];
     worker_start start[MAX_WORKERS];
     int workers = parallel_workers(threads, n);
     int started = 1; /* worker 0 is the caller */
     pthread_mutex_init(&j.lock, NULL);
+    pthread_cond_init(&j.finished, NULL);
     for (int w = 1; w < workers; w++) {
         start[w] = (worker_start){.job = &j, .worker = w};
-        if (pthread_create(&thread[w], NULL, thread_main, &start[w]) != 0)
+        if (!start_thread(&j, &thread[w], &start[w]))
             break; /* fewer threads do the same work */
         started++;
     }
     run_items(&j, 0);
+    await_others(&j);
     for (int w = 1; w < started; w++)
         pthread_join(thread[w], NULL);
+    pthread_cond_destroy(&j.finished);
     pthread_mutex_destroy(&j.lock);
     if (j.failed_item != SIZE_MAX)
         return failure(j.failed_status, "%s", j.failed_message);

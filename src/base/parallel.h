@@ -18,8 +18,9 @@
 /* Does one item; `worker` is in 0..threads-1 and owns that worker's workspace. */
 typedef quorum_status (*parallel_body)(void *context, size_t item, int worker);
 
-/* Stops handing out items after the first failure and returns the failure of
- * the lowest item that failed, with its message.  threads >= 1. */
+/* Stops handing out items after the first failure, or when the call is cancelled
+ * (base/progress.h), and returns the failure of the lowest item that failed, with its message.
+ * An item that may take long asks progress_go_on itself.  threads >= 1. */
 quorum_status parallel_for(int threads, size_t n, parallel_body body, void *context);
 
 /* Workers that parallel_for will really use for n items. */

@@ -7,7 +7,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { QUERY_TILE = 256 }; /* queries that one worker takes at a time */
+enum {
+    QUERY_TILE = 256, /* queries that one worker takes at a time ...                 */
+    LEAST_TILE = 64   /* ... and of a large expert without asking whether to go on   */
+};
+static const double LARGE_SOLVE = 5e9; /* multiplications between two questions     */
 
 /* An expert's block: L (m x m), then alpha (m), each starting on a cache line, since
  * some BLAS kernels round differently for other alignments. */
@@ -302,6 +306,29 @@ static points take_queries(const answer_job *j, const question *a, size_t first,
     return points_view(room, 0, width);
 }
 
+/* The posterior of question i at its queries Q, the first of which is number `first`. */
+static void answer_some(answer_job *j, size_t i, size_t first, const points *Q, int worker)
+{
+    const question *a = j->questions[i];
+    size_t m = part_size(&j->c->parts, a->expert);
+    points X = points_view(&j->c->Z, j->c->parts.offset[a->expert], m);
+    expert_output wanted = {
+        .mean = a->mean ? a->mean + first : NULL,
+        .explained = a->explained ? a->explained + first : NULL,
+        .gamma = a->gamma ? a->gamma + first * m : NULL,
+    };
+    double *room = wanted.gamma ? wanted.gamma : j->scratch + (size_t)worker * j->room;
+    posterior(&j->c->theta, &X, j->L[i], j->alpha[i], Q, room, &wanted);
+}
+
+static size_t queries_at_once(size_t m)
+{
+    size_t step = QUERY_TILE;
+    while (step > LEAST_TILE && (double)m * (double)m * (double)step > LARGE_SOLVE)
+        step /= 2;
+    return step;
+}
+
 static quorum_status answer_tile(void *context, size_t item, int worker)
 {
     answer_job *j = context;
@@ -309,15 +336,13 @@ static quorum_status answer_tile(void *context, size_t item, int worker)
     const question *a = j->questions[i];
     size_t first = (item - j->tile[i]) * QUERY_TILE, m = part_size(&j->c->parts, a->expert);
     size_t width = a->b - first < QUERY_TILE ? a->b - first : QUERY_TILE;
-    points X = points_view(&j->c->Z, j->c->parts.offset[a->expert], m);
     points Q = take_queries(j, a, first, width, &j->gathered[worker]);
-    expert_output wanted = {
-        .mean = a->mean ? a->mean + first : NULL,
-        .explained = a->explained ? a->explained + first : NULL,
-        .gamma = a->gamma ? a->gamma + first * m : NULL,
-    };
-    double *room = wanted.gamma ? wanted.gamma : j->scratch + (size_t)worker * j->room;
-    posterior(&j->c->theta, &X, j->L[i], j->alpha[i], &Q, room, &wanted);
+    size_t step = queries_at_once(m);
+    for (size_t at = 0; at < width; at += step) {
+        points some = points_view(&Q, at, width - at < step ? width - at : step);
+        TRY(progress_go_on());
+        answer_some(j, i, first + at, &some, worker);
+    }
     return QUORUM_OK;
 }
 

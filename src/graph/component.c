@@ -1,6 +1,7 @@
 #include "graph/component.h"
 
 #include "base/memory.h"
+#include "base/progress.h"
 #include "linalg/blas.h"
 
 #include <float.h>
@@ -231,8 +232,10 @@ static quorum_status keep_better_dual(component_solver *s)
 
 static quorum_status sweep(component_solver *s, double tolerance)
 {
-    for (size_t i = 0; i < s->n; i++)
+    for (size_t i = 0; i < s->n; i++) {
         ascend_row(s, i, tolerance);
+        TRY(progress_go_on());
+    }
     s->sweeps++;
     keep_better_primal(s);
     return keep_better_dual(s);

@@ -34,7 +34,8 @@ void expert_graph_free(expert_graph *g)
     *g = (expert_graph){0};
 }
 
-void covariance_of_means(size_t p, size_t count, size_t stride, const double *mean, double *S)
+quorum_status covariance_of_means(size_t p, size_t count, size_t stride, const double *mean,
+                                  double *S)
 {
     /* Centred in the lower triangle's own order: sums by expert pairs. */
     for (size_t i = 0; i < p; i++) {
@@ -43,19 +44,22 @@ void covariance_of_means(size_t p, size_t count, size_t stride, const double *me
             mi += mean[i * stride + q];
         S[i * p + i] = mi / (double)count; /* the means wait on the diagonal */
     }
-    for (size_t i = 0; i < p; i++)
+    for (size_t i = 0; i < p; i++) {
+        TRY(progress_go_on());
         for (size_t j = 0; j < i; j++) {
             double sum = 0.0, mi = S[i * p + i], mj = S[j * p + j];
             for (size_t q = 0; q < count; q++)
                 sum += (mean[i * stride + q] - mi) * (mean[j * stride + q] - mj);
             S[i * p + j] = S[j * p + i] = count > 1 ? sum / (double)(count - 1) : 0.0;
         }
+    }
     for (size_t i = 0; i < p; i++) {
         double sum = 0.0, mi = S[i * p + i];
         for (size_t q = 0; q < count; q++)
             sum += (mean[i * stride + q] - mi) * (mean[i * stride + q] - mi);
         S[i * p + i] = count > 1 ? sum / (double)(count - 1) : 0.0;
     }
+    return QUORUM_OK;
 }
 
 static double largest_off_diagonal(size_t p, const double *S)
@@ -168,7 +172,7 @@ quorum_status expert_graph_learn(const committee *c, const points *Q, size_t cou
         mean_explained(M, count, Q->n, explained);
     }
     if (o->graph != GRAPH_NONE && M > 1) {
-        covariance_of_means(M, count, Q->n, mean, S);
+        TRY_OR_DONE(covariance_of_means(M, count, Q->n, mean, S));
         TRY_OR_DONE(choose_lambda(M, count, S, o, &g.lambda));
         TRY_OR_DONE(progress_report(o->progress, "graph", 0.5, "lambda %.4g", g.lambda));
         TRY_OR_DONE(solve(M, S, o, &g));

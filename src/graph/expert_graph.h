@@ -42,6 +42,7 @@ quorum_status expert_graph_new(size_t M, expert_graph *out); /* precision = I */
 void expert_graph_free(expert_graph *g);
 
 /* S (p x p) = sample covariance of the rows of mean (p x stride, count used). */
-void covariance_of_means(size_t p, size_t count, size_t stride, const double *mean, double *S);
+quorum_status covariance_of_means(size_t p, size_t count, size_t stride, const double *mean,
+                                  double *S);
 
 #endif

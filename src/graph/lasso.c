@@ -1,6 +1,7 @@
 #include "graph/lasso.h"
 
 #include "base/memory.h"
+#include "base/progress.h"
 #include "linalg/blas.h"
 #include "linalg/clones.h"
 
@@ -268,8 +269,11 @@ double lasso_solve(const lasso_problem *q, double *b, lasso_workspace *w)
     for (int cycle = 0; cycle < MAX_CYCLES && left > q->tolerance && stalled < MAX_STALLED;
          cycle++) {
         int reached = solve_on_support(q, b, w);
-        for (size_t more = 0; !reached && cycle >= HASTY_CYCLES && more < 2 * q->n; more++)
+        for (size_t more = 0; !reached && cycle >= HASTY_CYCLES && more < 2 * q->n; more++) {
             reached = solve_on_support(q, b, w);
+            if (progress_go_on() < 0)
+                return left;
+        }
         descend_violators(q, b, w->gradient);
         left = largest_violation(q, b, w->gradient);
         double f = objective(q, b, w->gradient);

@@ -1,6 +1,7 @@
 #include "graph/glasso.h"
 
 #include "base/memory.h"
+#include "base/progress.h"
 #include "graph/covariance.h"
 #include "graph/lasso.h"
 #include "linalg/blas.h"
@@ -20,6 +21,7 @@ static quorum_status regress(size_t p, const double *S, double lambda, double sc
     lasso_problem q = {
         .n = p, .A = S, .c = c, .lambda = lambda, .tolerance = TOLERANCE * scale, .skip = i};
     double left = lasso_solve(&q, b, w);
+    TRY(progress_go_on());
     if (!(left <= ACCEPTED * scale))
         return failure(
             QUORUM_E_NUMERIC,

@@ -411,7 +411,10 @@ quorum_status quorum_fit(const double *X, const double *y, size_t rows, size_t i
     m->n = rows;
     m->D = inputs;
     m->target = inputs;
+    progress_watch watch;
+    options_watch(options, "fit", &watch);
     quorum_status status = fit(m, &given, names, options);
+    progress_watch_end(&watch);
     if (status < 0)
         quorum_model_free(m);
     else

@@ -421,6 +421,11 @@ const progress *options_progress(const quorum_options *options)
     return options ? &options->progress : NULL;
 }
 
+void options_watch(const quorum_options *options, const char *stage, progress_watch *watch)
+{
+    progress_watch_begin(watch, team_size() == 1 ? options_progress(options) : NULL, stage);
+}
+
 /* Fewer where linear algebra has no memory for so many: the result is the same. */
 int options_threads(const settings *s)
 {

@@ -622,7 +622,10 @@ quorum_status quorum_predict(const quorum_model *m, const double *X, size_t rows
     quorum_status status = model_check_queries(m, X, rows);
     if (status == QUORUM_OK && rows > 0) {
         scratch_visit visit = scratch_enter(model_scratch(m), scratch_bytes(options));
+        progress_watch watch;
+        options_watch(options, "predict", &watch);
         status = predict_rows(m, X, rows, options, out, &t);
+        progress_watch_end(&watch);
         scratch_leave(visit);
     }
     if (status < 0)
@@ -739,11 +742,13 @@ quorum_status quorum_predict_joint(const quorum_model *m, const double *X, size_
                                    const quorum_options *options, double *mean, double *covariance)
 {
     plan p = {0};
+    progress_watch watch;
     if (!m || !X || !covariance || rows == 0)
         return failure(
             QUORUM_E_ARGUMENT,
             "quorum_predict_joint: model, X and covariance must not be NULL, rows not 0");
     quorum_prediction out = {.mean = mean};
+    options_watch(options, "predict", &watch);
     quorum_status status = check_alone();
     if (status == QUORUM_OK)
         status = model_check_queries(m, X, rows);
@@ -753,6 +758,7 @@ quorum_status quorum_predict_joint(const quorum_model *m, const double *X, size_
         status = check_joint(&p, rows);
     if (status == QUORUM_OK)
         status = predict_jointly(&p, X, rows, mean, covariance);
+    progress_watch_end(&watch);
     mem_free(p.experts);
     if (status < 0) {
         fill_nan(&out, rows);

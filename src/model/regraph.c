@@ -37,12 +37,15 @@ quorum_status quorum_learn_graph(quorum_model *m, const double *X, size_t rows,
                                  const quorum_options *options)
 {
     expert_graph fresh = {0};
+    progress_watch watch;
     if (!m || !X || rows < 2)
         return failure(QUORUM_E_ARGUMENT,
                        "quorum_learn_graph: needs a model and two inputs or more");
     TRY(model_check_queries(m, X, rows));
+    options_watch(options, "graph", &watch);
     quorum_status status =
         model_graph_on(m, X, rows, options_values(options), options_progress(options), &fresh);
+    progress_watch_end(&watch);
     if (status < 0) {
         expert_graph_free(&fresh);
         return status;

@@ -216,7 +216,7 @@ static void show_graph(void)
     size_t shape[2];
     double *means = doubles("means", 2, shape);
     size_t M = shape[0], count = shape[1];
-    covariance_of_means(M, count, count, means, result("S", M, M));
+    check(covariance_of_means(M, count, count, means, result("S", M, M)));
     expert_graph g;
     check(expert_graph_new(M, &g));
     memcpy(g.precision, doubles("precision", 2, shape), M * M * sizeof *g.precision);

@@ -3,7 +3,9 @@
 #include "support.h"
 
 #include <float.h>
+#include <pthread.h>
 #include <stdatomic.h>
+#include <time.h>
 
 static void messages_are_kept_and_prefixed(void **state)
 {
@@ -162,6 +164,95 @@ static void progress_reports_and_cancels(void **state)
     assert_ok(progress_report(&(progress){0}, "train", 0.5, "-"));
 }
 
+/* ---- Being told to stop in the middle ---- */
+
+typedef struct {
+    pthread_t caller;
+    double stop_at;   /* by wall_seconds */
+    int asked, wrong; /* calls; those of another thread or arithmetic */
+    atomic_int begun; /* items           */
+} stopping;
+
+static int stop_later(void *user, const char *stage, double fraction, const char *detail)
+{
+    stopping *s = user;
+    volatile double tiny = DBL_MIN;
+    tiny = tiny * 0.5;
+    (void)fraction;
+    s->asked++;
+    s->wrong += !pthread_equal(s->caller, pthread_self()) || !(tiny > 0.0);
+    s->wrong += strcmp(stage, "train") != 0 || strcmp(detail, "step 3") != 0;
+    return wall_seconds() >= s->stop_at;
+}
+
+static quorum_status sleep_a_little(void *context, size_t item, int worker)
+{
+    (void)item;
+    (void)worker;
+    atomic_fetch_add(&((stopping *)context)->begun, 1);
+    nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+    return QUORUM_OK;
+}
+
+/* The caller's items end as soon as another thread has one, which ends when it hears that it
+ * should. */
+static quorum_status wait_to_be_stopped(void *context, size_t item, int worker)
+{
+    stopping *s = context;
+    while (worker == 0 && s->begun == 0)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    for (int k = 0; k < 5000 && worker > 0; k++) {
+        TRY(progress_go_on());
+        TRY(sleep_a_little(s, item, worker));
+    }
+    return QUORUM_OK;
+}
+
+static void stop_in_the_middle(int threads, size_t n, parallel_body body)
+{
+    stopping s = {.caller = pthread_self(), .stop_at = wall_seconds() + 0.25};
+    progress p = {.callback = stop_later, .user = &s};
+    progress_watch watch;
+    double start = wall_seconds();
+    progress_watch_begin(&watch, &p, "fit");
+    assert_ok(progress_report(&p, "train", 0.5, "step %d", 3));
+    assert_int_equal(parallel_for(threads, n, body, &s), QUORUM_E_CANCELLED);
+    assert_says("cancelled during train");
+    assert_int_equal(progress_go_on(), QUORUM_E_CANCELLED); /* and so it stays */
+    progress_watch_end(&watch);
+    assert_ok(progress_go_on());
+    assert_true(wall_seconds() - start < 2.0);
+    assert_int_equal(s.wrong, 0);
+    assert_in_range(s.asked, 3, 10);
+    assert_true((size_t)s.begun < 10000);
+}
+
+static void loops_can_be_cancelled_in_the_middle(void **state)
+{
+    (void)state;
+    for (int threads = 1; threads <= 4; threads *= 2)
+        stop_in_the_middle(threads, 10000, sleep_a_little);
+}
+
+static void workers_hear_that_they_should_stop(void **state)
+{
+    (void)state;
+    stop_in_the_middle(3, 64, wait_to_be_stopped);
+}
+
+static void nothing_is_asked_without_a_watch(void **state)
+{
+    (void)state;
+    stopping s = {.caller = pthread_self()};
+    progress_watch watch;
+    assert_ok(parallel_for(2, 100, sleep_a_little, &s));
+    progress_watch_begin(&watch, NULL, "fit");
+    assert_ok(parallel_for(2, 100, sleep_a_little, &s));
+    progress_watch_end(&watch);
+    assert_int_equal(s.asked, 0);
+    assert_int_equal(s.begun, 200);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -174,6 +265,9 @@ int main(void)
         cmocka_unit_test(the_first_failure_wins),
         cmocka_unit_test(workers_flush_subnormals_and_callers_do_not),
         cmocka_unit_test(progress_reports_and_cancels),
+        cmocka_unit_test(loops_can_be_cancelled_in_the_middle),
+        cmocka_unit_test(workers_hear_that_they_should_stop),
+        cmocka_unit_test(nothing_is_asked_without_a_watch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
