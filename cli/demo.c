@@ -115,7 +115,7 @@ static int tell(const demo *d, const arguments *given, const char *path)
     quorum_status status = quorum_inspect(d->model, &info);
     if (status < 0)
         return library_failure(given, status);
-    contenders_say_events(&d->all, given);
+    contenders_say_events(&d->all, d->model, given);
     if (argument_value(given, "json"))
         return contenders_as_json(&d->all, given);
     return print_story(d, given, &info, path);

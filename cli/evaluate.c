@@ -97,7 +97,7 @@ static int tell(work *w, const arguments *given)
     size_t dropped = quorum_stream_dropped(w->rows.stream);
     if (dropped)
         note(given, "%zu row%s with missing cells left out", dropped, plural(dropped));
-    contenders_say_events(&w->all, given);
+    contenders_say_events(&w->all, w->model, given);
     note_off_constants(given, w->model, &w->all.items[0].report);
     note_targets(w, given);
     if (argument_value(given, "json"))

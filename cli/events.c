@@ -16,6 +16,19 @@ void add_events(quorum_report *total, const quorum_report *r, size_t rows)
     total->unsure += r->unsure;
     total->off_constants += r->off_constants;
     total->seconds += r->seconds;
+    total->calibrated = r->calibrated;
+    total->calibration_unused = r->calibration_unused;
+}
+
+void note_calibration(const arguments *given, const char *what, const quorum_model *model)
+{
+    quorum_info info;
+    if (quorum_inspect(model, &info) >= 0 && info.calibration_for)
+        note(given,
+             "%s not calibrated: this model's calibration is for new observations by %s; for "
+             "others 'quorum fit --calibrate' takes --method, --select, --neighbours and --space, "
+             "and --calibration off leaves it out",
+             what, info.calibration_for);
 }
 
 /* "3 systems needed jitter" */

@@ -5,7 +5,7 @@
 #include "arguments.h"
 #include "quorum.h"
 
-/* total += r.  While adding, experts_used is a sum over rows. */
+/* total += r.  While adding, experts_used is a sum over rows.  All r are of the same options. */
 void add_events(quorum_report *total, const quorum_report *r, size_t rows);
 
 /* Notes "NAME: 3 predictions fell back to the prior, ..." on `rows` predictions, if
@@ -14,5 +14,8 @@ void note_events(const arguments *given, const char *name, const quorum_report *
 
 /* Notes how many queries had another value of a constant input, if any had. */
 void note_off_constants(const arguments *given, const quorum_model *model, const quorum_report *r);
+
+/* Notes what the model's calibration is for, and that `what` ("std and interval are") is not. */
+void note_calibration(const arguments *given, const char *what, const quorum_model *model);
 
 #endif

@@ -230,11 +230,26 @@ static int save_and_report(const arguments *given, fitted *f, double start)
     return EXIT_DONE;
 }
 
+/* Options of prediction say what to calibrate; a model does not remember them otherwise. */
+static int check_purpose(const arguments *given)
+{
+    static const char *const names[] = {"method", "select", "neighbours", "space"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (argument_value(given, names[i]) && !option_is_on(given, "calibrate"))
+            return usage_error(given->command,
+                               "--%s says which prediction --calibrate is for, and there is no "
+                               "--calibrate: give it to 'quorum predict'",
+                               names[i]);
+    return EXIT_DONE;
+}
+
 static int run_fit(const arguments *given)
 {
     const char *path = argument_value(given, "output");
     if (!path)
         return usage_error(given->command, "-o MODEL is missing");
+    if (check_purpose(given) != EXIT_DONE)
+        return EXIT_USAGE;
     if (output_is_direct(path))
         return usage_error(given->command, "-o %s: a model is a file, not a pipe or a device",
                            path);
@@ -274,13 +289,16 @@ const command fit_command = {
         "Splits the training data among local Gaussian-process experts, learns one set of "
         "hyperparameters for all of them, finds out how the experts depend on each other (the "
         "expert graph) and writes it all to MODEL. The defaults are good for most data: give "
-        "options only for what you want otherwise.",
+        "options only for what you want otherwise. A model predicts by any method; those of "
+        "'quorum predict' (--method, --select, --neighbours, --space) are given here only to say "
+        "which prediction --calibrate is for.",
     .operands = operands,
     .flags = flags,
     .examples = "  quorum fit train.csv -o model.npz\n"
                 "  quorum fit train.csv.gz -o model.npz --target price --ignore id --missing drop\n"
                 "  quorum fit train.npz -o model.npz --experts 70 --kernel matern32 --seed 1\n"
                 "  quorum fit small.csv -o exact.npz --experts 1          # the exact GP\n"
+                "  quorum fit train.csv -o model.npz --calibrate --method rbcm\n"
                 "  quorum fit train.csv -o model.npz --checkpoint model.checkpoint\n"
                 "  quorum fit train.csv -o model.npz --json | jq .seconds\n",
     .in_team = true,

@@ -81,8 +81,8 @@ static void print_experts(const quorum_info *info, const size_range *r)
         printf("spread      variances follow the rows around a query, against %g rows\n",
                info->spread);
     if (info->calibration_rows)
-        printf("calibrated  on %zu held-out rows: std times %.3f\n", info->calibration_rows,
-               info->calibration_scale);
+        printf("calibrated  on %zu held-out rows: std times %.3f, for predictions by %s\n",
+               info->calibration_rows, info->calibration_scale, shown(info->calibration_for).text);
     printf("seconds     %.2f: partition %.2f, train %.2f, graph %.2f", info->seconds_total,
            info->seconds_partition, info->seconds_train, info->seconds_graph);
     if (info->calibration_rows)
@@ -258,6 +258,8 @@ static void put_training(json_writer *w, const quorum_info *info)
     json_member_number(w, "spread", info->spread);
     json_member_count(w, "calibration_rows", info->calibration_rows);
     json_member_number(w, "calibration_scale", info->calibration_scale);
+    if (info->calibration_for)
+        json_member_text(w, "calibration_for", info->calibration_for);
 }
 
 static void put_graph(json_writer *w, const quorum_info *info)

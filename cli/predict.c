@@ -83,6 +83,8 @@ static void say_summary(const arguments *given, const work *w, double seconds)
              dropped, plural(dropped), given->operands[1]);
     note_events(given, quorum_options_get(given->options, "method"), &w->total, w->predicted);
     note_off_constants(given, w->model, &w->total);
+    if (w->total.calibration_unused)
+        note_calibration(given, "std and interval are", w->model);
     if (given->quiet)
         return;
     fprintf(stderr, "quorum predict: %zu row%s in %.2f s", w->predicted, plural(w->predicted),

@@ -221,6 +221,7 @@ static void put_events(json_writer *w, const quorum_report *r)
     json_member_count(w, "pseudo_inverses", r->pseudo_inverses);
     json_member_count(w, "unsure", r->unsure);
     json_member_count(w, "off_constants", r->off_constants);
+    json_member_flag(w, "calibrated", r->calibrated);
 }
 
 static void put_contender(json_writer *w, const contender *c)
@@ -247,8 +248,22 @@ int contenders_as_json(const contenders *all, const arguments *given)
     return json_report(&w, given);
 }
 
-void contenders_say_events(const contenders *all, const arguments *given)
+static void say_uncalibrated(const contenders *all, const quorum_model *model,
+                             const arguments *given)
 {
+    char what[64];
+    size_t count = 0;
+    for (size_t i = 0; i < all->count; i++)
+        count += all->items[i].report.calibration_unused != 0;
+    snprintf(what, sizeof what, "%zu of %zu predictions %s", count, all->count,
+             count == 1 ? "is" : "are");
+    if (count > 0)
+        note_calibration(given, all->count == 1 ? "this prediction is" : what, model);
+}
+
+void contenders_say_events(const contenders *all, const quorum_model *model, const arguments *given)
+{
+    say_uncalibrated(all, model, given);
     for (size_t i = 0; i < all->count; i++) {
         const contender *c = &all->items[i];
         char name[192];

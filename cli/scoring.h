@@ -53,6 +53,7 @@ void contenders_finish(contenders *all);
 int contenders_as_json(const contenders *all, const arguments *given);
 
 /* Notes on fall-backs, clamps and the like, where there were any. */
-void contenders_say_events(const contenders *all, const arguments *given);
+void contenders_say_events(const contenders *all, const quorum_model *model,
+                           const arguments *given);
 
 #endif

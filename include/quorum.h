@@ -219,6 +219,8 @@ typedef struct {
     const char *options;  /* the options of fit and their values as text: a JSON object   */
     const int *constant;  /* inputs: 1 where the training data do not vary: the input has no
                              effect, and a length-scale that stands for an infinite one     */
+    const char *calibration_for; /* the prediction that calibration holds for, as in "method npae,
+                                    select none, neighbours 512"; NULL: not calibrated    */
 } quorum_info;
 
 QUORUM_API quorum_status quorum_inspect(const quorum_model *model, quorum_info *info);
@@ -250,18 +252,23 @@ typedef struct {
     double seconds;
     size_t off_constants; /* queries with another value of a constant input than the
                                training data, which has no effect                       */
+    int calibration_unused; /* 1: the model is calibrated, but for another prediction than this
+                               (quorum_info.calibration_for): std and interval are as without it */
 } quorum_report;
 
 /* Predicts at X (rows x inputs).  Options used: method, select, space,
- * neighbours, interval, latent, mean-only, threads, memory, graph-on.  Safe to call from
- * many threads on one model.  `report` may be NULL. */
+ * neighbours, interval, latent, mean-only, calibration, threads, memory, graph-on.  Safe to
+ * call from many threads on one model.  `report` may be NULL.  Of no rows it says whether the
+ * model can predict with these options, and whether that is calibrated. */
 QUORUM_API quorum_status quorum_predict(const quorum_model *model, const double *X, size_t rows,
                                         const quorum_options *options, const quorum_prediction *out,
                                         quorum_report *report);
 
 /* NPAE's joint predictive covariance between the given queries, rows x rows; the
- * noise is on the diagonal unless latent=true.  Options used: method, select,
- * neighbours, latent, graph-on, threads, memory. */
+ * noise is on the diagonal unless latent=true, and the diagonal is the square of the std
+ * that quorum_predict gives (but for select local:auto, which asks all it may here), calibrated
+ * where that is.  Options used: method, select,
+ * neighbours, latent, calibration, graph-on, threads, memory. */
 QUORUM_API quorum_status quorum_predict_joint(const quorum_model *model, const double *X,
                                               size_t rows, const quorum_options *options,
                                               double *mean, double *covariance);

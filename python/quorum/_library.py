@@ -38,7 +38,8 @@ class Info(ctypes.Structure):
         ("kernel_scores", POINTER(c_double)),
         ("spread", c_double),
         ("row", POINTER(c_size_t)), ("offset", POINTER(c_size_t)),
-        ("named", c_int), ("options", c_char_p), ("constant", POINTER(c_int))]
+        ("named", c_int), ("options", c_char_p), ("constant", POINTER(c_int)),
+        ("calibration_for", c_char_p)]
 
 
 class Prediction(ctypes.Structure):
@@ -48,7 +49,8 @@ class Prediction(ctypes.Structure):
 class Report(ctypes.Structure):
     _fields_ = [("experts_used", c_double), ("prior_fallbacks", c_size_t), ("clamped", c_size_t),
                 ("jittered", c_size_t), ("pseudo_inverses", c_size_t), ("unsure", c_size_t),
-                ("calibrated", c_int), ("seconds", c_double), ("off_constants", c_size_t)]
+                ("calibrated", c_int), ("seconds", c_double), ("off_constants", c_size_t),
+                ("calibration_unused", c_int)]
 
 
 class Scores(ctypes.Structure):
@@ -82,7 +84,7 @@ FUNCTIONS = {
     "quorum_load": (c_int, [c_char_p, POINTER(c_void_p)]),
     "quorum_inspect": (c_int, [c_void_p, POINTER(Info)]),
     "quorum_predict": (c_int, [c_void_p, c_void_p, c_size_t, c_void_p, POINTER(Prediction),
-                               c_void_p]),
+                               POINTER(Report)]),
     "quorum_predict_joint": (c_int, [c_void_p, c_void_p, c_size_t, c_void_p, c_void_p, c_void_p]),
     "quorum_interval_factor": (c_double, [c_void_p, c_void_p, c_double]),
     "quorum_aggregate": (c_int, [c_char_p, c_size_t, c_size_t, c_void_p, c_void_p, c_double,

@@ -9,7 +9,7 @@ import numpy as np
 from ._library import Info, Prediction, Report, lib
 from ._text import as_bytes, path_as_bytes
 from ._watch import Watch
-from .exceptions import check, warn_of_constants
+from .exceptions import check, warn_of_constants, warn_uncalibrated
 
 
 def _encode(names):
@@ -112,6 +112,7 @@ class Model:
             "ranking": _copied(info.ranking, M).astype(np.intp),
             "alpha": getattr(info, "lambda"),
             "options": json.loads(info.options.decode()),
+            "calibration_for": (info.calibration_for or b"").decode() or None,
         }
 
     def constant_names(self):
@@ -123,18 +124,26 @@ class Model:
     def predict(self, X, options, wanted, verbose=0):
         """The wanted of "mean", "std", "lower" and "upper" at X, a list of arrays."""
         out = [np.empty(X.shape[0]) for _ in wanted]
-        report = Report()
         places = Prediction(**{name: array.ctypes.data for name, array in zip(wanted, out)})
+        report = Report()
         with Watch(options, verbose, "predict"):
             status = lib.quorum_predict(self._handle, X.ctypes.data, X.shape[0], options.handle,
                                         byref(places), byref(report))
         check(status)
+        self._look(report)
+        return out
+
+    def _look(self, report):
+        """Warn of constant inputs that differ, and where a calibration was to no avail."""
         if report.off_constants:
             warn_of_constants(self.constant_names(),
                               f"{report.off_constants} queries have another value of a constant "
                               "input ({}) than the training data: it has no effect, since nothing "
-                              "could be learned about it", stacklevel=4)
-        return out
+                              "could be learned about it", stacklevel=5)
+        if report.calibration_unused:
+            info = Info()
+            check(lib.quorum_inspect(self._handle, byref(info)))
+            warn_uncalibrated(info.calibration_for.decode(), stacklevel=5)
 
     def predict_joint(self, X, options, verbose=0):
         """NPAE's mean and covariance between the rows of X."""
@@ -144,6 +153,10 @@ class Model:
             status = lib.quorum_predict_joint(self._handle, X.ctypes.data, n, options.handle,
                                               mean.ctypes.data, covariance.ctypes.data)
         check(status)
+        report = Report()  # of no rows: what goes for these options
+        check(lib.quorum_predict(self._handle, None, 0, options.handle, byref(Prediction()),
+                                 byref(report)))
+        self._look(report)
         return mean, covariance
 
     def interval_factor(self, options, probability):

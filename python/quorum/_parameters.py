@@ -95,12 +95,13 @@ class Parameters(BaseEstimator):
         call as in the paper (a row's prediction then depends on its batch).
     calibration : {"auto", "off"}, default='auto'
         Whether std and intervals use what calibrate=True found; it holds for the prediction
-        settings that it was made with.
+        that it was made for.
     latent : bool, default=False
         Leave the noise out of std and interval: they describe the function, not new data.
     calibrate : bool, default=False
         Predict some training rows from the others and keep how wide intervals have to be, so
-        that a 95 % interval covers 95 %.
+        that a 95 % interval covers 95 %. It holds for predictions by this method, select,
+        neighbours and space; a fit uses those options for nothing else.
     checkpoint : str or None, default=None
         File that keeps the state of the training after each evaluation. A fit that was broken
         off goes on from there when it is started again with the same data and options, and

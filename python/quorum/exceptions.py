@@ -57,6 +57,10 @@ class ConstantWarning(QuorumWarning):
     of it; the sentence names it."""
 
 
+class CalibrationWarning(QuorumWarning):
+    """Predict: the model's calibration is for another prediction than this one."""
+
+
 # by quorum_status
 _ERRORS = {-1: ArgumentError, -2: OutOfMemoryError, -3: FileError, -4: FormatError,
            -5: DataError, -6: NumericError, -7: CancelledError, -8: InternalError}
@@ -78,3 +82,11 @@ def warn_of_constants(names, sentence, stacklevel=3):
     if names:
         some = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
         warnings.warn(sentence.format(some), ConstantWarning, stacklevel=stacklevel)
+
+
+def warn_uncalibrated(purpose, stacklevel):
+    """Warn that the calibration is for `purpose`, the library's words for a prediction."""
+    warnings.warn("the prediction is not calibrated: this model's calibration is for new "
+                  f"observations by {purpose}; fit with calibrate=True and the parameters of the "
+                  "prediction, or leave it out by calibration=\"off\"", CalibrationWarning,
+                  stacklevel=stacklevel)

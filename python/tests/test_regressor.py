@@ -1,5 +1,6 @@
 """What fit and predict give."""
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -80,6 +81,26 @@ def test_calibration_covers(data):
     model = small(calibrate=True).fit(*data)
     _, lower, upper = model.predict(X, return_interval=0.9)
     assert ((lower <= y) & (y <= upper)).mean() == pytest.approx(0.9, abs=0.05)
+
+
+def test_calibration_is_for_one_prediction(data, queries):
+    model = small(calibrate=True).fit(*data)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", quorum.CalibrationWarning)
+        std = model.predict(queries, return_std=True)[1]
+        covariance = model.predict_joint(queries)[1]
+        model.set_params(method="rbcm").predict(queries)
+        model.set_params(calibration="off").predict(queries, return_std=True)
+    np.testing.assert_allclose(np.sqrt(covariance.diagonal()), std, rtol=1e-6)
+    model.set_params(calibration="auto")
+    with pytest.warns(quorum.CalibrationWarning, match="is for new observations by method npae") \
+            as caught:
+        model.predict(queries, return_std=True)
+    assert caught[0].filename == __file__
+    model.set_params(method="npae", select="local:2")
+    with pytest.warns(quorum.CalibrationWarning) as caught:
+        model.predict_joint(queries)
+    assert caught[0].filename == __file__
 
 
 def test_arrays_are_passed_without_copies(data, fitted, queries, monkeypatch):

@@ -104,24 +104,33 @@ static int ascending(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+size_t selection_count(const selection *s, size_t M)
+{
+    if (s->kind == SELECT_NONE || s->kind == SELECT_ONE)
+        return s->kind == SELECT_ONE;
+    /* ceil, but 0.8 x 15 must give 12 although the product is a little over */
+    size_t k = (size_t)ceil(s->share * (double)M - 1e-9);
+    return k < 1 ? 1 : k > M ? M : k;
+}
+
+int selection_is_by_rank(const selection *s)
+{
+    return s->kind == SELECT_MOST || s->kind == SELECT_LEAST;
+}
+
 quorum_status selection_members(const selection *s, size_t M, const size_t *ranking,
                                 size_t *experts, size_t *count)
 {
-    if (s->kind == SELECT_NONE) {
-        *count = 0;
+    *count = selection_count(s, M);
+    if (s->kind == SELECT_NONE)
         return QUORUM_OK;
-    }
     if (s->kind == SELECT_ONE) {
         if (s->expert >= M)
             return failure(QUORUM_E_ARGUMENT, "select expert:%zu: the model has %zu experts",
                            s->expert + 1, M);
         experts[0] = s->expert;
-        *count = 1;
         return QUORUM_OK;
     }
-    /* ceil, but 0.8 x 15 must give 12 although the product is a little over */
-    size_t k = (size_t)ceil(s->share * (double)M - 1e-9);
-    *count = k < 1 ? 1 : k > M ? M : k;
     for (size_t i = 0; i < *count; i++)
         experts[i] = *count == M ? i : s->kind == SELECT_MOST ? ranking[i] : ranking[M - 1 - i];
     qsort(experts, *count, sizeof *experts, ascending);

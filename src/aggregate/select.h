@@ -25,6 +25,12 @@ typedef struct {
 /* One of the above, "local:..." alone, or both joined as in "graph:0.8+local:4". */
 quorum_status selection_parse(const char *text, selection *out);
 
+/* How many experts of M are chosen; local choices come after that. */
+size_t selection_count(const selection *s, size_t M);
+
+/* Whether experts are chosen by their rank in the graph. */
+int selection_is_by_rank(const selection *s);
+
 /* The experts chosen, in ascending order, into experts (room for M). */
 quorum_status selection_members(const selection *s, size_t M, const size_t *ranking,
                                 size_t *experts, size_t *count);

@@ -15,6 +15,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,10 +30,31 @@ enum {
 void calibration_free(calibration *c)
 {
     mem_free(c->ratio);
-    mem_free(c->method);
     mem_free(c->select);
-    mem_free(c->neighbours);
+    mem_free(c->purpose);
     *c = (calibration){0};
+}
+
+/* ---- The prediction that it is for ---- */
+
+static quorum_status describe(calibration *c)
+{
+    const recipe *r = &c->how;
+    char text[256];
+    int joint = r->rule->kind == TAKES_COVARIANCE;
+    snprintf(
+        text, sizeof text, "method %s, select %s, neighbours %zu%s%s", r->rule->name, c->select,
+        r->neighbours, !joint && r->space == SPACE_OBSERVED ? ", space observed" : "",
+        r->graph_on == GRAPH_ON_TEST && selection_is_by_rank(&r->chosen) ? ", graph-on test" : "");
+    c->purpose = mem_copy_text(text);
+    return c->purpose ? QUORUM_OK : failure(QUORUM_E_MEMORY, "out of memory for the calibration");
+}
+
+quorum_status calibration_is_for(calibration *c, const quorum_model *m, const settings *s)
+{
+    TRY(model_recipe(m, s, &c->how));
+    c->select = mem_copy_text(options_select(s, m->M));
+    return c->select ? describe(c) : failure(QUORUM_E_MEMORY, "out of memory for the calibration");
 }
 
 /* ---- A model without the rows that are held out ---- */
@@ -92,9 +114,22 @@ static quorum_status copy_settings(const quorum_model *m, quorum_model *to)
     memcpy(to->constant, m->constant, D);
     memcpy(to->theta.lengthscale, m->theta.lengthscale, D * sizeof *m->x_mean);
     memcpy(to->graph.ranking, m->graph.ranking, m->M * sizeof *m->graph.ranking);
+    to->graph_how = m->graph_how;
     to->y_mean = m->y_mean;
     to->y_scale = m->y_scale;
     to->seed = m->seed;
+    return QUORUM_OK;
+}
+
+/* Selection by rank wants a graph to be there; the ranking says all about it. */
+static quorum_status copy_graph(const quorum_model *m, quorum_model *to)
+{
+    size_t pairs = m->M * m->M;
+    if (!m->graph.precision)
+        return QUORUM_OK;
+    if (!NEW_ARRAY(to->graph.precision, pairs))
+        return failure(QUORUM_E_MEMORY, "out of memory for calibrating");
+    memcpy(to->graph.precision, m->graph.precision, pairs * sizeof *m->graph.precision);
     return QUORUM_OK;
 }
 
@@ -132,6 +167,8 @@ static quorum_status without_rows(const quorum_model *m, const char *held, size_
     to->spread = m->spread;
     to->theta.lengthscale = NULL;
     quorum_status status = copy_settings(m, to);
+    if (status == QUORUM_OK)
+        status = copy_graph(m, to);
     if (status == QUORUM_OK)
         status = copy_rows(m, held, to);
     if (status < 0)
@@ -218,16 +255,24 @@ static void summarise(calibration *c)
     c->scale = sqrt(sum / (double)c->count);
 }
 
+/* Rows are compared with what was observed, noise and all, whatever is to be predicted later. */
+static quorum_options of_observations(const quorum_options *options)
+{
+    quorum_options o = *options;
+    o.values.latent = o.values.mean_only = 0;
+    return o;
+}
+
 quorum_status model_calibrate(quorum_model *m, const quorum_options *options)
 {
+    const quorum_options how = of_observations(options);
     calibration c = {0};
     unsigned char *round = NULL;
     size_t count = 0, taken = 1;
     quorum_status status = QUORUM_OK;
-    c.method = mem_copy_text(quorum_options_get(options, "method"));
-    c.select = mem_copy_text(quorum_options_get(options, "select"));
-    c.neighbours = mem_copy_text(quorum_options_get(options, "neighbours"));
-    if (!c.method || !c.select || !c.neighbours || !NEW_ZEROED(round, m->n)) {
+    TRY_OR_DONE(calibration_is_for(&c, m, options_values(options)));
+    TRY_OR_DONE(model_check_recipe(m, &c.how));
+    if (!NEW_ZEROED(round, m->n)) {
         status = failure(QUORUM_E_MEMORY, "out of memory for calibrating");
         goto done;
     }
@@ -237,7 +282,7 @@ quorum_status model_calibrate(quorum_model *m, const quorum_options *options)
         goto done;
     }
     for (int which = 1; taken > 0; which++)
-        TRY_OR_DONE(one_round(m, round, which, options, &taken, &c));
+        TRY_OR_DONE(one_round(m, round, which, &how, &taken, &c));
     summarise(&c);
 done:
     mem_free(round);
@@ -253,9 +298,20 @@ done:
 int model_is_calibrated(const quorum_model *m, const settings *s)
 {
     const calibration *c = &m->calibration;
-    return c->count > 0 && s->calibration == CALIBRATION_AUTO && s->space == SPACE_LATENT &&
-           !s->latent && strcmp(c->method, s->method) == 0 && strcmp(c->select, s->select) == 0 &&
-           strcmp(c->neighbours, s->neighbours) == 0;
+    recipe r;
+    return c->count > 0 && s->calibration == CALIBRATION_AUTO && !s->latent &&
+           model_recipe(m, s, &r) == QUORUM_OK && model_same_prediction(m, &c->how, &r);
+}
+
+int model_misses_calibration(const quorum_model *m, const settings *s)
+{
+    return m->calibration.count > 0 && s->calibration == CALIBRATION_AUTO && !s->mean_only &&
+           !model_is_calibrated(m, s);
+}
+
+double model_calibration_scale(const quorum_model *m, const settings *s)
+{
+    return model_is_calibrated(m, s) ? m->calibration.scale : 1.0;
 }
 
 double model_interval_reach(const quorum_model *m, const settings *s, double probability)
@@ -275,6 +331,5 @@ double quorum_interval_factor(const quorum_model *m, const quorum_options *optio
     if (!m || !(probability > 0.0 && probability < 1.0))
         return NAN;
     const settings *s = options_values(options);
-    double scale = model_is_calibrated(m, s) ? m->calibration.scale : 1.0;
-    return model_interval_reach(m, s, probability) / scale;
+    return model_interval_reach(m, s, probability) / model_calibration_scale(m, s);
 }

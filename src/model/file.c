@@ -314,10 +314,10 @@ static quorum_status load_calibration(load_state *l)
 {
     calibration *c = &l->m->calibration;
     size_t count = 0;
-    if (!npz_has(l->npz, "calibration.npy") && !c->method)
+    if (!npz_has(l->npz, "calibration.npy") && !c->how.rule)
         return QUORUM_OK;
     TRY(read_array(l->npz, "calibration", 1, &count, &c->ratio));
-    if (!c->method)
+    if (!c->how.rule)
         return damaged("its calibration does not say what it holds for");
     if (count == 0 || c->ratio[0] < 0.0)
         return damaged("calibration is out of range");

@@ -324,7 +324,26 @@ static quorum_status learn_graph(quorum_model *m, const settings *s, const progr
 
 /* ---- The pipeline ---- */
 
-/* All options as JSON text, kept in the model; where its checkpoint was is no part of it. */
+/* A prediction that cannot be calibrated is refused before the work, as far as the options tell. */
+static quorum_status check_calibration(const quorum_model *m, const settings *s)
+{
+    quorum_model planned = {.n = m->n};
+    recipe r;
+    if (!s->calibrate)
+        return QUORUM_OK;
+    TRY(count_experts(m, s, &planned.M));
+    TRY(model_recipe(&planned, s, &r));
+    TRY(recipe_check(&r));
+    if (selection_is_by_rank(&r.chosen) && s->graph == GRAPH_AUTO && planned.M > GRAPH_EXPERTS)
+        return failure(QUORUM_E_ARGUMENT,
+                       "calibrate for select %s needs the graph, which is left out with %zu "
+                       "experts: ask for it by graph glasso",
+                       options_select(s, planned.M), planned.M);
+    return QUORUM_OK;
+}
+
+/* All options as JSON text, kept in the model; where its checkpoint was is no part of it, and what
+ * its calibration is for is kept with that. */
 static quorum_status remember_options(quorum_model *m, const quorum_options *options)
 {
     text_buffer buffer = {0};
@@ -332,7 +351,8 @@ static quorum_status remember_options(quorum_model *m, const quorum_options *opt
     json_begin_object(&w);
     for (int i = 0; i < quorum_option_count(); i++) {
         const char *name = quorum_option_at(i)->name;
-        if (!strstr(quorum_option_at(i)->used_by, "fit") || strcmp(name, "checkpoint") == 0)
+        if (!strstr(quorum_option_at(i)->used_by, "fit") || options_serve_calibration(name) ||
+            strcmp(name, "checkpoint") == 0)
             continue;
         json_key(&w, name);
         json_put_text(&w, quorum_options_get(options, name));
@@ -358,6 +378,7 @@ static quorum_status fit(quorum_model *m, const sliced_rows *given, const char *
     quorum_status status = QUORUM_OK, event = QUORUM_OK;
     m->seed = (uint64_t)s->seed;
     TRY_OR_DONE(team_agree(blas_check()));
+    TRY_OR_DONE(check_calibration(m, s));
     TRY_OR_DONE(copy_names(m, names));
     TRY_OR_DONE(remember_options(m, options));
     TRY_OR_DONE(standardise(m, given, &Z, &t));

@@ -5,6 +5,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 quorum_status damaged(const char *what)
@@ -116,11 +117,15 @@ static void put_kernel_scores(json_writer *w, const kernel_choice *c)
 
 static void put_calibration(json_writer *w, const calibration *c)
 {
+    char neighbours[32];
+    snprintf(neighbours, sizeof neighbours, "%zu", c->how.neighbours);
     json_key(w, "calibration");
     json_begin_object(w);
-    put_member_text(w, "method", c->method);
+    put_member_text(w, "method", c->how.rule->name);
     put_member_text(w, "select", c->select);
-    put_member_text(w, "neighbours", c->neighbours);
+    put_member_text(w, "neighbours", neighbours);
+    put_member_text(w, "space", c->how.space == SPACE_OBSERVED ? "observed" : "latent");
+    put_member_text(w, "graph_on", c->how.graph_on == GRAPH_ON_TEST ? "test" : "train");
     put_member_number(w, "scale", c->scale);
     json_end(w);
 }
@@ -330,26 +335,40 @@ done:
     return status;
 }
 
-static quorum_status copy_text(const json_node *object, const char *key, char **out)
+/* One of the words that say what a calibration is for; older files have only the first three. */
+static quorum_status take_word(const json_node *how, const char *key, int required,
+                               quorum_options *options)
 {
-    const char *text = text_of(object, key);
+    const char *text = text_of(how, key);
     if (!text)
-        return damaged("its calibration does not say what it holds for");
-    *out = mem_copy_text(text);
-    return *out ? QUORUM_OK : failure(QUORUM_E_MEMORY, "out of memory for the calibration");
+        return required ? damaged("its calibration does not say what it holds for") : QUORUM_OK;
+    quorum_status status = quorum_options_set(options, key, text);
+    return status == QUORUM_E_ARGUMENT
+               ? damaged("its calibration is for a prediction that is not known")
+               : status;
 }
 
 static quorum_status apply_calibration(const json_node *root, quorum_model *m)
 {
     const json_node *how = json_member(root, "calibration");
     calibration *c = &m->calibration;
+    quorum_options *options = NULL;
+    quorum_status status = QUORUM_OK;
     if (!how)
         return QUORUM_OK;
-    TRY(copy_text(how, "method", &c->method));
-    TRY(copy_text(how, "select", &c->select));
-    TRY(copy_text(how, "neighbours", &c->neighbours));
+    if (!(options = quorum_options_new()))
+        return failure(QUORUM_E_MEMORY, "out of memory for the calibration");
+    TRY_OR_DONE(take_word(how, "method", 1, options));
+    TRY_OR_DONE(take_word(how, "select", 1, options));
+    TRY_OR_DONE(take_word(how, "neighbours", 1, options));
+    TRY_OR_DONE(take_word(how, "space", 0, options));
+    TRY_OR_DONE(take_word(how, "graph_on", 0, options));
+    TRY_OR_DONE(calibration_is_for(c, m, options_values(options)));
     c->scale = number_of(how, "scale");
-    return c->scale > 0.0 ? QUORUM_OK : damaged("calibration is out of range");
+    status = c->scale > 0.0 ? QUORUM_OK : damaged("calibration is out of range");
+done:
+    quorum_options_free(options);
+    return status;
 }
 
 static quorum_status apply_spread(const json_node *root, quorum_model *m)

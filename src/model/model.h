@@ -14,12 +14,22 @@
 
 typedef struct model_cache model_cache; /* factors, made when first needed (ready.c) */
 
+/* What a prediction computes, whatever words asked for it (recipe.c). */
+typedef struct {
+    const rule *rule;
+    selection chosen;
+    size_t neighbours; /* rows of each query's own expert, no more than there are */
+    int space, graph_on;
+} recipe;
+
 /* What was learned from held-out rows (calibrate.c); count 0: nothing. */
 typedef struct {
     size_t count;
-    double *ratio;                      /* count: |y - mean| / std, ascending              */
-    double scale;                       /* their root mean square                          */
-    char *method, *select, *neighbours; /* the prediction it holds for */
+    double *ratio; /* count: |y - mean| / std, ascending                          */
+    double scale;  /* their root mean square                                      */
+    recipe how;    /* the prediction it holds for; rule NULL: not known (yet) ... */
+    char *select;  /* ... its selection as text, for the file                     */
+    char *purpose; /* ... and all of it in words, as in "method npae, select all" */
 } calibration;
 
 /* What kernel=auto found; count 0: the kernel was given. */
@@ -144,12 +154,32 @@ quorum_status model_say_bounds(const quorum_model *m);
 quorum_status model_calibrate(quorum_model *m, const quorum_options *options);
 void calibration_free(calibration *c);
 
+/* Keeps in c->how, select and purpose which prediction of m these settings are. */
+quorum_status calibration_is_for(calibration *c, const quorum_model *m, const settings *s);
+
 /* Whether predictions with these settings are calibrated. */
 int model_is_calibrated(const quorum_model *m, const settings *s);
+
+/* Whether they are not although the model has a calibration and it was not refused. */
+int model_misses_calibration(const quorum_model *m, const settings *s);
+
+/* By what std is multiplied with these settings: 1 without calibration. */
+double model_calibration_scale(const quorum_model *m, const settings *s);
 
 /* Half the width of the interval of this probability, in uncalibrated standard
  * deviations. */
 double model_interval_reach(const quorum_model *m, const settings *s, double probability);
+
+/* ---- recipe.c ---- */
+
+quorum_status model_recipe(const quorum_model *m, const settings *s, recipe *out);
+
+/* Refuses what does not go together, and also what this model cannot do. */
+quorum_status recipe_check(const recipe *r);
+quorum_status model_check_recipe(const quorum_model *m, const recipe *r);
+
+/* Whether both are the same prediction of this model. */
+int model_same_prediction(const quorum_model *m, const recipe *a, const recipe *b);
 
 /* ---- ready.c: factors, made once and shared by all threads ---- */
 

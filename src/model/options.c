@@ -122,23 +122,23 @@ static const option table[] = {
     {"graph-rows", COUNT, FIELD(graph_rows), "1000", NULL, 2, 1e6, "N", "fit",
      "Training inputs, drawn at random, at which the experts' predictions are compared.", NULL},
 
-    {"method", TEXT, FIELD(method), "npae", NULL, 0, 0, "NAME", "predict evaluate",
+    {"method", TEXT, FIELD(method), "npae", NULL, 0, 0, "NAME", "fit predict evaluate",
      "Aggregation rule: npae, grbcm, rbcm, bcm, gpoe, gpoe-entropy, poe or single; NAME* means "
      "NAME with select graph:0.8.",
      check_method},
-    {"select", TEXT, FIELD(select), "auto", NULL, 0, 0, "WHICH", "predict evaluate graph",
+    {"select", TEXT, FIELD(select), "auto", NULL, 0, 0, "WHICH", "fit predict evaluate graph",
      "Experts that take part: all; none; graph:A, the share A that is most important in the graph "
      "(also best:A); worst:A, the least important; expert:I, one alone; local:K, the K that "
      "explain most at each query; local:auto, as many as still help; graph:A+local:K.  auto: for "
      "npae none, the neighbours being enough (local:4 with neighbours 0); all for the other "
      "methods and when there is one expert.",
      check_select},
-    {"neighbours", TEXT, FIELD(neighbours), "auto", NULL, 0, 0, "m", "predict evaluate",
+    {"neighbours", TEXT, FIELD(neighbours), "auto", NULL, 0, 0, "m", "fit predict evaluate",
      "Nearest training rows that make an expert of each query's own, joined with the others by "
      "npae; 0: none.  auto: 512 for npae with select auto, otherwise none; none when the model is "
      "one expert, which then answers itself: the exact GP.",
      check_neighbours},
-    {"space", CHOICE, FIELD(space), "latent", "latent|observed", 0, 0, NULL, "predict evaluate",
+    {"space", CHOICE, FIELD(space), "latent", "latent|observed", 0, 0, NULL, "fit predict evaluate",
      "Whether independent-expert rules aggregate the latent function and add the noise once, or "
      "aggregate noisy predictions as much of the literature does.  npae is always latent.",
      NULL},
@@ -150,8 +150,8 @@ static const option table[] = {
     {"interval", REAL, FIELD(interval), "0.95", NULL, 0.001, 0.999999, "P", "predict",
      "Probability of the central interval in the columns lower and upper.", NULL},
     {"calibration", CHOICE, FIELD(calibration), "auto", "auto|off", 0, 0, NULL, "predict evaluate",
-     "Whether std and intervals use what fit --calibrate found; it holds for the prediction "
-     "settings that it was made with.",
+     "Whether std and intervals use what fit --calibrate found; it holds for the prediction that "
+     "it was made for.",
      NULL},
     {"latent", FLAG, FIELD(latent), "false", NULL, 0, 0, NULL, "predict",
      "Leave the noise out of std and interval: they describe the function, not new data.", NULL},
@@ -160,7 +160,8 @@ static const option table[] = {
 
     {"calibrate", FLAG, FIELD(calibrate), "false", NULL, 0, 0, NULL, "fit",
      "Predict some training rows from the others and keep how wide intervals have to be, so that "
-     "a 95 % interval covers 95 %.",
+     "a 95 % interval covers 95 %.  It holds for predictions by this method, select, neighbours "
+     "and space; a fit uses those options for nothing else.",
      NULL},
     {"checkpoint", TEXT, FIELD(checkpoint), "", NULL, 0, 0, "FILE", "fit",
      "File that keeps the state of the training after each evaluation.  A fit that was broken off "
@@ -543,8 +544,9 @@ static quorum_status check_lambda(const char *text)
 enum { OWN_NEIGHBOURS = 512 };
 static const char WITHOUT_NEIGHBOURS[] = "local:4";
 
-quorum_status options_method(const settings *s, size_t experts, const rule **method,
-                             selection *chosen, size_t *neighbours)
+/* options_method, with the selection as text. */
+static quorum_status resolve(const settings *s, size_t experts, const rule **method,
+                             const char **select, size_t *neighbours)
 {
     int starred, automatic = strcmp(s->select, "auto") == 0;
     TRY(find_method(s->method, method, &starred));
@@ -552,13 +554,39 @@ quorum_status options_method(const settings *s, size_t experts, const rule **met
     *neighbours = joint && experts > 1 ? OWN_NEIGHBOURS : 0;
     if (strcmp(s->neighbours, "auto") != 0)
         TRY(parse_neighbours(s->neighbours, neighbours));
-    return selection_parse(!automatic    ? s->select
-                           : starred     ? "graph:0.8"
-                           : !joint      ? "all"
-                           : *neighbours ? "none"
-                           : experts > 1 ? WITHOUT_NEIGHBOURS
-                                         : "all",
-                           chosen);
+    *select = !automatic    ? s->select
+              : starred     ? "graph:0.8"
+              : !joint      ? "all"
+              : *neighbours ? "none"
+              : experts > 1 ? WITHOUT_NEIGHBOURS
+                            : "all";
+    return QUORUM_OK;
+}
+
+quorum_status options_method(const settings *s, size_t experts, const rule **method,
+                             selection *chosen, size_t *neighbours)
+{
+    const char *select;
+    TRY(resolve(s, experts, method, &select, neighbours));
+    return selection_parse(select, chosen);
+}
+
+const char *options_select(const settings *s, size_t experts)
+{
+    const rule *method;
+    const char *select = s->select;
+    size_t neighbours;
+    (void)resolve(s, experts, &method, &select, &neighbours); /* options_set has checked them */
+    return select;
+}
+
+int options_serve_calibration(const char *name)
+{
+    static const char *const names[] = {"method", "select", "neighbours", "space"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return 1;
+    return 0;
 }
 
 quorum_status options_graph(const settings *s, graph_options *out)

@@ -75,6 +75,12 @@ int options_train_number(const char *name);
 quorum_status options_method(const settings *s, size_t experts, const rule **method,
                              selection *chosen, size_t *neighbours);
 
+/* That selection as text, valid as long as s. */
+const char *options_select(const settings *s, size_t experts);
+
+/* Whether fit uses this option only to know which prediction to calibrate. */
+int options_serve_calibration(const char *name);
+
 /* The prior of the spread: a number, INFINITY for none, 0 for auto. */
 double options_spread(const settings *s);
 

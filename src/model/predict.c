@@ -167,45 +167,17 @@ static quorum_status take_base(plan *p, const size_t *ranking, int selected)
     return QUORUM_OK;
 }
 
-/* Refuses what does not go together. */
-static quorum_status check_plan(const plan *p)
-{
-    if (p->rule->kind == TAKES_BASE && is_local(p))
-        return failure(QUORUM_E_ARGUMENT,
-                       "method %s joins all experts with one base: select local does not apply",
-                       p->rule->name);
-    if (p->chosen.local_auto && p->rule->kind != TAKES_COVARIANCE)
-        return failure(QUORUM_E_ARGUMENT,
-                       "method %s does not say which experts still help: use select local:K",
-                       p->rule->name);
-    if (p->neighbours > 0 && p->rule->kind != TAKES_COVARIANCE)
-        return failure(QUORUM_E_ARGUMENT,
-                       "method %s takes the experts as independent, which a neighbourhood is not: "
-                       "use neighbours with npae",
-                       p->rule->name);
-    if (p->count == 0 && p->neighbours == 0)
-        return failure(QUORUM_E_ARGUMENT, "select none leaves nobody to ask: give neighbours");
-    return QUORUM_OK;
-}
-
 static quorum_status choose_experts(plan *p, const double *X, size_t n)
 {
     const size_t *ranking = p->m->graph.ranking;
     expert_graph fresh = {0};
     quorum_status status = QUORUM_OK;
-    int by_rank = p->chosen.kind == SELECT_MOST || p->chosen.kind == SELECT_LEAST;
-    if (by_rank && p->s->graph_on != GRAPH_ON_TEST && !p->m->graph.precision)
-        return failure(QUORUM_E_ARGUMENT,
-                       "the model of %zu experts has no graph to select by: fit it with graph "
-                       "glasso, or use select local:K",
-                       p->m->M);
-    if (by_rank && p->s->graph_on == GRAPH_ON_TEST) {
+    if (selection_is_by_rank(&p->chosen) && p->s->graph_on == GRAPH_ON_TEST) {
         TRY(model_graph_on(p->m, X, n, p->s, p->progress, &fresh));
         ranking = fresh.ranking;
     }
     TRY_OR_DONE(selection_members(&p->chosen, p->m->M, ranking, p->experts, &p->count));
     p->used = p->count;
-    TRY_OR_DONE(check_plan(p));
     if (p->rule->kind == TAKES_BASE)
         TRY_OR_DONE(take_base(p, ranking, p->count < p->m->M));
 done:
@@ -229,6 +201,17 @@ static int needs_all_rows(const plan *p)
     return pairs || p->rule->kind == TAKES_BASE || (p->neighbours > 0 && rows_are_few(p));
 }
 
+static quorum_status follow_recipe(plan *p)
+{
+    recipe r;
+    TRY(model_recipe(p->m, p->s, &r));
+    TRY(model_check_recipe(p->m, &r));
+    p->rule = r.rule;
+    p->chosen = r.chosen;
+    p->neighbours = r.neighbours;
+    return QUORUM_OK;
+}
+
 static quorum_status make_plan(const quorum_model *m, const quorum_options *options,
                                const double *X, size_t n, plan *p)
 {
@@ -237,8 +220,7 @@ static quorum_status make_plan(const quorum_model *m, const quorum_options *opti
     TRY(team_agree(blas_check()));
     p->threads = options_threads(p->s);
     p->memory = options_memory(p->s);
-    TRY(options_method(p->s, m->M, &p->rule, &p->chosen, &p->neighbours));
-    p->neighbours = p->neighbours < m->n ? p->neighbours : m->n;
+    TRY(follow_recipe(p));
     if (needs_all_rows(p))
         TRY(model_hold_all(m));
     if (p->chosen.kind == SELECT_NONE)
@@ -503,7 +485,7 @@ static quorum_status write_block(const plan *p, const block_space *w, const size
     const quorum_model *m = p->m;
     double noise = missing_noise(p);
     double z = model_interval_reach(m, p->s, p->s->interval);
-    double scale = model_is_calibrated(m, p->s) ? m->calibration.scale : 1.0;
+    double scale = model_calibration_scale(m, p->s);
     for (size_t q = 0; q < n; q++) {
         double mean = m->y_mean + m->y_scale * w->mean[q];
         double var = w->spread[q] * fmax(0.0, w->var[q] + noise);
@@ -601,9 +583,19 @@ static quorum_status predict_rows(const quorum_model *m, const double *X, size_t
         status = predict_all(&p, X, rows, out, t);
     t->events.experts_used =
         p.rule && p.rule->kind == TAKES_BASE ? (double)p.used : t->seats / (double)rows;
-    t->events.calibrated = model_is_calibrated(m, p.s);
     mem_free(p.experts);
     return status;
+}
+
+/* All that can be said before there are queries. */
+static quorum_status check_request(const quorum_model *m, const quorum_options *options, tally *t)
+{
+    const settings *s = options_values(options);
+    recipe r;
+    t->events.calibrated = model_is_calibrated(m, s);
+    t->events.calibration_unused = model_misses_calibration(m, s);
+    TRY(model_recipe(m, s, &r));
+    return model_check_recipe(m, &r);
 }
 
 static double scratch_bytes(const quorum_options *options)
@@ -619,7 +611,9 @@ quorum_status quorum_predict(const quorum_model *m, const double *X, size_t rows
         return failure(QUORUM_E_ARGUMENT, "quorum_predict: model, X and out must not be NULL");
     double start = wall_seconds();
     tally t = {0};
-    quorum_status status = model_check_queries(m, X, rows);
+    quorum_status status = check_request(m, options, &t);
+    if (status == QUORUM_OK)
+        status = model_check_queries(m, X, rows);
     if (status == QUORUM_OK && rows > 0) {
         scratch_visit visit = scratch_enter(model_scratch(m), scratch_bytes(options));
         progress_watch watch;
@@ -666,7 +660,8 @@ static void joint_to_units(const plan *p, size_t n, const npae_result *r, const 
 {
     const quorum_model *m = p->m;
     size_t b = pad(n);
-    double unit = m->y_scale * m->y_scale, noise = p->s->latent ? 0.0 : m->theta.noise;
+    double scale = m->y_scale * model_calibration_scale(m, p->s), unit = scale * scale;
+    double noise = p->s->latent ? 0.0 : m->theta.noise;
     for (size_t q = 0; q < n; q++) {
         if (mean)
             mean[q] = m->y_mean + m->y_scale * r->mean[q];

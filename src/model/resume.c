@@ -38,7 +38,7 @@ static uint64_t options_mark(const quorum_options *options)
     uint64_t h = 1;
     for (int i = 0; i < quorum_option_count(); i++) {
         const quorum_option_info *o = quorum_option_at(i);
-        int counts = strstr(o->used_by, "fit") != NULL;
+        int counts = strstr(o->used_by, "fit") && !options_serve_calibration(o->name);
         for (size_t k = 0; k < sizeof apart / sizeof *apart; k++)
             counts = counts && strcmp(o->name, apart[k]) != 0;
         if (counts)

@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import time
+import zipfile
 import xml.etree.ElementTree as xml
 
 import numpy as np
@@ -64,6 +65,59 @@ def test_fit_tells_the_seconds_of_calibration(tmp_path, data):
     for result in (run(*words), run("inspect", tmp_path / "m.npz")):
         assert re.search(r"graph [\d.]+, calibrate [\d.]+\n", result.out)
     assert "calibrate" not in run("fit", *words[1:-1]).out
+
+
+def test_calibration_is_for_one_prediction(tmp_path, data):
+    model, queries = tmp_path / "m.npz", data / "queries.csv"
+    train = ("fit", data / "train.csv", "-o", model, "--experts", 4, "--theta", "0.5,1,0.01")
+    run(*train, "--calibrate")
+    assert "std times" in run("inspect", model).out
+    assert run("inspect", model, "--json").json()["calibration_for"] == \
+        "method npae, select none, neighbours 300"
+    calibrated = run("predict", model, queries)
+    assert "note" not in calibrated.err
+    assert run("predict", model, queries, "--neighbours", 512).out == calibrated.out
+    plain = run("predict", model, queries, "--calibration", "off")
+    assert plain.out != calibrated.out and "note" not in plain.err
+    other = run("predict", model, queries, "--method", "rbcm")
+    assert "note: std and interval are not calibrated: this model's calibration is for new " \
+        "observations by method npae, select none, neighbours 300" in other.err
+    assert "note" not in run("predict", model, queries, "--method", "rbcm", "--mean-only").err
+    scores = run("evaluate", model, data / "test.csv", "--method", "npae,rbcm,poe", "--json")
+    assert "note: 2 of 3 predictions are not calibrated" in scores.err
+    assert [s["calibrated"] for s in scores.json()] == [True, False, False]
+    run(*train, "--calibrate", "--method", "rbcm", "--space", "observed")
+    assert "for predictions by method rbcm, select all, neighbours 0, space observed\n" in \
+        run("inspect", model).out
+    assert "note" not in run("predict", model, queries, "--method", "rbcm", "--space",
+                             "observed").err
+
+
+def test_options_of_prediction_are_for_calibrate(tmp_path, data):
+    for word, value in (("--method", "rbcm"), ("--select", "all"), ("--neighbours", 5),
+                        ("--space", "latent")):
+        result = run("fit", data / "train.csv", "-o", tmp_path / "m.npz", word, value, code=2)
+        assert f"{word} says which prediction --calibrate is for" in result.err
+        assert not (tmp_path / "m.npz").exists()
+
+
+def test_older_files_say_the_options_of_a_calibration(tmp_path, data):
+    run("fit", data / "train.csv", "-o", tmp_path / "m.npz", "--experts", 4, "--theta",
+        "0.5,1,0.01", "--calibrate")
+    with zipfile.ZipFile(tmp_path / "m.npz") as new, \
+            zipfile.ZipFile(tmp_path / "old.npz", "w") as old:
+        for name in new.namelist():
+            content = new.read(name)
+            if name == "meta.json":
+                meta = json.loads(content)
+                scale = meta["calibration"]["scale"]
+                meta["calibration"] = {"method": "npae", "select": "auto", "neighbours": "auto",
+                                       "scale": scale}
+                content = json.dumps(meta)
+            old.writestr(name, content)
+    new, old = (run("predict", tmp_path / name, data / "queries.csv")
+                for name in ("m.npz", "old.npz"))
+    assert new.out == old.out and "note" not in old.err
 
 
 def test_fit_prints_a_summary(tmp_path, data):

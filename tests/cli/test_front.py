@@ -88,7 +88,7 @@ def test_groups_of_options_have_titles():
     text = run("fit", "--help").out
     titles = [line for line in text.splitlines() if line.endswith(":") and line[0] != " "]
     assert titles == ["Arguments:", "Options:", "Data:", "Experts:", "Training:", "Expert graph:",
-                      "Machine:", "Examples:"]
+                      "Prediction:", "Machine:", "Examples:"]
 
 
 @pytest.mark.parametrize("command", ["predict", "evaluate"])

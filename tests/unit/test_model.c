@@ -862,14 +862,104 @@ static void calibration_mends_wrong_intervals(void **state)
     quorum_prediction out = {.mean = a.mean};
     assert_ok(quorum_predict(m, w->queries, Q, w->o, &out, &report));
     assert_int_equal(report.calibrated, 1);
+    assert_int_equal(report.calibration_unused, 0);
     assert_ok(quorum_options_set(w->o, "method", "rbcm"));
     assert_ok(quorum_options_set(w->o, "neighbours", "0"));
     assert_ok(quorum_predict(m, w->queries, Q, w->o, &out, &report));
     assert_int_equal(report.calibrated, 0);
+    assert_int_equal(report.calibration_unused, 1);
     assert_close(quorum_interval_factor(m, w->o, 0.95), 1.959963984540054, 1e-12);
     quorum_model_free(m);
     quorum_model_free(again);
     mem_free(truth);
+}
+
+/* What quorum_predict says of these words: 1 calibrated, -1 not although the model is, 0 neither. */
+static int calibrated_with(const quorum_model *m, const char *method, const char *select,
+                           const char *neighbours, const char *more, const char *value)
+{
+    quorum_options *o = quorum_options_new();
+    quorum_report report;
+    quorum_prediction out = {0};
+    assert_ok(quorum_options_set(o, "method", method));
+    assert_ok(quorum_options_set(o, "select", select));
+    assert_ok(quorum_options_set(o, "neighbours", neighbours));
+    assert_ok(quorum_options_set(o, more, value));
+    assert_ok(quorum_predict(m, NULL, 0, o, &out, &report));
+    quorum_options_free(o);
+    assert_false(report.calibrated && report.calibration_unused);
+    return report.calibrated - report.calibration_unused;
+}
+
+static quorum_model *fit_calibrated(world *w, const char *method, const char *select,
+                                    const char *more, const char *value)
+{
+    assert_ok(quorum_options_set(w->o, "calibrate", "true"));
+    assert_ok(quorum_options_set(w->o, "method", method));
+    assert_ok(quorum_options_set(w->o, "select", select));
+    assert_ok(quorum_options_set(w->o, more, value));
+    return fit_model(w);
+}
+
+static void calibration_is_for_what_is_computed(void **state)
+{
+    world *w = *state;
+    quorum_info info;
+    quorum_model *m = fit_calibrated(w, "npae", "auto", "latent", "true"); /* that counts not */
+    assert_ok(quorum_inspect(m, &info));
+    assert_string_equal(info.calibration_for, "method npae, select none, neighbours 300");
+    assert_int_equal(calibrated_with(m, "npae", "auto", "auto", "space", "observed"), 1);
+    assert_int_equal(calibrated_with(m, "npae", "auto", "512", "graph-on", "test"), 1);
+    assert_int_equal(calibrated_with(m, "npae", "none", "10000", "seed", "2"), 1); /* all rows */
+    assert_int_equal(calibrated_with(m, "npae", "none", "100", "seed", "2"), -1);
+    assert_int_equal(calibrated_with(m, "npae", "auto", "auto", "latent", "true"), -1);
+    assert_int_equal(calibrated_with(m, "rbcm", "auto", "auto", "mean-only", "true"), 0);
+    assert_int_equal(calibrated_with(m, "rbcm", "auto", "auto", "calibration", "off"), 0);
+    quorum_model_free(m);
+    m = fit_calibrated(w, "rbcm*", "auto", "latent", "false");
+    assert_ok(quorum_inspect(m, &info));
+    assert_string_equal(info.calibration_for, "method rbcm, select graph:0.8, neighbours 0");
+    assert_int_equal(calibrated_with(m, "rbcm", "best:0.8", "0", "seed", "2"), 1);
+    assert_int_equal(calibrated_with(m, "rbcm", "graph:0.9", "0", "seed", "2"), 1); /* 4 of 4 */
+    assert_int_equal(calibrated_with(m, "rbcm", "all", "0", "seed", "2"), 1);
+    assert_int_equal(calibrated_with(m, "rbcm", "all", "0", "space", "observed"), -1);
+    assert_int_equal(calibrated_with(m, "bcm", "all", "0", "seed", "2"), -1);
+    quorum_model_free(m);
+    m = fit_calibrated(w, "gpoe", "graph:0.5", "space", "observed");
+    assert_int_equal(calibrated_with(m, "gpoe", "graph:0.5", "0", "space", "observed"), 1);
+    assert_int_equal(calibrated_with(m, "gpoe", "graph:0.5", "0", "space", "latent"), -1);
+    assert_int_equal(calibrated_with(m, "gpoe", "worst:0.5", "0", "space", "observed"), -1);
+    quorum_model_free(m);
+}
+
+/* Before the work, not after it. */
+static void calibration_of_nothing_is_refused(void **state)
+{
+    world *w = *state;
+    quorum_model *m = NULL;
+    assert_ok(quorum_options_set(w->o, "calibrate", "true"));
+    assert_ok(quorum_options_set(w->o, "method", "rbcm"));
+    assert_ok(quorum_options_set(w->o, "neighbours", "10"));
+    assert_int_equal(quorum_fit(w->X, w->y, N, D, NULL, w->o, &m), QUORUM_E_ARGUMENT);
+    assert_says("use neighbours with npae");
+    assert_null(m);
+}
+
+static void joint_covariance_is_calibrated(void **state)
+{
+    world *w = *state;
+    double covariance[Q * Q];
+    answers a, b;
+    assert_ok(quorum_options_set(w->o, "theta", "1.5,1,0.0006"));
+    quorum_model *m = fit_calibrated(w, "npae", "local:2", "neighbours", "20");
+    for (int calibrated = 1; calibrated >= 0; calibrated--) {
+        assert_ok(quorum_options_set(w->o, "calibration", calibrated ? "auto" : "off"));
+        assert_ok(predict(m, w, &a));
+        assert_ok(quorum_predict_joint(m, w->queries, Q, w->o, b.mean, covariance));
+        for (size_t q = 0; q < Q; q++)
+            assert_close(sqrt(covariance[q * Q + q]), a.std[q], 1e-9);
+    }
+    quorum_model_free(m);
 }
 
 static void calibration_needs_rows(void **state)
@@ -986,6 +1076,9 @@ int main(void)
         TEST(joint_covariance_has_the_variances),
         TEST(spread_follows_the_data),
         TEST(calibration_mends_wrong_intervals),
+        TEST(calibration_is_for_what_is_computed),
+        TEST(calibration_of_nothing_is_refused),
+        TEST(joint_covariance_is_calibrated),
         TEST(calibration_needs_rows),
         TEST(selections_compose_with_methods),
         TEST(a_graph_can_be_learned_on_other_inputs),

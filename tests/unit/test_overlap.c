@@ -246,7 +246,6 @@ static quorum_options *overlapping_options(void)
     quorum_options_set(o, "graph-rows", "20");
     quorum_options_set(o, "threads", "1");
     quorum_options_set(o, "overlap", "0.8");
-    quorum_options_set(o, "calibration", "off"); /* the joint covariance has none */
     return o;
 }
 

@@ -1,0 +1,75 @@
+/* What a prediction computes, and what of it does not go together. */
+#include "model/model.h"
+
+quorum_status model_recipe(const quorum_model *m, const settings *s, recipe *out)
+{
+    *out = (recipe){.space = s->space, .graph_on = s->graph_on};
+    TRY(options_method(s, m->M, &out->rule, &out->chosen, &out->neighbours));
+    out->neighbours = out->neighbours < m->n ? out->neighbours : m->n;
+    return QUORUM_OK;
+}
+
+static int is_local(const selection *s)
+{
+    return s->local > 0 || s->local_auto;
+}
+
+quorum_status recipe_check(const recipe *r)
+{
+    const char *name = r->rule->name;
+    if (r->rule->kind == TAKES_BASE && is_local(&r->chosen))
+        return failure(QUORUM_E_ARGUMENT,
+                       "method %s joins all experts with one base: select local does not apply",
+                       name);
+    if (r->chosen.local_auto && r->rule->kind != TAKES_COVARIANCE)
+        return failure(QUORUM_E_ARGUMENT,
+                       "method %s does not say which experts still help: use select local:K", name);
+    if (r->neighbours > 0 && r->rule->kind != TAKES_COVARIANCE)
+        return failure(QUORUM_E_ARGUMENT,
+                       "method %s takes the experts as independent, which a neighbourhood is not: "
+                       "use neighbours with npae",
+                       name);
+    if (r->chosen.kind == SELECT_NONE && r->neighbours == 0)
+        return failure(QUORUM_E_ARGUMENT, "select none leaves nobody to ask: give neighbours");
+    return QUORUM_OK;
+}
+
+quorum_status model_check_recipe(const quorum_model *m, const recipe *r)
+{
+    TRY(recipe_check(r));
+    if (r->chosen.kind == SELECT_ONE && r->chosen.expert >= m->M)
+        return failure(QUORUM_E_ARGUMENT, "select expert:%zu: the model has %zu experts",
+                       r->chosen.expert + 1, m->M);
+    if (selection_is_by_rank(&r->chosen) && r->graph_on != GRAPH_ON_TEST && !m->graph.precision)
+        return failure(QUORUM_E_ARGUMENT,
+                       "the model of %zu experts has no graph to select by: fit it with graph "
+                       "glasso, or use select local:K",
+                       m->M);
+    return QUORUM_OK;
+}
+
+/* What makes no difference set to one value: a choice of all experts however it is called, the K
+ * nearest of no more than K, the space where npae knows only one, inputs of a graph that nobody
+ * asks. */
+static recipe settled(const quorum_model *m, recipe r)
+{
+    selection *c = &r.chosen;
+    size_t count = selection_count(c, m->M);
+    c->kind = count == m->M ? SELECT_ALL : c->kind;
+    c->share = (double)count;
+    c->expert = c->kind == SELECT_ONE ? c->expert : 0;
+    c->local = c->local < count ? c->local : 0;
+    c->local_auto = c->local_auto && count > 1;
+    r.space = r.rule->kind == TAKES_COVARIANCE ? SPACE_LATENT : r.space;
+    r.graph_on = selection_is_by_rank(c) ? r.graph_on : GRAPH_ON_TRAIN;
+    return r;
+}
+
+int model_same_prediction(const quorum_model *m, const recipe *a, const recipe *b)
+{
+    recipe x = settled(m, *a), y = settled(m, *b);
+    return x.rule == y.rule && x.chosen.kind == y.chosen.kind && x.chosen.share == y.chosen.share &&
+           x.chosen.expert == y.chosen.expert && x.chosen.local == y.chosen.local &&
+           x.chosen.local_auto == y.chosen.local_auto && x.neighbours == y.neighbours &&
+           x.space == y.space && x.graph_on == y.graph_on;
+}
