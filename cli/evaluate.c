@@ -17,12 +17,15 @@ typedef struct {
     row_block rows;
     contenders all;
     progress progress;
+    size_t block;  /* rows to read at once */
     size_t scored; /* rows */
 } work;
 
 static int open_inputs(work *w, const arguments *given)
 {
     quorum_status status = quorum_load(given->operands[0], &w->model);
+    if (status >= 0)
+        status = contenders_block_rows(&w->all, w->model, given->options, &w->block);
     if (status >= 0)
         status = rows_open(&w->rows, given->operands[1], w->model, true, 2, given);
     return status < 0 ? library_failure(given, status) : EXIT_DONE;
@@ -41,11 +44,7 @@ static int score_rows(work *w, const arguments *given)
 
 static int score_all(work *w, const arguments *given)
 {
-    size_t block;
-    quorum_status status = contenders_block_rows(&w->all, w->model, given->options, &block);
-    if (status < 0)
-        return library_failure(given, status);
-    size_t limit = rows_limit(block, given);
+    size_t limit = rows_limit(w->block, given);
     int code;
     while ((code = rows_next(&w->rows, limit, given)) == EXIT_DONE && w->rows.count > 0)
         if ((code = score_rows(w, given)) != EXIT_DONE)

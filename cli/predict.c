@@ -22,13 +22,22 @@ typedef struct {
     quorum_report total; /* experts_used: a sum over rows  */
 } work;
 
+/* Options that do not go together are refused before queries are waited for. */
 static int open_inputs(work *w, const arguments *given)
 {
     size_t results = option_is_on(given, "mean-only") ? 1 : 4;
+    quorum_prediction none = {0};
     quorum_status status = quorum_load(given->operands[0], &w->model);
+    if (status >= 0)
+        status = quorum_predict(w->model, NULL, 0, given->options, &none, NULL);
     if (status >= 0)
         status = rows_open(&w->rows, given->operands[1], w->model, false, results, given);
     return status < 0 ? library_failure(given, status) : EXIT_DONE;
+}
+
+static void write_header(const work *w)
+{
+    fputs(w->rows.results > 1 ? "mean,std,lower,upper\n" : "mean\n", w->out.file);
 }
 
 static void write_block(FILE *file, const quorum_prediction *v, size_t rows)
@@ -54,6 +63,8 @@ static int predict_rows(work *w, const arguments *given)
     progress_clear(&w->progress);
     if (status < 0)
         return library_failure(given, status);
+    if (w->predicted == 0) /* before that nothing is written: it may fail */
+        write_header(w);
     write_block(w->out.file, &values, r->count);
     add_events(&w->total, &report, r->count);
     w->predicted += r->count;
@@ -64,7 +75,6 @@ static int predict_all(work *w, const arguments *given)
 {
     size_t limit = rows_limit(quorum_block_rows(w->model, given->options), given);
     int code;
-    fputs(w->rows.results > 1 ? "mean,std,lower,upper\n" : "mean\n", w->out.file);
     while ((code = rows_next(&w->rows, limit, given)) == EXIT_DONE && w->rows.count > 0) {
         code = predict_rows(w, given);
         if (code != EXIT_DONE)
@@ -72,6 +82,8 @@ static int predict_all(work *w, const arguments *given)
         if (output_failed(&w->out))
             break; /* said by output_commit */
     }
+    if (code == EXIT_DONE && w->predicted == 0)
+        write_header(w);
     return code == EXIT_DONE ? output_commit(&w->out, given) : code;
 }
 

@@ -129,7 +129,10 @@ quorum_status contenders_block_rows(const contenders *all, const quorum_model *m
     quorum_status status = QUORUM_OK;
     *smallest = 0;
     for (size_t i = 0; i < all->count && status >= 0; i++) {
+        quorum_prediction none = {0};
         status = contender_apply(&all->items[i], options);
+        if (status >= 0) /* refused before the others are scored */
+            status = quorum_predict(model, NULL, 0, options, &none, NULL);
         size_t rows = quorum_block_rows(model, options);
         *smallest = i == 0 || rows < *smallest ? rows : *smallest;
     }

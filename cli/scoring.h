@@ -36,7 +36,7 @@ int contenders_add(contenders *all, const arguments *given, const char *method, 
 /* Makes the options predict as this contender does. */
 quorum_status contender_apply(const contender *c, quorum_options *options);
 
-/* The smallest quorum_block_rows of all contenders. */
+/* The smallest quorum_block_rows of all contenders; fails where one of them cannot predict. */
 quorum_status contenders_block_rows(const contenders *all, const quorum_model *model,
                                     quorum_options *options, size_t *smallest);
 

@@ -250,6 +250,39 @@ def test_predict_columns(data):
                         r"each from its nearest rows\n", result.err)
 
 
+WRONG_TOGETHER = {"--method rbcm --neighbours 64": "use neighbours with npae",
+                  "--method grbcm --select local:2": "select local does not apply",
+                  "--method rbcm --select local:auto": "use select local:K",
+                  "--select none --neighbours 0": "leaves nobody to ask",
+                  "--select expert:9": "the model has 4 experts"}
+
+
+@pytest.mark.parametrize("words", WRONG_TOGETHER)
+def test_predict_writes_nothing_when_options_do_not_go_together(tmp_path, data, words):
+    """Also where no query ever comes."""
+    for queries in (data / "queries.csv", "-"):
+        done = subprocess.Popen([QUORUM, "predict", data / "model.npz", queries, *words.split()],
+                                stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
+        assert done.wait(60) == 1
+        assert done.stdout.read() == "" and WRONG_TOGETHER[words] in done.stderr.read()
+        for pipe in (done.stdin, done.stdout, done.stderr):
+            pipe.close()
+    run("predict", data / "model.npz", data / "queries.csv", *words.split(), "-o",
+        tmp_path / "o.csv", code=1)
+    assert not (tmp_path / "o.csv").exists()
+    result = run("evaluate", data / "model.npz", "-", *words.split(), code=1, stdin="")
+    assert WRONG_TOGETHER[words] in result.err
+
+
+def test_predict_writes_nothing_when_the_first_rows_fail(tmp_path, data):
+    bad = tmp_path / "bad.csv"
+    bad.write_text("a,b\n1,2\n3,oops\n")
+    assert run("predict", data / "model.npz", bad, code=1).out == ""
+    bad.write_text("a,b\n")
+    assert run("predict", data / "model.npz", bad).out == "mean,std,lower,upper\n"
+
+
 def test_predict_mean_only(data):
     both = run("predict", data / "model.npz", data / "queries.csv").table()[1]
     header, values = run("predict", data / "model.npz", data / "queries.csv", "--mean-only").table()
