@@ -55,7 +55,7 @@ typedef enum {
     QUORUM_E_CANCELLED = -7, /* the progress callback asked to stop                      */
     QUORUM_E_INTERNAL = -8,  /* a defect in quorum: please report it                     */
     QUORUM_AT_BOUND = 1,     /* fit: some hyperparameters ended on a bound               */
-    QUORUM_NO_SIGNAL = 2     /* fit: no better explanation than noise was found          */
+    QUORUM_NO_SIGNAL = 2     /* fit: what was found is hardly more likely than noise     */
 } quorum_status;
 
 /* The sentence that belongs to this thread's last status that was not

@@ -49,7 +49,7 @@ class BoundWarning(QuorumWarning):
 
 
 class NoSignalWarning(QuorumWarning):
-    """Fit: no better explanation than noise was found."""
+    """Fit: what was found is hardly more likely than noise."""
 
 
 class ConstantWarning(QuorumWarning):

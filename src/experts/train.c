@@ -474,10 +474,15 @@ static quorum_status search_from(search *s, const training_options *o, double *x
 
 /* Noise alone, of the target's own variance 1, has NLML 1/2 log 2pi + 1/2 a row;
  * as many free parameters gain a little on any data. */
-static int explains_nothing(const search *s)
+static const double HARDLY_ANYTHING = 0.01; /* nats a row */
+
+static evidence weigh(const search *s)
 {
-    double by_chance = 0.01 + (double)(s->varying + 2) / s->rows;
-    return s->best > 0.5 * log(2.0 * M_PI) + 0.5 - by_chance;
+    double noise = 0.5 * log(2.0 * M_PI) + 0.5;
+    double by_chance = HARDLY_ANYTHING + (double)(s->varying + 2) / s->rows;
+    if (s->best <= noise - by_chance)
+        return SIGNAL_FOUND;
+    return s->best < noise - HARDLY_ANYTHING ? SIGNAL_DOUBTFUL : SIGNAL_NONE;
 }
 
 /* With more inputs than rows anything can be explained by chance, and another start tells nothing
@@ -485,7 +490,7 @@ static int explains_nothing(const search *s)
 static int starts_again(const search *s, const training_options *o, int start)
 {
     int hopeless = s->varying > MANY_INPUTS && (double)s->varying >= s->rows;
-    return start < o->restarts || (!hopeless && explains_nothing(s));
+    return start < o->restarts || (!hopeless && weigh(s) != SIGNAL_FOUND);
 }
 
 quorum_status train(const parts *p, const size_t *experts, size_t count, const training_options *o,
@@ -527,10 +532,8 @@ quorum_status train(const parts *p, const size_t *experts, size_t count, const t
         goto done;
     }
     from_logs(s.best_x, theta);
-    *result = (training_result){.nlml = s.best * s.rows,
-                                .rows = s.rows,
-                                .evaluations = s.evaluations,
-                                .no_signal = explains_nothing(&s)};
+    *result = (training_result){
+        .nlml = s.best * s.rows, .rows = s.rows, .evaluations = s.evaluations, .signal = weigh(&s)};
 done:
     job_free(&s.job);
     mem_free(s.theta.lengthscale);

@@ -26,11 +26,15 @@ typedef struct {
     double done, share;     /* of the caller's work: before this search, and this search */
 } training_options;
 
+/* Whether theta is more likely than noise alone: surely; less than D + 2 parameters may gain by
+ * chance from so few rows; or not at all. */
+typedef enum { SIGNAL_FOUND, SIGNAL_DOUBTFUL, SIGNAL_NONE } evidence;
+
 typedef struct {
     double nlml;     /* sum over the training experts                               */
     double rows;     /* that it is the sum over: the objective is nlml / rows       */
     int evaluations; /* over all starts                                             */
-    int no_signal;   /* 1: nothing better than noise was found                      */
+    evidence signal; /* for anything but noise                                      */
 } training_result;
 
 /* Bounds of log theta: 0 .. D-1 length-scales, D signal, D+1 noise. */

@@ -488,6 +488,19 @@ done:
     return status;
 }
 
+static quorum_status say_signal(const quorum_model *m, const training_result *r)
+{
+    if (r->signal == SIGNAL_DOUBTFUL)
+        return failure(QUORUM_NO_SIGNAL,
+                       "%zu rows of %zu input%s are too few to tell the signal that was found from "
+                       "chance: it is hardly more likely than noise alone",
+                       m->train_rows, m->D, m->D == 1 ? "" : "s");
+    if (r->signal == SIGNAL_NONE)
+        return failure(QUORUM_NO_SIGNAL, "what was found is no more likely than noise alone: the "
+                                         "inputs may not tell anything about the target");
+    return QUORUM_OK;
+}
+
 quorum_status theta_after_partition(quorum_model *m, const settings *s, const progress *p,
                                     checkpoint *c, training_result *result)
 {
@@ -498,8 +511,5 @@ quorum_status theta_after_partition(quorum_model *m, const settings *s, const pr
     m->nlml = result->nlml;
     m->train_rows = (size_t)result->rows;
     m->evaluations = result->evaluations;
-    if (result->no_signal)
-        return failure(QUORUM_NO_SIGNAL, "no better explanation than noise was found: the inputs "
-                                         "may not tell anything about the target");
-    return QUORUM_OK;
+    return say_signal(m, result);
 }

@@ -16,7 +16,7 @@ quorum_status theta_before_partition(quorum_model *m, const settings *s, const p
                                      training_result *result);
 
 /* The rest: theta from the experts' own rows (train=parts), or the likelihood of a
- * theta that was given.  QUORUM_NO_SIGNAL when only noise was found. */
+ * theta that was given.  QUORUM_NO_SIGNAL when that is not surely more than noise. */
 quorum_status theta_after_partition(quorum_model *m, const settings *s, const progress *p,
                                     checkpoint *c, training_result *result);
 

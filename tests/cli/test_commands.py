@@ -120,6 +120,21 @@ def test_older_files_say_the_options_of_a_calibration(tmp_path, data):
     assert new.out == old.out and "note" not in old.err
 
 
+def test_notes_on_noise_are_true(tmp_path):
+    few = tmp_path / "few.csv"
+    few.write_text("x,y\n1,2\n2,3\n3,5\n4,4\n5,6\n6,8\n")
+    result = run("fit", few, "-o", tmp_path / "m.npz", "--kernel", "se")
+    assert "note: 6 rows of 1 input are too few to tell the signal that was found from chance: " \
+        "it is hardly more likely than noise alone\n" in result.err
+    rows = make_rows(400, seed=5)
+    rows[:, 2] = np.random.default_rng(6).standard_normal(400)
+    result = run("fit", write_csv(tmp_path / "noise.csv", rows), "-o", tmp_path / "m.npz")
+    assert "note: what was found is no more likely than noise alone" in result.err
+    rows[:, 2] += 3 * rows[:, 1]
+    result = run("fit", write_csv(tmp_path / "line.csv", rows), "-o", tmp_path / "m.npz")
+    assert "noise alone" not in result.err
+
+
 def test_fit_prints_a_summary(tmp_path, data):
     result = run("fit", data / "train.csv", "-o", tmp_path / "m.npz", "--experts", 4)
     lines = result.out.splitlines()

@@ -404,7 +404,7 @@ static void training_finds_the_optimum(void **state)
     for (size_t i = 0; i < D + 2; i++)
         assert_true(fabs(gradient[i]) < 1e-2 * N);          /* per row: flat */
     assert_true(theta.noise > 0.005 && theta.noise < 0.02); /* 0.1 squared is 0.01 */
-    assert_false(result.no_signal);
+    assert_int_equal(result.signal, SIGNAL_FOUND);
     free_team(&t);
 }
 
@@ -449,7 +449,7 @@ static void noise_is_called_noise(void **state)
     double found[D];
     theta.lengthscale = found;
     assert_ok(train(&t.p, t.all, M, &o, &theta, &result));
-    assert_true(result.no_signal);
+    assert_int_equal(result.signal, SIGNAL_NONE);
     free_team(&t);
 }
 
