@@ -1,5 +1,6 @@
 /* Rows of a csv text through a window that slides over its source. */
 #include "base/memory.h"
+#include "data/advice.h"
 #include "data/cell.h"
 #include "data/dialect.h"
 #include "data/source.h"
@@ -14,7 +15,9 @@
 #define QRM_FIRST_WINDOW (1 << 18) /* fuzzing takes a small one, which slides and grows */
 #endif
 
-enum { FIRST_WINDOW = QRM_FIRST_WINDOW, MAX_RECORD = 1 << 26 };
+enum { FIRST_WINDOW = QRM_FIRST_WINDOW, MAX_RECORD = 1 << 26, TEXT_SAMPLE = 100 };
+
+enum column_look { LOOKS_EMPTY, LOOKS_TEXT, LOOKS_NUMERIC };
 
 typedef struct {
     source *source;
@@ -29,6 +32,7 @@ typedef struct {
     size_t first_line; /* the one that says how many columns        */
     record record;     /* the one at `begin`, after load_record     */
     size_t next;       /* where the record after it begins          */
+    size_t kept;       /* rows that were not dropped                */
     locale_t c_locale;
 } csv;
 
@@ -137,40 +141,96 @@ static const char *name_delimiter(const csv *c)
     }
 }
 
-static quorum_status fail_columns(const reader *r, const csv *c, size_t found)
+static void describe_columns(const reader *r, const csv *c, size_t found, char *out)
 {
     char reference[48] = "the header";
     if (!r->names.given)
         snprintf(reference, sizeof reference, "line %zu", c->first_line);
-    return failure(QUORUM_E_DATA,
-                   "%s: line %zu: %zu column%s where %s has %zu (delimiter: %s); fix the line, or "
-                   "skip such rows with --missing drop",
-                   r->label, c->line, found, found == 1 ? "" : "s", reference, c->columns,
-                   name_delimiter(c));
+    snprintf(out, SENTENCE,
+             "line %zu: %zu column%s where %s has %zu (delimiter: %s); fix the line%s", c->line,
+             found, found == 1 ? "" : "s", reference, c->columns, name_delimiter(c),
+             advise_dropping(r));
 }
 
-static quorum_status fail_at_cell(const reader *r, const csv *c, size_t column, cell_kind kind)
+/* Looks at the selected cells of a record of the sample: once a number, a column is not text. */
+static void look_for_text(const reader *r, const csv *c, enum column_look *look)
 {
-    char what[160];
+    double value;
+    for (size_t i = 0; i < r->n_selected && record_columns(c) == c->columns; i++) {
+        cell_kind kind = cell_read(&c->record.cells[r->selected[i]], c->c_locale, &value);
+        if (kind == CELL_TEXT && look[i] == LOOKS_EMPTY)
+            look[i] = LOOKS_TEXT;
+        else if (kind != CELL_TEXT && kind != CELL_MISSING)
+            look[i] = LOOKS_NUMERIC;
+    }
+}
+
+/* Marks the columns of text among the selected, by the loaded record and the next ones that are
+ * in the window; the loaded record stays the loaded one. */
+static void find_text(const reader *r, csv *c, char *is_text /* n_selected, zeros */)
+{
+    enum column_look *look;
+    const char *p = c->window + c->begin, *limit = c->window + c->end;
+    if (!NEW_ZEROED(look, r->n_selected))
+        return;
+    for (int n = 0; n < TEXT_SAMPLE && p && p < limit; n++) {
+        p = record_scan(&c->dialect, p, limit, c->at_end, &c->record);
+        if (p && !record_is_blank(&c->record))
+            look_for_text(r, c, look);
+    }
+    record_scan(&c->dialect, c->window + c->begin, limit, c->at_end, &c->record);
+    for (size_t i = 0; i < r->n_selected; i++)
+        is_text[i] = look[i] == LOOKS_TEXT;
+    mem_free(look);
+}
+
+/* The sentence about a cell.  As long as no row could be used it may be a whole column that is
+ * text, with others: then all of them are named. */
+static void describe_bad_cell(const reader *r, csv *c, size_t place, cell_kind kind, char *out)
+{
+    char what[160], *is_text = NULL;
+    size_t column = r->selected[place];
     cell_describe(&c->record.cells[column], kind, what, sizeof what);
-    return fail_cell(r, "line", c->line, column, what);
+    if (kind == CELL_TEXT && c->kept == 0 && NEW_ZEROED(is_text, r->n_selected))
+        find_text(r, c, is_text);
+    if (is_text && is_text[place])
+        advise_text(r, c->line, is_text, what, out);
+    else
+        advise_cell(r, "line", c->line, column, what, out);
+    mem_free(is_text);
+}
+
+/* A row that cannot be used, because of the cell at `place` of the selected ones, or of its
+ * number of columns when that is n_selected. */
+static quorum_status refuse_row(reader *r, csv *c, size_t place, cell_kind kind)
+{
+    char sentence[SENTENCE] = "";
+    if (r->missing == MISSING_ERROR || r->dropped == 0) {
+        if (place == r->n_selected)
+            describe_columns(r, c, record_columns(c), sentence);
+        else
+            describe_bad_cell(r, c, place, kind, sentence);
+    }
+    if (r->missing == MISSING_ERROR)
+        return failure(QUORUM_E_DATA, "%s: %s", r->label, sentence);
+    table_drop_row(r, sentence);
+    return QUORUM_OK;
 }
 
 /* The loaded record as a row; *keep is 0 for one that is dropped. */
-static quorum_status read_row(const reader *r, const csv *c, double *row, int *keep)
+static quorum_status read_row(reader *r, csv *c, double *row, int *keep)
 {
-    size_t columns = record_columns(c);
-    *keep = columns == c->columns;
+    *keep = record_columns(c) == c->columns;
     if (!*keep)
-        return r->missing == MISSING_DROP ? QUORUM_OK : fail_columns(r, c, columns);
+        return refuse_row(r, c, r->n_selected, CELL_TEXT);
     for (size_t i = 0; i < r->n_selected; i++) {
-        size_t column = r->selected[i];
-        cell_kind kind = cell_read(&c->record.cells[column], c->c_locale, &row[i]);
+        cell_kind kind = cell_read(&c->record.cells[r->selected[i]], c->c_locale, &row[i]);
         if (kind == CELL_NUMBER)
             continue;
         *keep = 0;
-        return r->missing == MISSING_DROP ? QUORUM_OK : fail_at_cell(r, c, column, kind);
+        return refuse_row(r, c, i, kind);
     }
+    c->kept++;
     return QUORUM_OK;
 }
 
@@ -186,7 +246,6 @@ static quorum_status csv_next(reader *r, size_t max_rows, double *out, size_t *r
         consume_record(c);
         TRY(status);
         *rows += (size_t)keep;
-        r->dropped += !keep;
     }
     return QUORUM_OK;
 }

@@ -48,6 +48,7 @@ quorum_status reader_open(const char *path, const reader_options *options, reade
     }
     r->label = source_label(r->path);
     r->missing = chosen.missing;
+    r->purpose = chosen.purpose;
     r->asked = chosen.asked;
     TRY_OR_DONE(open_format(r, chosen.header));
     TRY_OR_DONE(select_all(r));
@@ -66,6 +67,7 @@ void reader_close(reader *r)
         r->format->close(r->state);
     names_free(&r->names);
     mem_free(r->selected);
+    mem_free(r->why_dropped);
     mem_free(r->path);
     mem_free(r);
 }
@@ -103,6 +105,11 @@ const char *reader_path(const reader *r)
 size_t reader_dropped(const reader *r)
 {
     return r->dropped;
+}
+
+const char *reader_why_dropped(const reader *r)
+{
+    return r->why_dropped ? r->why_dropped : "";
 }
 
 /* 1-based, negative from the end; 0 when `text` is no such number. */

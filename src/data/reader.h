@@ -11,12 +11,15 @@
 
 typedef enum { HEADER_AUTO, HEADER_YES, HEADER_NO } header_mode;
 typedef enum { MISSING_ERROR, MISSING_DROP } missing_mode;
+typedef enum { READ_QUERIES, READ_TRAINING } reading_purpose;
 
 typedef struct {
-    header_mode header;   /* HEADER_AUTO: a first row with a non-numeric cell is a header */
-    missing_mode missing; /* MISSING_DROP: rows with a missing, non-numeric or non-finite
+    header_mode header;      /* HEADER_AUTO: a first row with a non-numeric cell is a header */
+    missing_mode missing;    /* MISSING_DROP: rows with a missing, non-numeric or non-finite
                              selected cell are skipped and counted                        */
-    progress asked;       /* hears how far reading is, and can cancel it                  */
+    reading_purpose purpose; /* what complaints advise; READ_TRAINING: columns can be left out, and
+                                the last selected is the target                           */
+    progress asked;          /* hears how far reading is, and can cancel it                  */
 } reader_options;
 
 typedef struct reader reader;
@@ -47,7 +50,8 @@ quorum_status reader_select(reader *r, const size_t *columns, size_t count);
  * and what to do. */
 quorum_status reader_next(reader *r, size_t max_rows, double *out, size_t *rows);
 
-size_t reader_dropped(const reader *r); /* rows skipped so far by MISSING_DROP */
-void reader_close(reader *r);           /* accepts NULL */
+size_t reader_dropped(const reader *r);          /* rows skipped so far by MISSING_DROP    */
+const char *reader_why_dropped(const reader *r); /* what was wrong with the first of them  */
+void reader_close(reader *r);                    /* accepts NULL */
 
 #endif

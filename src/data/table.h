@@ -18,11 +18,13 @@ struct reader {
     char *path;        /* as it was given         */
     const char *label; /* as messages name it     */
     missing_mode missing;
+    reading_purpose purpose;
     progress asked;
     column_names names; /* one for every column    */
     size_t *selected;   /* n_selected columns      */
     size_t n_selected;
     size_t dropped;
+    char *why_dropped; /* what was wrong with the first of them; NULL: none, or no memory */
     const file_format *format;
     void *state; /* the format's own        */
 };
@@ -31,16 +33,14 @@ quorum_status csv_open(reader *r, header_mode header);
 quorum_status npy_table_open(reader *r);
 quorum_status npz_table_open(reader *r);
 
-/* The sentence about a cell that cannot be used; `unit` is "line" or "row",
- * `what` says what the cell is: `cell is "abc", not a number`. */
-quorum_status fail_cell(const reader *r, const char *unit, size_t number, size_t column,
-                        const char *what);
-
 /* Fails when there is no column, or more than anyone can mean. */
 quorum_status table_check_width(const reader *r, size_t columns);
 
 /* Looks at a row of selected values: *keep is 0 for a row to be dropped, which
  * is counted.  `number` is the row's, from 1. */
 quorum_status table_check_row(reader *r, const double *row, size_t number, int *keep);
+
+/* Counts a row that is dropped; keeps the first one's sentence. */
+void table_drop_row(reader *r, const char *why);
 
 #endif

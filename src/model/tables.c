@@ -9,10 +9,11 @@
 
 #include <string.h>
 
-static reader_options how_to_read(const quorum_options *options)
+static reader_options how_to_read(const quorum_options *options, reading_purpose purpose)
 {
     const settings *s = options_values(options);
-    reader_options how = {.header = (header_mode)s->header, .missing = (missing_mode)s->missing};
+    reader_options how = {
+        .header = (header_mode)s->header, .missing = (missing_mode)s->missing, .purpose = purpose};
     if (options)
         how.asked = *options_progress(options);
     return how;
@@ -64,11 +65,11 @@ static quorum_status choose_columns(const reader *r, const settings *s, size_t *
             columns[(*inputs)++] = c;
     }
     if (status == QUORUM_OK && *inputs == 0)
-        status =
-            failure(QUORUM_E_DATA,
-                    "%s has no input column beside the target %s: is the delimiter or the target "
-                    "right?",
-                    reader_path(r), reader_name(r, target));
+        status = failure(
+            QUORUM_E_DATA,
+            "%s has no input column beside the target %s: is the delimiter (comma, semicolon, "
+            "tab or blanks) or the target right?",
+            reader_path(r), reader_name(r, target));
     if (status == QUORUM_OK)
         columns[*inputs] = target;
     mem_free(ignored);
@@ -123,6 +124,17 @@ static quorum_status copy_column_names(const reader *r, const size_t *columns, q
     return QUORUM_OK;
 }
 
+static quorum_status fail_without_rows(const reader *r)
+{
+    if (!r) /* of another rank */
+        return failure(QUORUM_E_DATA, "the file has no usable data rows");
+    if (reader_dropped(r) == 0)
+        return failure(QUORUM_E_DATA, "%s has no rows%s", reader_path(r),
+                       reader_has_names(r) ? " below its header" : "");
+    return failure(QUORUM_E_DATA, "%s has no usable rows: all %zu were dropped.  The first: %s",
+                   reader_path(r), reader_dropped(r), reader_why_dropped(r));
+}
+
 /* All rows into *table (rows x width), growing by doubling. */
 static quorum_status read_rows(reader *r, size_t width, double **table, size_t *rows)
 {
@@ -142,9 +154,7 @@ static quorum_status read_rows(reader *r, size_t width, double **table, size_t *
         TRY(reader_next(r, room - *rows, *table + *rows * width, &got));
         *rows += got;
     } while (got > 0);
-    if (*rows == 0)
-        return failure(QUORUM_E_DATA, "%s has no usable data rows", reader_path(r));
-    return QUORUM_OK;
+    return *rows > 0 ? QUORUM_OK : fail_without_rows(r);
 }
 
 static quorum_status split_table(const double *table, size_t rows, quorum_data *d)
@@ -163,7 +173,7 @@ static quorum_status split_table(const double *table, size_t rows, quorum_data *
 static quorum_status open_data(const char *path, const quorum_options *options, quorum_data *d,
                                reader **out)
 {
-    reader_options how = how_to_read(options);
+    reader_options how = how_to_read(options, READ_TRAINING);
     reader *r = NULL;
     size_t *columns = NULL;
     quorum_status status = reader_open(path, &how, &r);
@@ -281,9 +291,7 @@ static quorum_status deal_rows(reader *r, dealing *t, size_t *total)
         deal_block(t, to, rows);
         *total += rows;
     }
-    return *total > 0 ? QUORUM_OK
-                      : failure(QUORUM_E_DATA, "%s has no usable data rows",
-                                r ? reader_path(r) : "the file");
+    return *total > 0 ? QUORUM_OK : fail_without_rows(r);
 }
 
 /* The rows from .. to - 1 that were dealt to a rank: how many, the first being that rank's first
@@ -510,7 +518,7 @@ static quorum_status match_by_place(const reader *r, const quorum_model *m, int 
 static quorum_status open_reader(const char *path, const quorum_model *m,
                                  const quorum_options *options, quorum_stream *s)
 {
-    reader_options o = how_to_read(options);
+    reader_options o = how_to_read(options, READ_QUERIES);
     size_t *columns;
     quorum_status status = QUORUM_OK;
     if (!NEW_ARRAY(columns, m->D + 1))

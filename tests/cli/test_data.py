@@ -279,6 +279,37 @@ def test_missing_drop_skips_and_counts(tmp_path, cell):
     assert "note: 1 row with missing cells left out" in result.err
 
 
+def with_text(tmp_path):
+    """Columns city, a, day, b, y, of which the first and the third are text."""
+    path = tmp_path / "train.csv"
+    lines = [f"Graz,{a},2020-01-{i % 28 + 1:02},{b},{y}" for i, (a, b, y) in enumerate(ROWS)]
+    path.write_text("\n".join(["city,a,day,b,y", *lines]) + "\n")
+    return path
+
+
+def test_all_columns_of_text_are_named_with_what_helps(tmp_path):
+    path = with_text(tmp_path)
+    message = fit(path, code=1).err
+    assert 'columns 1 ("city"), 3 ("day") are text: leave them out with --ignore city,day, or' in message
+    assert "--missing" not in message
+    assert fit(path, "--ignore", "city,day", "--json").json()["inputs"] == 2
+
+
+def test_dropping_all_rows_says_why(tmp_path):
+    message = fit(with_text(tmp_path), "--missing", "drop", code=1).err
+    assert f"has no usable rows: all {len(ROWS)} were dropped.  The first: line 2: cell is" in message
+    assert "--ignore city,day" in message and "--missing" not in message
+
+
+def test_queries_are_not_advised_to_ignore(tmp_path, data):
+    path = tmp_path / "q.csv"
+    path.write_text("a,b,y\nred,2,1\nblue,1,2\n")
+    for command in ["predict", "evaluate"]:
+        message = run(command, data / "model.npz", path, code=1).err
+        assert 'column 1 ("a") is text: the model needs numbers there' in message
+        assert "--ignore" not in message and "--missing" not in message
+
+
 def test_wrong_number_of_columns(tmp_path):
     path = write_csv(tmp_path / "train.csv", ROWS)
     lines = path.read_text().splitlines()

@@ -397,10 +397,9 @@ static void quoted_newlines_count_as_lines(void **state)
     assert_int_equal(reader_next(r, 1, &value, &rows), QUORUM_OK);
     assert_true(rows == 1 && value == 1);
     assert_int_equal(reader_next(r, 1, &value, &rows), QUORUM_E_DATA);
-    assert_string_equal(quorum_message(),
-                        "t.csv: line 5, column 2 (\"v\"): cell is \"bad\", not a number; fix it, "
-                        "leave the column out with --ignore v, or skip such rows with "
-                        "--missing drop");
+    assert_string_equal(quorum_message(), "t.csv: line 5, column 2 (\"v\"): cell is \"bad\", not a "
+                                          "number; fix it, or skip such rows with "
+                                          "--missing drop");
     reader_close(r);
 }
 
@@ -599,7 +598,7 @@ static void standard_input(void **state)
     contents c = read_stdin_from("t.csv");
     check_failure(&c, QUORUM_E_DATA,
                   "standard input: line 3, column 2 (\"b\"): cell is \"x\", not a number; fix it, "
-                  "leave the column out with --ignore b, or skip such rows with --missing drop");
+                  "or skip such rows with --missing drop");
     write_gzip("t.csv.gz", "a,b\n1,2\n");
     c = read_stdin_from("t.csv.gz");
     check_cells(&c, (const double[]){1, 2}, 1, 2);
@@ -699,8 +698,7 @@ static void absurd_lines(void **state)
 static void bad_cells(void **state)
 {
     (void)state;
-#define REST                                                                                       \
-    "; fix it, leave the column out with --ignore temp, or skip such rows with --missing drop"
+#define REST "; fix it, or skip such rows with --missing drop"
     static const struct {
         const char *cell, *message;
     } bad[] = {
@@ -742,32 +740,92 @@ static void bad_cells(void **state)
 #undef REST
 }
 
-static void bad_cells_without_a_plain_name(void **state)
+/* What --ignore takes: the name where it is a plain word of one column, or the number.  The last
+ * column is the target of training data, which cannot be left out. */
+static void bad_cells_of_training_data(void **state)
 {
     (void)state;
-    check_text_fails("1,2\n3,x\n", QUORUM_E_DATA,
-                     "t.csv: line 2, column 2: cell is \"x\", not a number; fix it, leave the "
-                     "column out with --ignore 2, or skip such rows with --missing drop");
-    check_text_fails(
-        "a b,c\nx,2\n", QUORUM_E_DATA,
-        "t.csv: line 2, column 1 (\"a b\"): cell is \"x\", not a number; fix it, leave "
-        "the column out with --ignore 1, or skip such rows with --missing drop");
-    check_text_fails("a,a\n1,x\n", QUORUM_E_DATA,
-                     "t.csv: line 2, column 2 (\"a\"): cell is \"x\", not a number; fix it, leave "
-                     "the column out with --ignore 2, or skip such rows with --missing drop");
+    const reader_options training = {.purpose = READ_TRAINING};
+    static const struct {
+        const char *text, *message;
+    } bad[] = {
+        {"1,2\n,2\n", "t.csv: line 2, column 1: cell is empty; fix it, leave the column out with "
+                      "--ignore 1, or skip such rows with --missing drop"},
+        {"ab,c\n,2\n", "t.csv: line 2, column 1 (\"ab\"): cell is empty; fix it, leave the column "
+                       "out with --ignore ab, or skip such rows with --missing drop"},
+        {"a b,c\n,2\n", "t.csv: line 2, column 1 (\"a b\"): cell is empty; fix it, leave the "
+                        "column out with --ignore 1, or skip such rows with --missing drop"},
+        {"a,a,b\n1,,2\n", "t.csv: line 2, column 2 (\"a\"): cell is empty; fix it, leave the "
+                          "column out with --ignore 2, or skip such rows with --missing drop"},
+        {"a,b\n1,\n", "t.csv: line 2, column 2 (\"b\"): cell is empty; fix it, or skip such rows "
+                      "with --missing drop"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        write_text("t.csv", bad[i].text);
+        contents c = read_file("t.csv", &training);
+        check_failure(&c, QUORUM_E_DATA, bad[i].message);
+    }
+}
+
+/* All columns of text at once, where no row could be used. */
+static void columns_of_text(void **state)
+{
+    (void)state;
+    const reader_options training = {.purpose = READ_TRAINING};
+    static const struct {
+        const char *text, *trained, *asked;
+    } bad[] = {
+        {"a,city,my day,y\n1,Graz,Monday,2\n2,,Friday,3\n",
+         "line 2: cell is \"Graz\", not a number; columns 2 (\"city\"), 3 (\"my day\") are text: "
+         "leave them out with --ignore city,3, or write numbers there",
+         "line 2: cell is \"Graz\", not a number; columns 2 (\"city\"), 3 (\"my day\") are text: "
+         "the model needs numbers there"},
+        {"a,b,y\n1,x,low\n2,5,high\n", /* b has a number */
+         "line 2, column 2 (\"b\"): cell is \"x\", not a number; fix it, leave the column out with "
+         "--ignore b, or skip such rows with --missing drop",
+         "line 2, column 2 (\"b\"): cell is \"x\", not a number; fix it, or skip such rows with "
+         "--missing drop"},
+        {"a,b,y\n1,2,low\n2,5,high\n",
+         "line 2: cell is \"low\", not a number; column 3 (\"y\"), the target, is text: choose "
+         "another target with --target, or write numbers there",
+         "line 2: cell is \"low\", not a number; column 3 (\"y\") is text: the model needs numbers "
+         "there"},
+        {"a,b,y\n1,x,low\n2,z,high\n",
+         "line 2: cell is \"x\", not a number; columns 2 (\"b\"), 3 (\"y\"), the target among "
+         "them, "
+         "are text: choose another target with --target, and leave the others out with --ignore "
+         "b, or write numbers there",
+         "line 2: cell is \"x\", not a number; columns 2 (\"b\"), 3 (\"y\") are text: the model "
+         "needs numbers there"},
+        {"a|b|y,\n1|2|3,u\n",
+         "line 2: cell is \"1|2|3\", not a number; no column has numbers: are the file and its "
+         "delimiter right (comma, semicolon, tab or blanks)?",
+         "line 2: cell is \"1|2|3\", not a number; no column has numbers: are the file and its "
+         "delimiter right (comma, semicolon, tab or blanks)?"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char message[512];
+        write_text("t.csv", bad[i].text);
+        contents c = read_file("t.csv", &training);
+        snprintf(message, sizeof message, "t.csv: %s", bad[i].trained);
+        check_failure(&c, QUORUM_E_DATA, message);
+        c = read_file("t.csv", &defaults);
+        snprintf(message, sizeof message, "t.csv: %s", bad[i].asked);
+        check_failure(&c, QUORUM_E_DATA, message);
+    }
 }
 
 static void decimal_commas(void **state)
 {
     (void)state;
-    check_text_fails("a;b\n1,5;2,5\n", QUORUM_E_DATA,
-                     "t.csv: line 2, column 1 (\"a\"): cell is \"1,5\", and decimal commas are not "
-                     "supported (write 1.5, not 1,5); fix it, leave the column out with --ignore "
-                     "a, or skip such rows with --missing drop");
-    check_text_fails("1,5;-2,5\n+3,5;4,5\n", QUORUM_E_DATA,
-                     "t.csv: line 1, column 1: cell is \"1,5\", and decimal commas are not "
-                     "supported (write 1.5, not 1,5); fix it, leave the column out with --ignore "
-                     "1, or skip such rows with --missing drop");
+    check_text_fails(
+        "a;b\n1,5;2,5\n", QUORUM_E_DATA,
+        "t.csv: line 2, column 1 (\"a\"): cell is \"1,5\", and decimal commas are not "
+        "supported (write 1.5, not 1,5); fix it, or skip such rows with --missing drop");
+    check_text_fails(
+        "1,5;-2,5\n+3,5;4,5\n", QUORUM_E_DATA,
+        "t.csv: line 1, column 1: cell is \"1,5\", and decimal commas are not "
+        "supported (write 1.5, not 1,5); fix it, or skip such rows with --missing drop");
 }
 
 static void wrong_number_of_columns(void **state)
@@ -887,9 +945,8 @@ static void names_that_are_refused(void **state)
 #undef CONTROL
     check_text_fails(
         "a,b\n\xF6\x9B\x81\x1B,2\n", QUORUM_E_DATA, /* shown, it is UTF-8 too */
-        "t.csv: line 2, column 1 (\"a\"): cell is \"\xC3\xB6\xE2\x80\xBA\x3F\x3F\", not a "
-        "number; fix it, leave the column out with --ignore a, or skip such rows with "
-        "--missing drop");
+        "t.csv: line 2: cell is \"\xC3\xB6\xE2\x80\xBA\x3F\x3F\", not a number; column 1 "
+        "(\"a\") is text: the model needs numbers there");
 }
 
 static void files_that_cannot_be_read(void **state)
@@ -1112,16 +1169,16 @@ static void npy_missing_values(void **state)
     write_npy("t.npy", dictionary, data, sizeof data);
     contents c = read_file("t.npy", &defaults);
     check_failure(&c, QUORUM_E_DATA,
-                  "t.npy: row 2, column 2: value is nan, a missing value; fix it, leave the column "
-                  "out with --ignore 2, or skip such rows with --missing drop");
+                  "t.npy: row 2, column 2: value is nan, a missing value; fix it, or skip such "
+                  "rows with --missing drop");
     c = read_file("t.npy", &dropping);
     check_cells(&c, (const double[]){1, 2, 7, 8}, 2, 2);
     assert_int_equal(c.dropped, 2);
     write_npy("t.npy", "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2), }", data + 4, 32);
     c = read_file("t.npy", &defaults);
     check_failure(&c, QUORUM_E_DATA,
-                  "t.npy: row 1, column 1: value is infinite, a non-finite number; fix it, leave "
-                  "the column out with --ignore 1, or skip such rows with --missing drop");
+                  "t.npy: row 1, column 1: value is infinite, a non-finite number; fix it, or skip "
+                  "such rows with --missing drop");
 }
 
 static void check_npy_fails(const char *dictionary, size_t bytes, quorum_status status,
@@ -1308,7 +1365,8 @@ int main(void)
         cmocka_unit_test(long_lines),
         cmocka_unit_test(absurd_lines),
         cmocka_unit_test(bad_cells),
-        cmocka_unit_test(bad_cells_without_a_plain_name),
+        cmocka_unit_test(bad_cells_of_training_data),
+        cmocka_unit_test(columns_of_text),
         cmocka_unit_test(decimal_commas),
         cmocka_unit_test(wrong_number_of_columns),
         cmocka_unit_test(files_that_are_no_csv),

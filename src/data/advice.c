@@ -1,0 +1,146 @@
+#include "data/advice.h"
+#include "base/plain.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LIST = 330, NAME = 180 };
+
+/* A list as far as it fits: what does not is counted. */
+typedef struct {
+    char text[LIST];
+    size_t used, count, left_out;
+} name_list;
+
+__attribute__((format(printf, 3, 4))) static void append_item(name_list *l, const char *separator,
+                                                              const char *format, ...)
+{
+    char item[NAME + 60];
+    va_list args;
+    va_start(args, format);
+    plain_print(item, sizeof item, format, args);
+    va_end(args);
+    const char *before = l->count ? separator : "";
+    if (l->left_out || l->used + strlen(before) + strlen(item) >= sizeof l->text) {
+        l->left_out++;
+        return;
+    }
+    l->used += (size_t)snprintf(l->text + l->used, sizeof l->text - l->used, "%s%s", before, item);
+    l->count++;
+}
+
+/* What to write after --ignore: the name where it is one plain word that only this column has,
+ * otherwise the number. */
+static void append_argument(const reader *r, size_t column, name_list *l)
+{
+    size_t place[2];
+    const char *name = names_at(&r->names, column);
+    int plain = r->names.given && strlen(name) < NAME;
+    for (const char *p = name; plain && *p; p++)
+        plain = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || *p == '_' ||
+                (p > name && ((*p >= '0' && *p <= '9') || *p == '-' || *p == '.'));
+    if (plain && names_count_of(&r->names, name, place) == 1)
+        append_item(l, ",", "%s", name);
+    else
+        append_item(l, ",", "%zu", column + 1);
+}
+
+/* Among training data the last of the selected columns is the target. */
+static int is_target(const reader *r, size_t column)
+{
+    return r->purpose == READ_TRAINING && r->n_selected > 0 &&
+           column == r->selected[r->n_selected - 1];
+}
+
+const char *advise_dropping(const reader *r)
+{
+    return r->missing == MISSING_DROP ? "" : ", or skip such rows with --missing drop";
+}
+
+void advise_cell(const reader *r, const char *unit, size_t number, size_t column, const char *what,
+                 char out[SENTENCE])
+{
+    char where[NAME + 8] = "", ignore[NAME + 60] = "";
+    name_list argument = {.used = 0};
+    if (r->names.given)
+        snprintf(where, sizeof where, " (\"%.*s\")", NAME, names_at(&r->names, column));
+    append_argument(r, column, &argument);
+    if (r->purpose == READ_TRAINING && !is_target(r, column))
+        snprintf(ignore, sizeof ignore, ", leave the column out with --ignore %.*s", NAME,
+                 argument.text);
+    snprintf(out, SENTENCE, "%s %zu, column %zu%s: %s; fix it%s%s", unit, number, column + 1, where,
+             what, ignore, advise_dropping(r));
+}
+
+/* ---- Columns of text ---- */
+
+typedef struct {
+    name_list shown, ignored; /* `3 ("city")`; what --ignore takes */
+    size_t count;
+    int target; /* is one of them */
+} text_columns;
+
+static void list_text_columns(const reader *r, const char *is_text, text_columns *t)
+{
+    *t = (text_columns){.count = 0};
+    for (size_t i = 0; i < r->n_selected; i++) {
+        size_t column = r->selected[i];
+        if (!is_text[i])
+            continue;
+        t->count++;
+        t->target |= is_target(r, column);
+        if (r->names.given)
+            append_item(&t->shown, ", ", "%zu (\"%.*s\")", column + 1, 40,
+                        names_at(&r->names, column));
+        else
+            append_item(&t->shown, ", ", "%zu", column + 1);
+        if (!is_target(r, column))
+            append_argument(r, column, &t->ignored);
+    }
+}
+
+/* What to do; without --ignore where the list is too long or nothing would be left. */
+static void advise_training(const text_columns *t, size_t selected, char *out, size_t size)
+{
+    size_t inputs = selected - 1, text = t->count - (size_t)t->target;
+    const char *them = text == 1 ? "it" : "them";
+    char ignore[LIST + 60] = "", target[80] = "";
+    if (t->target)
+        snprintf(target, sizeof target, "choose another target with --target%s",
+                 text > 0 && text < inputs ? ", and " : "");
+    if (text > 0 && text < inputs && t->ignored.left_out)
+        snprintf(ignore, sizeof ignore, "leave %s out with --ignore",
+                 t->target ? "the others" : them);
+    else if (text > 0 && text < inputs)
+        snprintf(ignore, sizeof ignore, "leave %s out with --ignore %s",
+                 t->target ? "the others" : them, t->ignored.text);
+    snprintf(out, size, "%s%s%swrite numbers there", target, ignore,
+             target[0] || ignore[0] ? ", or " : "");
+}
+
+void advise_text(const reader *r, size_t line, const char *is_text, const char *what,
+                 char out[SENTENCE])
+{
+    text_columns t;
+    char more[40] = "", advice[LIST + 200] = "the model needs numbers there";
+    list_text_columns(r, is_text, &t);
+    if (t.count == r->n_selected && t.count > 1) {
+        snprintf(
+            out, SENTENCE,
+            "line %zu: %s; no column has numbers: are the file and its delimiter right (comma, "
+            "semicolon, tab or blanks)?",
+            line, what);
+        return;
+    }
+    if (t.shown.left_out)
+        snprintf(more, sizeof more, " and %zu more", t.shown.left_out);
+    if (r->purpose == READ_TRAINING)
+        advise_training(&t, r->n_selected, advice, sizeof advice);
+    snprintf(out, SENTENCE, "line %zu: %s; column%s %s%s%s %s text: %s", line, what,
+             t.count == 1 ? "" : "s", t.shown.text, more,
+             !t.target      ? ""
+             : t.count == 1 ? ", the target,"
+                            : ", the target among them,",
+             t.count == 1 ? "is" : "are", advice);
+}
