@@ -39,6 +39,8 @@ static quorum_status read_and_fit(const arguments *given, progress *p, fitted *f
     f->seconds_read = seconds_now() - start;
     if (status < 0)
         return status;
+    if (f->data->decimal_comma)
+        note(given, "numbers are read with decimal commas; --decimal says which mark is meant");
     if (f->data->converted)
         note(given, "%s: the column names are not UTF-8 and were read as Windows-1252: \"%s\"",
              given->operands[0], first_converted(f->data));

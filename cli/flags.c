@@ -19,7 +19,7 @@ static const struct {
     const char *title, *names;
 } groups[] = {
     {"Options", ""},
-    {"Data", "target ignore header missing"},
+    {"Data", "target ignore header missing decimal thousands comment"},
     {"Experts", "experts expert-size partition min-size max-size overlap"},
     {"Training", "kernel theta train train-rows metric train-experts restarts max-evaluations "
                  "tolerance spread calibrate"},

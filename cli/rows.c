@@ -61,6 +61,13 @@ static int reserve(row_block *b, size_t rows, const arguments *given)
     return EXIT_DONE;
 }
 
+static void note_notation(row_block *b, const arguments *given)
+{
+    if (!b->said_comma && quorum_stream_decimal_comma(b->stream))
+        note(given, "numbers are read with decimal commas; --decimal says which mark is meant");
+    b->said_comma = quorum_stream_decimal_comma(b->stream);
+}
+
 /* Appends up to `limit` rows to those that are there; *added is 0 at the end. */
 static int append(row_block *b, size_t limit, const arguments *given, size_t *added)
 {
@@ -69,6 +76,7 @@ static int append(row_block *b, size_t limit, const arguments *given, size_t *ad
     progress_hide();
     if (status < 0)
         return library_failure(given, status);
+    note_notation(b, given);
     b->count += *added;
     return EXIT_DONE;
 }

@@ -11,6 +11,7 @@ typedef struct {
     quorum_stream *stream;
     size_t inputs, results; /* results: how many arrays below are wanted    */
     bool with_target;
+    bool said_comma;             /* that numbers have decimal commas             */
     size_t count, capacity;      /* rows now in X and y; rows there is room for  */
     double *X;                   /* capacity x inputs                            */
     double *y;                   /* capacity; NULL without target                */

@@ -116,17 +116,18 @@ QUORUM_API void quorum_options_set_progress(quorum_options *options, quorum_prog
 /* ---- Data from files --------------------------------------------------- */
 
 /* Training data: csv, csv.gz (any delimiter, header or none), npy or npz.
- * Options used: target, ignore, missing, header; the progress callback can cancel reading, also
+ * Options used: target, ignore, missing, header, decimal, thousands, comment; the progress callback can cancel reading, also
  * while nothing comes through a pipe.  In a team of processes (below) X and y hold
  * this process's share of the rows, which quorum_fit takes there. */
 typedef struct {
     size_t rows, inputs;
-    double *X;      /* rows x inputs, row-major                                      */
-    double *y;      /* rows                                                          */
-    char **names;   /* inputs + 1 column names, the target's last; NULL: no header   */
-    size_t target;  /* the target's place among the columns kept, 0 .. inputs        */
-    size_t dropped; /* rows left out by missing=drop                                 */
-    int converted;  /* 1: the header is not UTF-8 and was read as Windows-1252       */
+    double *X;         /* rows x inputs, row-major                                      */
+    double *y;         /* rows                                                          */
+    char **names;      /* inputs + 1 column names, the target's last; NULL: no header   */
+    size_t target;     /* the target's place among the columns kept, 0 .. inputs        */
+    size_t dropped;    /* rows left out by missing=drop                                 */
+    int converted;     /* 1: the header is not UTF-8 and was read as Windows-1252       */
+    int decimal_comma; /* 1: decimal=auto found that numbers have decimal commas    */
 } quorum_data;
 
 QUORUM_API quorum_status quorum_data_read(const char *path, const quorum_options *options,
@@ -149,7 +150,8 @@ QUORUM_API quorum_status quorum_stream_open(const char *path, const quorum_model
 QUORUM_API quorum_status quorum_stream_next(quorum_stream *stream, size_t max_rows, double *X,
                                             double *y, size_t *rows);
 QUORUM_API size_t quorum_stream_dropped(const quorum_stream *stream);
-QUORUM_API int quorum_stream_converted(const quorum_stream *stream); /* as in quorum_data */
+QUORUM_API int quorum_stream_converted(const quorum_stream *stream);     /* as in quorum_data */
+QUORUM_API int quorum_stream_decimal_comma(const quorum_stream *stream); /* of the rows read */
 QUORUM_API void quorum_stream_close(quorum_stream *stream);
 
 /* ---- Fit ---------------------------------------------------------------- */

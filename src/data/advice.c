@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LIST = 330, NAME = 180 };
+enum { LIST = 330, NAME = 180, PLACE = NAME + 100 };
 
 /* A list as far as it fits: what does not is counted. */
 typedef struct {
@@ -58,19 +58,35 @@ const char *advise_dropping(const reader *r)
     return r->missing == MISSING_DROP ? "" : ", or skip such rows with --missing drop";
 }
 
+/* `line 3, column 2 ("b")` */
+static void write_place(const reader *r, const char *unit, size_t number, size_t column,
+                        char out[PLACE])
+{
+    char name[NAME + 8] = "";
+    if (r->names.given)
+        snprintf(name, sizeof name, " (\"%.*s\")", NAME, names_at(&r->names, column));
+    snprintf(out, PLACE, "%s %zu, column %zu%s", unit, number, column + 1, name);
+}
+
 void advise_cell(const reader *r, const char *unit, size_t number, size_t column, const char *what,
                  char out[SENTENCE])
 {
-    char where[NAME + 8] = "", ignore[NAME + 60] = "";
+    char place[PLACE], ignore[NAME + 60] = "";
     name_list argument = {.used = 0};
-    if (r->names.given)
-        snprintf(where, sizeof where, " (\"%.*s\")", NAME, names_at(&r->names, column));
+    write_place(r, unit, number, column, place);
     append_argument(r, column, &argument);
     if (r->purpose == READ_TRAINING && !is_target(r, column))
         snprintf(ignore, sizeof ignore, ", leave the column out with --ignore %.*s", NAME,
                  argument.text);
-    snprintf(out, SENTENCE, "%s %zu, column %zu%s: %s; fix it%s%s", unit, number, column + 1, where,
-             what, ignore, advise_dropping(r));
+    snprintf(out, SENTENCE, "%s: %s; fix it%s%s", place, what, ignore, advise_dropping(r));
+}
+
+void advise_notation(const reader *r, size_t line, size_t column, const char *what,
+                     char out[SENTENCE])
+{
+    char place[PLACE];
+    write_place(r, "line", line, column, place);
+    snprintf(out, SENTENCE, "%s: %s; give the option that is meant, or fix the cell", place, what);
 }
 
 /* ---- Columns of text ---- */

@@ -15,6 +15,10 @@ const char *advise_dropping(const reader *r);
 void advise_cell(const reader *r, const char *unit, size_t number, size_t column, const char *what,
                  char out[SENTENCE]);
 
+/* A cell that is a number in another notation, which `what` says with its options. */
+void advise_notation(const reader *r, size_t line, size_t column, const char *what,
+                     char out[SENTENCE]);
+
 /* Columns of text, all of them: those of the selected that are marked in is_text (n_selected),
  * at least one.  `what` is the first one's cell in the line. */
 void advise_text(const reader *r, size_t line, const char *is_text, const char *what,

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SHOWN_TEXT = 40 };
+enum { SHOWN_TEXT = 40, SUGGESTION = 160 };
 
 static int is_one_of(const cell *c, const char *const *words)
 {
@@ -20,44 +20,68 @@ static int is_one_of(const cell *c, const char *const *words)
     return 0;
 }
 
-/* [+-] digits , digits */
-static int is_decimal_comma(const cell *c)
-{
-    const char *p = c->begin;
-    size_t before = 0, after = 0;
-    if (p < c->end && (*p == '+' || *p == '-'))
-        p++;
-    for (; p < c->end && *p >= '0' && *p <= '9'; p++)
-        before++;
-    if (p == c->end || *p++ != ',')
-        return 0;
-    for (; p < c->end && *p >= '0' && *p <= '9'; p++)
-        after++;
-    return before > 0 && after > 0 && p == c->end;
-}
-
-static cell_kind classify(const cell *c)
+/* What is no number in the notation that is read. */
+static cell_kind classify(const cell *c, const cell_reader *k)
 {
     static const char *const missing[] = {"",     "na",   "n/a",  "#n/a", "nan", "+nan",
                                           "-nan", "null", "none", "?",    NULL};
     static const char *const infinite[] = {"inf",       "+inf",      "-inf", "infinity",
                                            "+infinity", "-infinity", NULL};
+    char other[SUGGESTION];
     if (is_one_of(c, missing))
         return CELL_MISSING;
     if (is_one_of(c, infinite))
         return CELL_NON_FINITE;
-    return is_decimal_comma(c) ? CELL_DECIMAL_COMMA : CELL_TEXT;
+    notation_suggest(c->begin, c->end, k->c_locale, other, sizeof other);
+    return other[0] ? CELL_OTHER_NOTATION : CELL_TEXT;
 }
 
-cell_kind cell_read(const cell *c, locale_t c_locale, double *value)
+static void decide(cell_reader *k, char decimal)
 {
-    if (number_parse(c->begin, c->end, c_locale, value) == c->end) /* the usual case */
+    k->notation.decimal = decimal;
+    k->undecided = 0;
+    k->found = 1;
+}
+
+/* Digits and at most a decimal point. */
+static int read_plain(const cell *c, cell_reader *k, double *value)
+{
+    if (c->begin == c->end || number_parse(c->begin, c->end, k->c_locale, value) != c->end)
+        return 0;
+    if (k->notation.decimal == '.' && !k->undecided) /* the usual case */
+        return 1;
+    int point = memchr(c->begin, '.', (size_t)(c->end - c->begin)) != NULL;
+    if (point && k->undecided)
+        decide(k, '.');
+    return !point || k->notation.decimal == '.';
+}
+
+/* With decimal commas or groups of digits. */
+static int read_marked(const cell *c, cell_reader *k, double *value)
+{
+    const notation comma = {',', k->notation.thousands}, grouped = {'.', ','};
+    double other;
+    if (notation_read(k->notation, c->begin, c->end, k->c_locale, value)) {
+        if (k->undecided && memchr(c->begin, '.', (size_t)(c->end - c->begin)))
+            decide(k, '.');
+        return 1;
+    }
+    if (!k->undecided || !notation_read(comma, c->begin, c->end, k->c_locale, value) ||
+        notation_read(grouped, c->begin, c->end, k->c_locale, &other))
+        return 0;
+    decide(k, ',');
+    return 1;
+}
+
+cell_kind cell_read(const cell *c, cell_reader *k, double *value)
+{
+    if (read_plain(c, k, value))
         return isfinite(*value) ? CELL_NUMBER : CELL_NON_FINITE;
     cell text = *c;
     cell_trim(&text);
-    if (text.begin < text.end && number_parse(text.begin, text.end, c_locale, value) == text.end)
+    if (read_plain(&text, k, value) || read_marked(&text, k, value))
         return isfinite(*value) ? CELL_NUMBER : CELL_NON_FINITE;
-    return classify(&text);
+    return classify(&text, k);
 }
 
 /* The character at p as UTF-8, '?' where it is none that can be shown; moves p behind it. */
@@ -94,7 +118,19 @@ static void show_text(const cell *c, char *out /* SHOWN_TEXT + 4 */)
     out[used] = '\0';
 }
 
-void cell_describe(const cell *c, cell_kind kind, char *out, size_t size)
+/* `cell is "236,300": 236.3 with --decimal comma and 236300 with --thousands comma` */
+static void describe_notation(const cell *c, const char *text, const cell_reader *k, char *out,
+                              size_t size)
+{
+    char other[SUGGESTION], before[48] = "";
+    notation_suggest(c->begin, c->end, k->c_locale, other, sizeof other);
+    if (k->found)
+        snprintf(before, sizeof before, " after numbers with decimal %s",
+                 k->notation.decimal == ',' ? "commas" : "points");
+    snprintf(out, size, "cell is \"%s\"%s: %s", text, before, other);
+}
+
+void cell_describe(const cell *c, cell_kind kind, const cell_reader *k, char *out, size_t size)
 {
     char text[SHOWN_TEXT + 4];
     cell trimmed = *c;
@@ -106,9 +142,8 @@ void cell_describe(const cell *c, cell_kind kind, char *out, size_t size)
         snprintf(out, size, "cell is \"%s\", a missing value", text);
     else if (kind == CELL_NON_FINITE)
         snprintf(out, size, "cell is \"%s\", a non-finite number", text);
-    else if (kind == CELL_DECIMAL_COMMA)
-        snprintf(out, size,
-                 "cell is \"%s\", and decimal commas are not supported (write 1.5, not 1,5)", text);
+    else if (kind == CELL_OTHER_NOTATION)
+        describe_notation(&trimmed, text, k, out, size);
     else
         snprintf(out, size, "cell is \"%s\", not a number", text);
 }

@@ -33,7 +33,7 @@ typedef struct {
     record record;     /* the one at `begin`, after load_record     */
     size_t next;       /* where the record after it begins          */
     size_t kept;       /* rows that were not dropped                */
-    locale_t c_locale;
+    cell_reader cells;
 } csv;
 
 /* ---- the window ---- */
@@ -155,9 +155,10 @@ static void describe_columns(const reader *r, const csv *c, size_t found, char *
 /* Looks at the selected cells of a record of the sample: once a number, a column is not text. */
 static void look_for_text(const reader *r, const csv *c, enum column_look *look)
 {
+    cell_reader looking = c->cells;
     double value;
     for (size_t i = 0; i < r->n_selected && record_columns(c) == c->columns; i++) {
-        cell_kind kind = cell_read(&c->record.cells[r->selected[i]], c->c_locale, &value);
+        cell_kind kind = cell_read(&c->record.cells[r->selected[i]], &looking, &value);
         if (kind == CELL_TEXT && look[i] == LOOKS_EMPTY)
             look[i] = LOOKS_TEXT;
         else if (kind != CELL_TEXT && kind != CELL_MISSING)
@@ -188,16 +189,27 @@ static void find_text(const reader *r, csv *c, char *is_text /* n_selected, zero
  * text, with others: then all of them are named. */
 static void describe_bad_cell(const reader *r, csv *c, size_t place, cell_kind kind, char *out)
 {
-    char what[160], *is_text = NULL;
+    char what[240], *is_text = NULL;
     size_t column = r->selected[place];
-    cell_describe(&c->record.cells[column], kind, what, sizeof what);
+    cell_describe(&c->record.cells[column], kind, &c->cells, what, sizeof what);
     if (kind == CELL_TEXT && c->kept == 0 && NEW_ZEROED(is_text, r->n_selected))
         find_text(r, c, is_text);
     if (is_text && is_text[place])
         advise_text(r, c->line, is_text, what, out);
+    else if (kind == CELL_OTHER_NOTATION)
+        advise_notation(r, c->line, column, what, out);
     else
         advise_cell(r, "line", c->line, column, what, out);
     mem_free(is_text);
+}
+
+/* Lines that begin with # and spoil the table are comments, as a rule. */
+static void advise_comment(const reader *r, const csv *c, cell_kind kind, char *out)
+{
+    size_t used = strlen(out);
+    if (r->hash_line || (c->window[c->begin] == '#' && kind != CELL_MISSING))
+        snprintf(out + used, SENTENCE - used, ".  " COMMENT_ADVICE,
+                 r->hash_line ? r->hash_line : c->line);
 }
 
 /* A row that cannot be used, because of the cell at `place` of the selected ones, or of its
@@ -205,13 +217,14 @@ static void describe_bad_cell(const reader *r, csv *c, size_t place, cell_kind k
 static quorum_status refuse_row(reader *r, csv *c, size_t place, cell_kind kind)
 {
     char sentence[SENTENCE] = "";
-    if (r->missing == MISSING_ERROR || r->dropped == 0) {
+    if (r->missing == MISSING_ERROR || r->dropped == 0 || kind == CELL_OTHER_NOTATION) {
         if (place == r->n_selected)
             describe_columns(r, c, record_columns(c), sentence);
         else
             describe_bad_cell(r, c, place, kind, sentence);
+        advise_comment(r, c, kind, sentence);
     }
-    if (r->missing == MISSING_ERROR)
+    if (r->missing == MISSING_ERROR || kind == CELL_OTHER_NOTATION) /* that is not missing */
         return failure(QUORUM_E_DATA, "%s: %s", r->label, sentence);
     table_drop_row(r, sentence);
     return QUORUM_OK;
@@ -224,13 +237,14 @@ static quorum_status read_row(reader *r, csv *c, double *row, int *keep)
     if (!*keep)
         return refuse_row(r, c, r->n_selected, CELL_TEXT);
     for (size_t i = 0; i < r->n_selected; i++) {
-        cell_kind kind = cell_read(&c->record.cells[r->selected[i]], c->c_locale, &row[i]);
+        cell_kind kind = cell_read(&c->record.cells[r->selected[i]], &c->cells, &row[i]);
         if (kind == CELL_NUMBER)
             continue;
         *keep = 0;
         return refuse_row(r, c, i, kind);
     }
     c->kept++;
+    r->decimal_comma = c->cells.found && c->cells.notation.decimal == ',';
     return QUORUM_OK;
 }
 
@@ -288,12 +302,27 @@ static quorum_status fill_first_window(const reader *r, csv *c)
     return check_for_zero_bytes(r, c, c->begin);
 }
 
+/* Delimiters that are marks in numbers.  Where cells are quoted, a comma between them can only be
+ * a delimiter. */
+static void exclude_marks(const reader *r, const csv *c, const char *text, size_t n, char *excluded)
+{
+    const notation *used = &c->cells.notation;
+    int comma = r->decimal == DECIMAL_COMMA || used->thousands == ',';
+    if (comma && !memchr(text, '"', n))
+        *excluded++ = ',';
+    if (used->thousands == ' ')
+        *excluded++ = ' ';
+    *excluded = '\0';
+}
+
 static quorum_status detect_dialect(const reader *r, csv *c)
 {
+    char excluded[3];
     for (;;) { /* until the window holds a whole line */
         const char *text = c->window + c->begin;
         size_t n = c->end - c->begin;
-        c->dialect = dialect_detect(text, c->window + c->end, c->at_end);
+        exclude_marks(r, c, text, n, excluded);
+        c->dialect = dialect_detect(text, c->window + c->end, c->at_end, r->comment, excluded);
         const char *newline = memchr(text, c->dialect.newline, n);
         if (c->at_end || (newline && newline + 1 < c->window + c->end))
             break;
@@ -305,7 +334,7 @@ static quorum_status detect_dialect(const reader *r, csv *c)
 }
 
 /* Finds how many columns there are, and loads the first record with all its cells. */
-static quorum_status load_first_record(const reader *r, csv *c)
+static quorum_status load_first_record(reader *r, csv *c)
 {
     int found;
     TRY(load_record(r, c, &found));
@@ -313,6 +342,7 @@ static quorum_status load_first_record(const reader *r, csv *c)
         return failure(QUORUM_E_DATA, "%s: is empty", r->label);
     c->columns = record_columns(c);
     c->first_line = c->line;
+    r->hash_line = c->window[c->begin] == '#' ? c->line : 0;
     TRY(table_check_width(r, c->columns));
     c->record.capacity = c->columns;
     if (!NEW_ARRAY(c->record.cells, c->columns))
@@ -322,9 +352,10 @@ static quorum_status load_first_record(const reader *r, csv *c)
 
 static int first_record_is_header(const csv *c, header_mode header)
 {
+    cell_reader looking = c->cells; /* which decides nothing */
     double value;
     for (size_t i = 0; header == HEADER_AUTO && i < c->columns; i++)
-        if (cell_read(&c->record.cells[i], c->c_locale, &value) == CELL_TEXT)
+        if (cell_read(&c->record.cells[i], &looking, &value) == CELL_TEXT)
             return 1;
     return header == HEADER_YES;
 }
@@ -389,6 +420,20 @@ static quorum_status take_names(reader *r, csv *c)
     return QUORUM_OK;
 }
 
+/* Where commas group digits the decimal mark is a point, and the other way round. */
+static quorum_status choose_notation(const reader *r, cell_reader *k)
+{
+    char mark = r->thousands;
+    int comma = r->decimal == DECIMAL_COMMA || (r->decimal == DECIMAL_AUTO && mark == '.');
+    if (mark == (comma ? ',' : '.'))
+        return failure(QUORUM_E_ARGUMENT,
+                       "options decimal and thousands are both a %s: one mark cannot be both",
+                       comma ? "comma" : "point");
+    k->notation = (notation){.decimal = comma ? ',' : '.', .thousands = mark};
+    k->undecided = r->decimal == DECIMAL_AUTO && mark != ',' && mark != '.';
+    return QUORUM_OK;
+}
+
 static void csv_close(void *state)
 {
     csv *c = state;
@@ -397,8 +442,8 @@ static void csv_close(void *state)
     source_close(c->source);
     mem_free(c->window);
     mem_free(c->record.cells);
-    if (c->c_locale)
-        freelocale(c->c_locale);
+    if (c->cells.c_locale)
+        freelocale(c->cells.c_locale);
     mem_free(c);
 }
 
@@ -413,8 +458,9 @@ quorum_status csv_open(reader *r, header_mode header)
     c->line = 1;
     c->dialect.newline = '\n';
     c->capacity = FIRST_WINDOW;
-    c->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (!c->c_locale || !NEW_ARRAY(c->window, c->capacity))
+    TRY(choose_notation(r, &c->cells));
+    c->cells.c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (!c->cells.c_locale || !NEW_ARRAY(c->window, c->capacity))
         return fail_memory(r);
     TRY(source_open(r->path, &r->asked, &c->source));
     TRY(fill_first_window(r, c));

@@ -34,13 +34,18 @@ static vote count_votes(const dialect *d, const char *p, const char *limit, int 
     return v;
 }
 
-dialect dialect_detect(const char *p, const char *limit, int at_end)
+dialect dialect_detect(const char *p, const char *limit, int at_end, char comment,
+                       const char *excluded)
 {
     static const char candidates[] = {'\t', ';', ',', ' '};
-    dialect best = {.delimiter = ',', .newline = detect_newline(p, limit)};
+    dialect best = {.delimiter = strchr(excluded, ',') ? ';' : ',',
+                    .newline = detect_newline(p, limit),
+                    .comment = comment};
     size_t best_agree = 0;
     for (size_t i = 0; i < sizeof candidates; i++) {
-        dialect d = {.delimiter = candidates[i], .newline = best.newline};
+        dialect d = {candidates[i], best.newline, comment};
+        if (strchr(excluded, d.delimiter))
+            continue;
         vote v = count_votes(&d, p, limit, at_end);
         int enough = d.delimiter != ' ' || 2 * v.agree > v.lines; /* names may contain blanks */
         if (enough && v.agree > best_agree) {

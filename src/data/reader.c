@@ -49,6 +49,9 @@ quorum_status reader_open(const char *path, const reader_options *options, reade
     r->label = source_label(r->path);
     r->missing = chosen.missing;
     r->purpose = chosen.purpose;
+    r->decimal = chosen.decimal;
+    r->thousands = chosen.thousands;
+    r->comment = chosen.comment;
     r->asked = chosen.asked;
     TRY_OR_DONE(open_format(r, chosen.header));
     TRY_OR_DONE(select_all(r));
@@ -95,6 +98,18 @@ int reader_name_is_made_up(const reader *r, size_t column)
 int reader_is_converted(const reader *r)
 {
     return r->names.windows;
+}
+
+int reader_decimal_comma(const reader *r)
+{
+    return r->decimal_comma;
+}
+
+void reader_advise_comment(const reader *r, char out[100])
+{
+    out[0] = '\0';
+    if (r->hash_line)
+        snprintf(out, 100, ".  " COMMENT_ADVICE, r->hash_line);
 }
 
 const char *reader_path(const reader *r)

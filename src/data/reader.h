@@ -11,6 +11,7 @@
 
 typedef enum { HEADER_AUTO, HEADER_YES, HEADER_NO } header_mode;
 typedef enum { MISSING_ERROR, MISSING_DROP } missing_mode;
+typedef enum { DECIMAL_AUTO, DECIMAL_POINT, DECIMAL_COMMA } decimal_mode;
 typedef enum { READ_QUERIES, READ_TRAINING } reading_purpose;
 
 typedef struct {
@@ -19,6 +20,10 @@ typedef struct {
                              selected cell are skipped and counted                        */
     reading_purpose purpose; /* what complaints advise; READ_TRAINING: columns can be left out, and
                                 the last selected is the target                           */
+    decimal_mode decimal;    /* of csv; DECIMAL_AUTO: what the first cell shows that has one, where
+                                that is certain (data/cell.h)                             */
+    char thousands;          /* between groups of digits (data/notation.h); 0: none       */
+    char comment;            /* lines of csv that begin with it are passed over; 0: none  */
     progress asked;          /* hears how far reading is, and can cancel it                  */
 } reader_options;
 
@@ -35,7 +40,11 @@ int reader_has_names(const reader *r);
 const char *reader_name(const reader *r, size_t column);    /* header's, or "x1", "x2", ...; in an
                                                             npz with X and y the last is "y"  */
 int reader_name_is_made_up(const reader *r, size_t column); /* the header has none for it */
-int reader_is_converted(const reader *r); /* the header is not UTF-8: read as Windows-1252    */
+int reader_is_converted(const reader *r);  /* the header is not UTF-8: read as Windows-1252    */
+int reader_decimal_comma(const reader *r); /* DECIMAL_AUTO has found that it is the comma     */
+
+/* ".  Line 1 begins with #: ...", to be put behind a complaint about columns, or "". */
+void reader_advise_comment(const reader *r, char out[100]);
 const char *reader_path(const reader *r);
 
 /* A column by name, or by 1-based number, negative counting from the end

@@ -26,7 +26,7 @@ int cell_is_blank(const cell *c)
 
 int record_is_blank(const record *r)
 {
-    return r->count == 1 && !r->last.quoted && cell_is_blank(&r->last);
+    return r->count == 0 || (r->count == 1 && !r->last.quoted && cell_is_blank(&r->last));
 }
 
 static void keep_cell(record *r, const char *begin, const char *end, int quoted)
@@ -148,6 +148,14 @@ static const char *scan_cells(const dialect *d, const char *p, const char *limit
     return p;
 }
 
+/* Whether [p, end), a line, is a comment; blanks before the mark do not matter. */
+static int is_comment(const dialect *d, const char *p, const char *end)
+{
+    while (d->comment && p < end && is_blank(*p))
+        p++;
+    return d->comment && p < end && *p == d->comment;
+}
+
 const char *record_scan(const dialect *d, const char *p, const char *limit, int at_end, record *out)
 {
     out->count = 0;
@@ -156,6 +164,8 @@ const char *record_scan(const dialect *d, const char *p, const char *limit, int 
     if (!newline && !at_end)
         return NULL;
     const char *end = newline ? newline : limit;
+    if (is_comment(d, p, end))
+        return newline ? newline + 1 : limit;
     if (d->delimiter == ' ' || memchr(p, '"', (size_t)(end - p)))
         return scan_cells(d, p, limit, at_end, out);
     split_plain(d->delimiter, p, end, out);

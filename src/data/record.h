@@ -8,6 +8,7 @@
 typedef struct {
     char delimiter; /* ',', ';', '\t', or ' ' for any run of blanks */
     char newline;   /* '\n' (also for CRLF) or a lone '\r'          */
+    char comment;   /* lines that begin with it are passed over; 0: there are none */
 } dialect;
 
 typedef struct {
@@ -18,7 +19,7 @@ typedef struct {
 typedef struct {
     cell *cells; /* the first `capacity` of them are kept */
     size_t capacity;
-    size_t count; /* all of them are counted               */
+    size_t count; /* all of them are counted; 0: a comment */
     cell last;
     size_t lines; /* that the record takes, more than one with quoted newlines */
 } record;

@@ -19,6 +19,10 @@ struct reader {
     const char *label; /* as messages name it     */
     missing_mode missing;
     reading_purpose purpose;
+    decimal_mode decimal;
+    char thousands, comment; /* 0: none                 */
+    int decimal_comma;       /* found by DECIMAL_AUTO   */
+    size_t hash_line;        /* the first one, when it begins with # and that is no comment */
     progress asked;
     column_names names; /* one for every column    */
     size_t *selected;   /* n_selected columns      */
@@ -28,6 +32,8 @@ struct reader {
     const file_format *format;
     void *state; /* the format's own        */
 };
+
+#define COMMENT_ADVICE "Line %zu begins with #: if that is a comment, give --comment '#'"
 
 quorum_status csv_open(reader *r, header_mode header);
 quorum_status npy_table_open(reader *r);

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "base/plain.h"
+#include "data/notation.h"
 #include "linalg/blas.h"
 #include "team/team.h"
 
@@ -35,6 +36,8 @@ static quorum_status check_select(const char *text);
 static quorum_status check_lambda(const char *text);
 static quorum_status check_neighbours(const char *text);
 static quorum_status check_spread(const char *text);
+static quorum_status check_thousands(const char *text);
+static quorum_status check_comment(const char *text);
 
 static const option table[] = {
     {"target", TEXT, FIELD(target), "-1", NULL, 0, 0, "COL", "fit",
@@ -46,6 +49,20 @@ static const option table[] = {
      NULL},
     {"missing", CHOICE, FIELD(missing), "error", "error|drop", 0, 0, NULL, "fit predict evaluate",
      "Rows with a missing or unusable cell: stop with an error, or drop and count them.", NULL},
+
+    {"decimal", CHOICE, FIELD(decimal), "auto", "auto|point|comma", 0, 0, NULL,
+     "fit predict evaluate",
+     "Decimal mark of a csv file's numbers.  auto: what the first number with one shows; where it "
+     "shows neither, as in 236,300, that is an error.",
+     NULL},
+    {"thousands", TEXT, FIELD(thousands), "none", NULL, 0, 0, "MARK", "fit predict evaluate",
+     "Mark between groups of three digits in a csv file: comma, point, space, apostrophe or "
+     "underscore, or the character itself; none: digits are not grouped.",
+     check_thousands},
+    {"comment", TEXT, FIELD(comment), "none", NULL, 0, 0, "CHAR", "fit predict evaluate",
+     "Lines of a csv file that begin with this character are passed over, as in '#'; none: there "
+     "are no such lines.",
+     check_comment},
 
     {"experts", COUNT, FIELD(experts), "auto", NULL, 1, 1e8, "M", "fit",
      "Number of experts; 1 is the exact GP.  auto: as many as expert-size asks for.", NULL},
@@ -530,6 +547,37 @@ double options_spread(const settings *s)
 {
     double prior = 0.0;
     return parse_spread(s->spread, &prior) == QUORUM_OK ? prior : 0.0;
+}
+
+static quorum_status check_thousands(const char *text)
+{
+    if (strcmp(text, "none") == 0 || notation_mark(text))
+        return QUORUM_OK;
+    return failure(QUORUM_E_ARGUMENT,
+                   "option thousands: \"%s\" is not comma, point, space, apostrophe, underscore or "
+                   "none",
+                   text);
+}
+
+char options_thousands(const settings *s)
+{
+    return notation_mark(s->thousands);
+}
+
+/* A character that begins no number, no name and no cell. */
+static quorum_status check_comment(const char *text)
+{
+    if (strcmp(text, "none") == 0 ||
+        (text[0] && !text[1] && strchr("#%!@$&*/:<=>?\\^`|~", text[0])))
+        return QUORUM_OK;
+    return failure(QUORUM_E_ARGUMENT,
+                   "option comment: \"%s\" is not none or a single character such as # or %%",
+                   text);
+}
+
+char options_comment(const settings *s)
+{
+    return s->comment[1] ? '\0' : s->comment[0];
 }
 
 static quorum_status check_lambda(const char *text)

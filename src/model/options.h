@@ -14,7 +14,8 @@
 typedef struct {
     /* data */
     const char *target, *ignore;
-    int header, missing;
+    int header, missing, decimal;
+    const char *thousands, *comment;
     /* experts */
     double experts, expert_size, min_size, max_size, overlap;
     int partition;
@@ -64,6 +65,10 @@ void options_watch(const quorum_options *options, const char *stage, progress_wa
 int options_threads(const settings *s);   /* the number to use: auto resolved, and
                                              what there is address space for */
 double options_memory(const settings *s); /* bytes: auto resolved (half of the RAM)   */
+
+/* The characters that stand for the options thousands and comment; 0: none. */
+char options_thousands(const settings *s);
+char options_comment(const settings *s);
 
 /* A value of the option train by its number, and back (-1: unknown). */
 const char *options_train_name(int train);

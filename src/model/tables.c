@@ -12,8 +12,12 @@
 static reader_options how_to_read(const quorum_options *options, reading_purpose purpose)
 {
     const settings *s = options_values(options);
-    reader_options how = {
-        .header = (header_mode)s->header, .missing = (missing_mode)s->missing, .purpose = purpose};
+    reader_options how = {.header = (header_mode)s->header,
+                          .missing = (missing_mode)s->missing,
+                          .purpose = purpose,
+                          .decimal = (decimal_mode)s->decimal,
+                          .thousands = options_thousands(s),
+                          .comment = options_comment(s)};
     if (options)
         how.asked = *options_progress(options);
     return how;
@@ -41,6 +45,16 @@ static quorum_status mark_columns(const reader *r, const char *list, char *marke
     return QUORUM_OK;
 }
 
+static quorum_status fail_without_inputs(const reader *r, size_t target)
+{
+    char comment[100];
+    reader_advise_comment(r, comment);
+    return failure(QUORUM_E_DATA,
+                   "%s has no input column beside the target %.200s: is the delimiter (comma, "
+                   "semicolon, tab or blanks) or the target right%s",
+                   reader_path(r), reader_name(r, target), comment[0] ? comment : "?");
+}
+
 /* Input columns in file order, then the target. */
 static quorum_status choose_columns(const reader *r, const settings *s, size_t *columns,
                                     size_t *inputs, size_t *target_place)
@@ -65,11 +79,7 @@ static quorum_status choose_columns(const reader *r, const settings *s, size_t *
             columns[(*inputs)++] = c;
     }
     if (status == QUORUM_OK && *inputs == 0)
-        status = failure(
-            QUORUM_E_DATA,
-            "%s has no input column beside the target %s: is the delimiter (comma, semicolon, "
-            "tab or blanks) or the target right?",
-            reader_path(r), reader_name(r, target));
+        status = fail_without_inputs(r, target);
     if (status == QUORUM_OK)
         columns[*inputs] = target;
     mem_free(ignored);
@@ -413,9 +423,11 @@ static quorum_status read_data(const char *path, const quorum_options *options, 
     if (r) {
         d->dropped = reader_dropped(r);
         d->converted = reader_is_converted(r);
+        d->decimal_comma = reader_decimal_comma(r);
     }
     team_send(&d->dropped, sizeof d->dropped);
     team_send(&d->converted, sizeof d->converted);
+    team_send(&d->decimal_comma, sizeof d->decimal_comma);
     reader_close(r);
     return status;
 }
@@ -465,11 +477,13 @@ static quorum_status find_by_name(const reader *r, const quorum_model *m, size_t
 {
     size_t count = reader_columns(r), found = names_find(list, count, m->names[i]);
     const char *role = i < m->D ? "an input" : "the target";
+    char comment[100];
+    reader_advise_comment(r, comment);
     if (found == count)
         return failure(QUORUM_E_DATA,
                        "%s has no column \"%s\", which the model needs as %s; it has %zu columns, "
-                       "the first is \"%s\"",
-                       reader_path(r), m->names[i], role, count, reader_name(r, 0));
+                       "the first is \"%s\"%s",
+                       reader_path(r), m->names[i], role, count, reader_name(r, 0), comment);
     const named_column *here = &list[found];
     if (found + 1 < count && !here[1].made_up && strcmp(here[0].name, here[1].name) == 0)
         return failure(QUORUM_E_DATA,
@@ -603,6 +617,11 @@ size_t quorum_stream_dropped(const quorum_stream *s)
 int quorum_stream_converted(const quorum_stream *s)
 {
     return s && s->reader ? reader_is_converted(s->reader) : 0;
+}
+
+int quorum_stream_decimal_comma(const quorum_stream *s)
+{
+    return s && s->reader ? reader_decimal_comma(s->reader) : 0;
 }
 
 void quorum_stream_close(quorum_stream *s)

@@ -279,6 +279,43 @@ def test_missing_drop_skips_and_counts(tmp_path, cell):
     assert "note: 1 row with missing cells left out" in result.err
 
 
+def test_a_spreadsheet_of_a_country_with_decimal_commas(tmp_path, expected):
+    path = tmp_path / "train.csv"
+    lines = ["a;b;y"] + [";".join(repr(float(v)).replace(".", ",") for v in row) for row in ROWS]
+    path.write_text("\n".join(lines) + "\n")
+    result = fit(path)
+    assert "note: numbers are read with decimal commas; --decimal says which mark is meant" in result.err
+    assert predictions(path) == expected
+    assert "decimal commas" not in fit(path, "--decimal", "comma").err
+    assert "1 with --decimal" not in fit(path, "--decimal", "point", code=1).err
+    assert "with --decimal comma" in fit(path, "--decimal", "point", code=1).err
+
+
+def test_queries_with_decimal_commas(tmp_path, data):
+    path = tmp_path / "q.csv"
+    path.write_text("a;b\n0,5;1\n-0,25;2\n")
+    plain = tmp_path / "plain.csv"
+    plain.write_text("a,b\n0.5,1\n-0.25,2\n")
+    wanted = run("predict", data / "model.npz", plain).out
+    result = run("predict", data / "model.npz", path)
+    assert result.out == wanted
+    assert result.err.count("numbers are read with decimal commas") == 1
+    path.write_text("# places\na;b\n0,500;1\n# half\n-0,25;2\n")
+    message = run("predict", data / "model.npz", path, code=1).err
+    assert "Line 1 begins with #: if that is a comment, give --comment '#'" in message
+    assert run("predict", data / "model.npz", path, "--comment", "#", "--decimal", "comma").out == wanted
+
+
+def test_thousands_are_asked_for(tmp_path, expected):
+    path = tmp_path / "train.csv"
+    lines = ["a;b;y"] + [";".join(f"{v:.17g}" for v in row) for row in ROWS] + ["236,300;0;0"]
+    path.write_text("\n".join(lines) + "\n")
+    message = fit(path, code=1).err
+    assert 'cell is "236,300" after numbers with decimal points: 236.3 with --decimal comma and ' in message
+    assert "236300 with --thousands comma" in message
+    assert fit(path, "--thousands", ",", "--json").json()["rows"] == len(ROWS) + 1
+
+
 def with_text(tmp_path):
     """Columns city, a, day, b, y, of which the first and the third are text."""
     path = tmp_path / "train.csv"

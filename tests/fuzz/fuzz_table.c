@@ -34,17 +34,11 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 /* ---- Options ---- */
 
-static int is_option(const char *name)
-{
-    return quorum_options_get(NULL, name) != NULL;
-}
-
 static void choose(choices *c, quorum_options *o, const char *name, const char *const *values,
                    unsigned count)
 {
     const char *value = values[take_below(c, count)];
-    if (is_option(name))
-        REQUIRE(quorum_options_set(o, name, value) == QUORUM_OK);
+    REQUIRE(quorum_options_set(o, name, value) == QUORUM_OK);
 }
 
 #define CHOOSE(c, o, name, ...)                                                                    \
@@ -63,8 +57,8 @@ static const quorum_options *choose_options(choices *c)
     CHOOSE(c, o, "target", "-1", "1", "y", "a", "2");
     CHOOSE(c, o, "ignore", "", "1", "b", "x1,2");
     CHOOSE(c, o, "decimal", "auto", "point", "comma");
-    CHOOSE(c, o, "thousands", "none", "comma", "point", "space");
-    CHOOSE(c, o, "comment", "auto", "none", "#", "%");
+    CHOOSE(c, o, "thousands", "none", "comma", "point", "space", "apostrophe", "underscore");
+    CHOOSE(c, o, "comment", "none", "#", "%", "|");
     CHOOSE(c, o, "memory", "auto", "10M");
     return o;
 }

@@ -50,6 +50,15 @@ static void values_are_checked(void **state)
         {"lambda", "-1", "number >= 0"},
         {"lambda", "rel:", "number >= 0"},
         {"interval", "1", "outside its range"},
+        {"decimal", ",", "auto|point|comma"},
+        {"thousands", "", "comma, point, space"},
+        {"thousands", ",,", "comma, point, space"},
+        {"thousands", "x", "comma, point, space"},
+        {"comment", "", "single character such as # or %"},
+        {"comment", "a", "single character such as # or %"},
+        {"comment", "1", "single character such as # or %"},
+        {"comment", "\"", "single character such as # or %"},
+        {"comment", "//", "single character such as # or %"},
         {"no-such-option", "1", "no option called"},
     };
     quorum_options *o = quorum_options_new();
@@ -61,6 +70,26 @@ static void values_are_checked(void **state)
     assert_string_equal(quorum_options_get(o, "kernel"), "auto"); /* what was there stays */
     assert_int_equal(quorum_options_set(NULL, "kernel", "se"), QUORUM_E_ARGUMENT);
     assert_int_equal(quorum_options_set(o, NULL, "se"), QUORUM_E_ARGUMENT);
+    quorum_options_free(o);
+}
+
+static void marks_are_understood(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        char mark;
+    } good[] = {{"none", 0},    {"comma", ','}, {",", ','},           {"point", '.'},
+                {"space", ' '}, {" ", ' '},     {"apostrophe", '\''}, {"underscore", '_'}};
+    quorum_options *o = quorum_options_new();
+    assert_int_equal(options_thousands(options_values(o)), 0);
+    assert_int_equal(options_comment(options_values(o)), 0);
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        assert_ok(quorum_options_set(o, "thousands", good[i].text));
+        assert_int_equal(options_thousands(options_values(o)), good[i].mark);
+    }
+    assert_ok(quorum_options_set(o, "comment", "#"));
+    assert_int_equal(options_comment(options_values(o)), '#');
     quorum_options_free(o);
 }
 
@@ -176,6 +205,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_table_is_complete),
         cmocka_unit_test(values_are_checked),
+        cmocka_unit_test(marks_are_understood),
         cmocka_unit_test(values_are_understood),
         cmocka_unit_test(a_star_selects_by_the_graph),
         cmocka_unit_test(one_expert_is_asked_itself),
