@@ -252,7 +252,7 @@ typedef struct {
     size_t unsure;          /* select local: another expert might explain more          */
     int calibrated;         /* 1: std and interval are calibrated                       */
     double seconds;
-    size_t off_constants; /* queries with another value of a constant input than the
+    size_t off_constants;   /* queries with another value of a constant input than the
                                training data, which has no effect                       */
     int calibration_unused; /* 1: the model is calibrated, but for another prediction than this
                                (quorum_info.calibration_for): std and interval are as without it */
