@@ -23,7 +23,7 @@ typedef struct {
 
 static int open_inputs(work *w, const arguments *given)
 {
-    quorum_status status = quorum_load(given->operands[0], &w->model);
+    quorum_status status = quorum_load_with(given->operands[0], given->options, &w->model);
     if (status >= 0)
         status = contenders_block_rows(&w->all, w->model, given->options, &w->block);
     if (status >= 0)

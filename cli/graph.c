@@ -181,7 +181,7 @@ static int draw(const expert_graph *g, const arguments *given, const char *path)
 static int load_and_draw(work *w, const arguments *given, const char *path, bool from_bottom)
 {
     const char *test = argument_value(given, "test");
-    quorum_status status = quorum_load(given->operands[0], &w->model);
+    quorum_status status = quorum_load_with(given->operands[0], given->options, &w->model);
     if (status >= 0)
         status = quorum_inspect(w->model, &w->graph.info);
     if (status < 0)

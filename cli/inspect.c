@@ -2,6 +2,7 @@
 #include "arguments.h"
 #include "command.h"
 #include "hyperparameters.h"
+#include "progress.h"
 #include "report.h"
 #include "table.h"
 #include "talk.h"
@@ -317,7 +318,10 @@ static int run_inspect(const arguments *given)
 {
     quorum_model *model = NULL;
     quorum_info info;
-    quorum_status status = quorum_load(given->operands[0], &model);
+    progress shown;
+    progress_start(&shown, given);
+    quorum_status status = quorum_load_with(given->operands[0], given->options, &model);
+    progress_clear(&shown);
     if (status >= 0)
         status = quorum_inspect(model, &info);
     int code = status < 0 ? library_failure(given, status) : tell(given, &info);
@@ -338,7 +342,7 @@ static const own_flag flags[] = {
 const command inspect_command = {
     .name = "inspect",
     .summary = "show a model's experts, hyperparameters and expert graph",
-    .usage = "MODEL [--json]",
+    .usage = "MODEL [--json] [options]",
     .description =
         "Prints the sizes of the experts, the learned hyperparameters (of standardised data and "
         "in the data's own units), each input's share of the inverse length-scales (how quickly "
@@ -346,7 +350,7 @@ const command inspect_command = {
         "target bends along it, not how much it matters: a straight line has a long "
         "length-scale; on the upper bound there is hardly any effect), and the experts ranked by "
         "importance in the expert graph.",
-    .option_names = "",
+    .option_names = "memory",
     .operands = operands,
     .flags = flags,
     .examples = "  quorum inspect model.npz\n"

@@ -27,7 +27,7 @@ static int open_inputs(work *w, const arguments *given)
 {
     size_t results = option_is_on(given, "mean-only") ? 1 : 4;
     quorum_prediction none = {0};
-    quorum_status status = quorum_load(given->operands[0], &w->model);
+    quorum_status status = quorum_load_with(given->operands[0], given->options, &w->model);
     if (status >= 0)
         status = quorum_predict(w->model, NULL, 0, given->options, &none, NULL);
     if (status >= 0)

@@ -171,9 +171,14 @@ QUORUM_API quorum_status quorum_fit_data(const quorum_data *data, const quorum_o
 QUORUM_API void quorum_model_free(quorum_model *model);
 
 /* A model file is a plain .npz; see docs/model-file.md.  Saving is atomic;
- * loading checks every member. */
+ * loading checks every member, and first of all how much memory they would take
+ * together.  quorum_load goes by the default of the option memory and cannot be
+ * cancelled; the options that quorum_load_with uses are memory and the progress
+ * callback. */
 QUORUM_API quorum_status quorum_save(const quorum_model *model, const char *path);
 QUORUM_API quorum_status quorum_load(const char *path, quorum_model **model);
+QUORUM_API quorum_status quorum_load_with(const char *path, const quorum_options *options,
+                                          quorum_model **model);
 
 /* ---- Inspect ------------------------------------------------------------ */
 

@@ -7,6 +7,7 @@ from ctypes import byref, c_char_p, c_void_p
 import numpy as np
 
 from ._library import Info, Prediction, Report, lib
+from ._options import Options
 from ._text import as_bytes, path_as_bytes
 from ._watch import Watch
 from .exceptions import check, warn_of_constants, warn_uncalibrated
@@ -52,10 +53,13 @@ class Model:
         return model
 
     @classmethod
-    def load(cls, path):
-        """From a model file."""
-        model = cls()
-        check(lib.quorum_load(path_as_bytes(path), byref(model._handle)))
+    def load(cls, path, options=None, verbose=0):
+        """From a model file; of the options, `memory` is what it may take."""
+        model, options = cls(), options or Options()
+        with Watch(options, verbose, "load"):
+            status = lib.quorum_load_with(path_as_bytes(path), options.handle,
+                                          byref(model._handle))
+        check(status)
         return model
 
     def save(self, path):

@@ -203,7 +203,7 @@ class QuorumRegressor(RegressorMixin, Parameters):
         -------
         estimator : QuorumRegressor
         """
-        model = Model.load(path)
+        model = Model.load(path, Options(memory=parameters.get("memory")))
         info = model.inspect()
         of_fit = {option.parameter: option.value(info["options"][option.name])
                   for option in PARAMETERS

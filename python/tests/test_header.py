@@ -16,7 +16,8 @@ STRUCTURES = {"quorum_option_info": _library.OptionInfo, "quorum_info": _library
               "quorum_scores": _library.Scores, "quorum_metrics": _library.Metrics}
 
 # Functions of the header that Python has no use for: files are read by pandas and NumPy.
-UNUSED = {"quorum_status_name", "quorum_blas_kernel", "quorum_options_get", "quorum_data_read",
+UNUSED = {"quorum_status_name", "quorum_load", "quorum_blas_kernel", "quorum_options_get",
+          "quorum_data_read",
           "quorum_data_free", "quorum_stream_open", "quorum_stream_next", "quorum_stream_dropped",
           "quorum_stream_converted", "quorum_stream_decimal_comma",
           "quorum_stream_close", "quorum_fit_data", "quorum_learn_graph", "quorum_block_rows",

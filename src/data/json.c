@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "base/plain.h"
+#include "base/progress.h"
 #include "data/number.h"
 #include "io/utf8.h"
 
@@ -239,6 +240,7 @@ static quorum_status parse_member(parser *s, json_node *parent, json_node **last
     if (parent->kind == JSON_OBJECT)
         TRY(parse_key(s, parent, &key));
     json_node *member = &s->node[s->used];
+    TRY(progress_go_on());
     TRY(parse_value(s, key));
     if (*last)
         (*last)->next = (size_t)(member - *last);

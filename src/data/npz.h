@@ -53,6 +53,16 @@ quorum_status npz_get_doubles(npz_reader *r, const char *name, int ndim, size_t 
                               double **data);
 quorum_status npz_get_shape(npz_reader *r, const char *name, int ndim, size_t *shape);
 
+/* The shape, and the bytes that reading it takes at most: 8 an element whatever it is stored as,
+ * twice that to turn a Fortran order round. */
+quorum_status npz_measure(npz_reader *r, const char *name, int ndim, size_t *shape, double *bytes);
+
+/* Bytes of a member as stored under its full name, unpacked; 0: there is none. */
+double npz_member_bytes(const npz_reader *r, const char *name);
+
+/* Bytes of the file. */
+double npz_file_bytes(const npz_reader *r);
+
 /* The same of some rows only (of an array in C order): those of the sections first[k] ..
  * first[k+1]-1 that are wanted.  *data has room for all, but the others take no memory. */
 typedef struct {

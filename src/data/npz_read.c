@@ -1,6 +1,7 @@
 /* Arrays and texts from an npz.  Nothing that a file says is believed before it
  * is checked: sizes against each other and against the file's, then the CRC. */
 #include "base/memory.h"
+#include "base/progress.h"
 #include "data/npy.h"
 #include "data/npz_inside.h"
 #include "data/npz_list.h"
@@ -126,6 +127,17 @@ size_t npz_count_arrays(const npz_reader *r, char *name, size_t size)
             snprintf(name, size, "%.*s", (int)(length < MAX_NAME ? length - 4 : MAX_NAME), full);
     }
     return count;
+}
+
+double npz_member_bytes(const npz_reader *r, const char *name)
+{
+    const zip_member *found = zip_reader_find(&r->zip, name);
+    return found ? (double)found->size : 0.0;
+}
+
+double npz_file_bytes(const npz_reader *r)
+{
+    return (double)r->zip.bytes;
 }
 
 static quorum_status fail_member(const member *m, const char *what)
@@ -271,11 +283,14 @@ done:
 }
 
 /* From column-major (rows x columns) to row-major; 8-byte elements. */
-static void transpose(const uint64_t *from, size_t rows, size_t columns, uint64_t *to)
+static quorum_status transpose(const uint64_t *from, size_t rows, size_t columns, uint64_t *to)
 {
-    for (size_t i = 0; i < rows; i++)
+    for (size_t i = 0; i < rows; i++) {
+        TRY(progress_go_on());
         for (size_t j = 0; j < columns; j++)
             to[i * columns + j] = from[j * rows + i];
+    }
+    return QUORUM_OK;
 }
 
 static quorum_status to_row_major(const member *m, const npy_header *h, uint64_t **elements)
@@ -285,10 +300,10 @@ static quorum_status to_row_major(const member *m, const npy_header *h, uint64_t
         return QUORUM_OK;
     if (!NEW_ARRAY(sorted, h->count))
         return failure(QUORUM_E_MEMORY, "%s: out of memory while reading", m->npz->path);
-    transpose(*elements, h->shape[0], h->shape[1], sorted);
+    quorum_status status = transpose(*elements, h->shape[0], h->shape[1], sorted);
     mem_free(*elements);
     *elements = sorted;
-    return QUORUM_OK;
+    return status;
 }
 
 static quorum_status check_ndim(const member *m, const npy_header *h, int ndim)
@@ -336,7 +351,7 @@ quorum_status npz_get_doubles(npz_reader *r, const char *name, int ndim, size_t 
     return status;
 }
 
-quorum_status npz_get_shape(npz_reader *r, const char *name, int ndim, size_t *shape)
+quorum_status npz_measure(npz_reader *r, const char *name, int ndim, size_t *shape, double *bytes)
 {
     member m;
     npy_header h;
@@ -345,8 +360,16 @@ quorum_status npz_get_shape(npz_reader *r, const char *name, int ndim, size_t *s
         status = check_ndim(&m, &h, ndim);
     for (int i = 0; status >= 0 && i < ndim; i++)
         shape[i] = h.shape[i];
+    if (status >= 0)
+        *bytes = (h.fortran && ndim > 1 ? 16.0 : 8.0) * (double)h.count;
     close_member(&m);
     return status;
+}
+
+quorum_status npz_get_shape(npz_reader *r, const char *name, int ndim, size_t *shape)
+{
+    double bytes;
+    return npz_measure(r, name, ndim, shape, &bytes);
 }
 
 quorum_status npz_get_some_doubles(npz_reader *r, const char *name, int ndim, size_t *shape,

@@ -1,5 +1,6 @@
 /* The content of a member of a zip: stored bytes, or deflated ones through zlib. */
 #include "base/memory.h"
+#include "base/progress.h"
 #include "data/zip.h"
 #include "data/zip_bytes.h"
 #include "data/zip_place.h"
@@ -125,6 +126,7 @@ quorum_status zip_stream_read(zip_stream *s, void *to, size_t n)
         return fail(s, "ends too early; the file is damaged");
     while (n > 0) {
         size_t got = n < PACKED_AT_ONCE ? n : PACKED_AT_ONCE; /* the CRC finds it in the cache */
+        TRY(progress_go_on());
         if (s->unpacker) {
             TRY(unpack(s, next, n, &got));
         } else {

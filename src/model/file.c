@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "data/npz.h"
+#include "model/file_sizes.h"
 #include "model/meta.h"
 #include "team/team.h"
 
@@ -126,6 +127,12 @@ typedef struct {
     quorum_model *m;
 } load_state;
 
+/* Now and then in a long loop. */
+static quorum_status go_on(size_t i)
+{
+    return i % (1 << 16) == 0 ? progress_go_on() : QUORUM_OK;
+}
+
 static quorum_status read_scalar(npz_reader *npz, const char *name, double *out)
 {
     double *data;
@@ -151,9 +158,11 @@ static quorum_status read_array(npz_reader *npz, const char *name, int ndim, siz
         shape[k] = found[k];
         count *= found[k];
     }
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        TRY(go_on(i));
         if (!isfinite((*out)[i]))
             return damaged(name);
+    }
     return QUORUM_OK;
 }
 
@@ -175,6 +184,7 @@ static quorum_status read_sizes(npz_reader *npz, const char *name, size_t *count
             status = damaged(name);
         else
             (*out)[i] = (size_t)data[i];
+        status = status < 0 ? status : go_on(i);
     }
     mem_free(data);
     *count = found;
@@ -227,18 +237,19 @@ static quorum_status load_own_rows(load_state *l, size_t D)
     return QUORUM_OK;
 }
 
-static quorum_status load_rows(load_state *l)
+/* Whether every rank needs all rows. */
+static int is_whole(const load_state *l)
+{
+    return team_size() == 1 || l->meta.version >= FORMAT_VERSION_OVERLAP;
+}
+
+static quorum_status load_rows(load_state *l, const model_sizes *sizes)
 {
     quorum_model *m = l->m;
-    size_t shape[2] = {0, 0};
-    TRY(npz_get_shape(l->npz, "X", 2, shape));
-    if (shape[0] == 0 || shape[1] == 0 || shape[0] > INT_MAX)
-        return damaged("X has no rows or columns");
-    m->n = shape[0];
-    size_t D = shape[1];
+    size_t D = sizes->D;
+    m->n = sizes->n;
     TRY(load_offsets(l));
-    int whole = team_size() == 1 || l->meta.version >= FORMAT_VERSION_OVERLAP;
-    TRY(whole ? load_all_rows(l, D) : load_own_rows(l, D));
+    TRY(is_whole(l) ? load_all_rows(l, D) : load_own_rows(l, D));
     TRY(read_array(l->npz, "x_mean", 1, &D, &m->x_mean));
     TRY(read_array(l->npz, "x_scale", 1, &D, &m->x_scale));
     for (size_t d = 0; d < D; d++)
@@ -360,14 +371,24 @@ done:
     return status;
 }
 
-static quorum_status load(load_state *l, const char *path)
+static quorum_status open_model(const char *path, const quorum_options *options, npz_reader **npz)
 {
-    TRY(npz_open(path, &l->npz));
+    TRY(progress_report(options_progress(options), "load", -1.0, "%s", path));
+    return npz_open(path, npz);
+}
+
+static quorum_status load(load_state *l, const char *path, const quorum_options *options)
+{
+    double memory = options_memory(options_values(options));
+    model_sizes sizes;
+    TRY(open_model(path, options, &l->npz));
     if (!npz_has(l->npz, "meta.json"))
         return failure(QUORUM_E_FORMAT, "it has no meta.json: it is not a quorum model");
+    TRY(check_meta_bytes(l->npz, memory));
     TRY(load_meta(l));
     TRY(meta_apply_first(&l->meta, l->m));
-    TRY(load_rows(l));
+    TRY(check_model_sizes(l->npz, memory, is_whole(l) ? 1 : team_size(), &sizes));
+    TRY(load_rows(l, &sizes));
     TRY(load_extra(l));
     TRY(load_theta(l));
     TRY(meta_apply(&l->meta, l->m));
@@ -378,13 +399,22 @@ static quorum_status load(load_state *l, const char *path)
 
 quorum_status quorum_load(const char *path, quorum_model **model)
 {
+    return quorum_load_with(path, NULL, model);
+}
+
+quorum_status quorum_load_with(const char *path, const quorum_options *options,
+                               quorum_model **model)
+{
     if (!path || !model)
         return failure(QUORUM_E_ARGUMENT, "quorum_load: path and model must not be NULL");
     load_state l = {.m = model_new()};
+    progress_watch watch;
     *model = NULL;
     if (!l.m)
         return failure(QUORUM_E_MEMORY, "out of memory for a model");
-    quorum_status status = team_agree(load(&l, path));
+    options_watch(options, "load", &watch);
+    quorum_status status = team_agree(load(&l, path, options));
+    progress_watch_end(&watch);
     npz_close(l.npz);
     meta_free(&l.meta);
     if (status < 0) {

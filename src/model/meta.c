@@ -198,6 +198,8 @@ static quorum_status check_version(int64_t version)
 quorum_status meta_parse(const char *text, model_meta *meta)
 {
     *meta = (model_meta){0};
+    if (strlen(text) > MOST_META)
+        return damaged("meta.json is too long");
     quorum_status status = json_parse(text, strlen(text), &meta->tree);
     if (status == QUORUM_E_FORMAT)
         return failure_in(status, "the model file is damaged or was altered: meta.json");

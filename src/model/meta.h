@@ -9,6 +9,9 @@
  * without them a file is still of version 1. */
 enum { FORMAT_VERSION = 1, FORMAT_VERSION_OVERLAP = 2 };
 
+/* Bytes of its text: no model's is longer. */
+enum { MOST_META = 64 << 20 };
+
 typedef struct {
     json_tree tree;
     int64_t version; /* one that this library reads */

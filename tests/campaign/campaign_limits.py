@@ -290,6 +290,38 @@ def make_bomb(model, kind, size, rows, present=True):
     return result.getvalue()
 
 
+def replace_member(model, changed, pieces):
+    """The model with a member replaced or added, piece by piece, and all deflated."""
+    result = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(model)) as old, \
+            zipfile.ZipFile(result, "w", zipfile.ZIP_DEFLATED) as new:
+        for name in dict.fromkeys([*old.namelist(), changed]):
+            with new.open(name, "w", force_zip64=True) as file:
+                for piece in pieces if name == changed else [old.read(name)]:
+                    file.write(piece)
+    return result.getvalue()
+
+
+def zeros(kind, shape, count):
+    """An array of zeros, of so many bytes."""
+    return itertools.chain([npy_header(kind, shape)],
+                           itertools.repeat(bytes(MEGABYTE), count // MEGABYTE))
+
+
+def list_odd_members():
+    """(what, member, its pieces): what does not go together, or takes for ever to read."""
+    keys = "{" + ",".join(f'"{"k" * 60000}{i}":{{}}' for i in range(250)) + "}"
+    ones = b"1," * (MEGABYTE // 2)
+    return [
+        ("more experts than rows", "offset.npy", zeros("<i8", (1 << 24,), 1 << 27)),
+        ("a graph of others", "precision.npy", zeros("|i1", (8192, 8192), 1 << 26)),
+        ("more calibration than rows", "calibration.npy", zeros("|b1", (1 << 26,), 1 << 26)),
+        ("references without end", "reference.npy", zeros("|i1", (1 << 26, 2), 1 << 27)),
+        ("a list without end", "meta.json", itertools.repeat(ones, 128)),
+        ("keys without end", "meta.json", [b"[", *[keys.encode() + b","] * 16, b"{}]"]),
+    ]
+
+
 def write_zeros(file, count):
     for start in range(0, count, MEGABYTE):
         file.write(bytes(min(MEGABYTE, count - start)))
@@ -340,10 +372,23 @@ def list_bombs(bench):
             return {"t.csv.gz": common.compress(b"a,b,y\n" + b"1,2,3\n" * rows), "m.npz": bench.model}
         return make
 
+    def odd(number):
+        def make():
+            _, name, pieces = list_odd_members()[number]
+            return {"m.npz": replace_member(bench.model, name, pieces), "q.csv": commands.TEST}
+        return make
+
+    for number, (what, _, _) in enumerate(list_odd_members()):
+        for line in (["inspect", "m.npz"], ["predict", "m.npz", "q.csv"]):
+            yield f"bomb: {what}, {line[0]}", functools.partial(
+                check_bomb, bench, line, odd(number), 200 * MEGABYTE)
+    for kind, size, rows in (("<f8", 8, 1 << 25), ("|i1", 1, 1 << 26)):   # 80 kB make 800 MB, or more
+        yield f"bomb: {kind} in default memory, inspect", functools.partial(
+            check_bomb, bench, ["inspect", "m.npz"], model(kind, size, rows), 200 * MEGABYTE)
     small = ["--memory", "50M"]
     most = 200 * MEGABYTE
     for command in (["predict", "m.npz", "q.csv", *small], ["evaluate", "m.npz", "q.csv", *small],
-                    ["graph", "m.npz", "-o", "g.dot", *small]):
+                    ["graph", "m.npz", "-o", "g.dot", *small], ["inspect", "m.npz", *small]):
         words = " ".join(command)
         yield f"bomb: deflated, {words}", functools.partial(
             check_bomb, bench, command, model("<f8", 8, 1 << 23), most)

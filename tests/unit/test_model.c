@@ -1,3 +1,5 @@
+#include "data/npz.h"
+#include "model/file_sizes.h"
 #include "model/meta.h"
 #include "support.h"
 
@@ -725,6 +727,94 @@ static void damaged_files_are_refused(void **state)
     quorum_model_free(m);
 }
 
+/* A file with the arrays of a model: n = 1000 rows of 4 inputs, 10 experts, but for one member. */
+static npz_reader *write_arrays(const char *path, const char *other, int ndim, const size_t *shape)
+{
+    static double zeros[60000];
+    static int64_t numbers[60000];
+    static const struct {
+        const char *name;
+        int ndim, integers;
+        size_t shape[2];
+    } all[] = {
+        {"X", 2, 0, {1000, 4}},           {"y", 1, 0, {1000, 0}},
+        {"row", 1, 1, {1000, 0}},         {"offset", 1, 1, {11, 0}},
+        {"x_mean", 1, 0, {4, 0}},         {"precision", 2, 0, {10, 10}},
+        {"importance", 1, 0, {10, 0}},    {"reference", 2, 0, {50, 4}},
+        {"calibration", 1, 0, {1000, 0}},
+    };
+    npz_writer *w = npz_writer_new();
+    npz_reader *r;
+    assert_ok(npz_add_text(w, "meta.json", "{}"));
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        int changed = strcmp(all[i].name, other) == 0, n = changed ? ndim : all[i].ndim;
+        const size_t *s = changed ? shape : all[i].shape;
+        if (all[i].integers)
+            assert_ok(npz_add_int64(w, all[i].name, n, s, numbers));
+        else
+            assert_ok(npz_add_doubles(w, all[i].name, n, s, zeros));
+    }
+    assert_ok(npz_writer_save(w, path));
+    npz_writer_free(w);
+    assert_ok(npz_open(path, &r));
+    return r;
+}
+
+static quorum_status check_sizes(const char *path, double memory, const char *other, int ndim,
+                                 size_t rows, size_t columns)
+{
+    model_sizes sizes;
+    npz_reader *r = write_arrays(path, other, ndim, (size_t[]){rows, columns});
+    quorum_status status = check_model_sizes(r, memory, 1, &sizes);
+    npz_close(r);
+    return status;
+}
+
+static void sizes_that_do_not_fit_together_are_refused_from_headers(void **state)
+{
+    world *w = *state;
+    static const struct {
+        const char *name;
+        int ndim;
+        size_t rows, columns;
+    } wrong[] = {{"X", 2, 1001, 4},          {"X", 2, 0, 4},          {"y", 1, 999, 0},
+                 {"row", 1, 1001, 0},        {"offset", 1, 1, 0},     {"offset", 1, 1002, 0},
+                 {"offset", 1, 12, 0},       {"x_mean", 1, 5, 0},     {"precision", 2, 10, 11},
+                 {"precision", 1, 9, 0},     {"importance", 1, 9, 0}, {"reference", 2, 50, 5},
+                 {"calibration", 1, 1001, 0}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_int_equal(check_sizes(w->path, 1e9, wrong[i].name, wrong[i].ndim, wrong[i].rows,
+                                     wrong[i].columns),
+                         QUORUM_E_FORMAT);
+    assert_ok(check_sizes(w->path, 1e9, "", 0, 0, 0));
+    assert_ok(check_sizes(w->path, 1e9, "calibration", 1, 900, 0));
+    assert_ok(check_sizes(w->path, 1e9, "reference", 2, 10000, 4));
+}
+
+/* 8 bytes for each of 4,000 + 1,000 + 2 x 1,000 + 2 x 11 + 4 + 100 + 10 + 200 + 1,000 numbers,
+ * and less than 2 kB besides. */
+static void a_model_is_held_to_memory_before_it_is_read(void **state)
+{
+    world *w = *state;
+    assert_int_equal(check_sizes(w->path, 66600.0, "", 0, 0, 0), QUORUM_E_MEMORY);
+    assert_says("raise memory");
+    assert_ok(check_sizes(w->path, 68800.0, "", 0, 0, 0));
+}
+
+static void loading_can_be_cancelled(void **state)
+{
+    world *w = *state;
+    quorum_model *m = fit_model(w), *again = NULL;
+    assert_ok(quorum_save(m, w->path));
+    quorum_options_set_progress(w->o, cancel, "load");
+    assert_int_equal(quorum_load_with(w->path, w->o, &again), QUORUM_E_CANCELLED);
+    assert_null(again);
+    quorum_options_set_progress(w->o, cancel, "train");
+    assert_ok(quorum_load_with(w->path, w->o, &again));
+    quorum_model_free(again);
+    quorum_model_free(m);
+}
+
 static void other_files_are_not_models(void **state)
 {
     world *w = *state;
@@ -1073,6 +1163,9 @@ int main(void)
         TEST(a_model_that_would_not_load_is_not_saved),
         TEST(damaged_files_are_refused),
         TEST(other_files_are_not_models),
+        TEST(sizes_that_do_not_fit_together_are_refused_from_headers),
+        TEST(a_model_is_held_to_memory_before_it_is_read),
+        TEST(loading_can_be_cancelled),
         TEST(joint_covariance_has_the_variances),
         TEST(spread_follows_the_data),
         TEST(calibration_mends_wrong_intervals),

@@ -1,0 +1,18 @@
+/* What a model file would take, from the headers of its members alone. */
+#ifndef QRM_MODEL_FILE_SIZES_H
+#define QRM_MODEL_FILE_SIZES_H
+
+#include "data/npz.h"
+
+typedef struct {
+    size_t n, D, M;
+} model_sizes;
+
+/* Fails before anything is read that memory (bytes) does not have room for, by meta.json alone: */
+quorum_status check_meta_bytes(const npz_reader *npz, double memory);
+
+/* ... and by all arrays together, or where their shapes do not fit each other.  ranks: that
+ * share the rows; 1: all are here. */
+quorum_status check_model_sizes(npz_reader *npz, double memory, int ranks, model_sizes *out);
+
+#endif
