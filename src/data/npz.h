@@ -63,6 +63,9 @@ double npz_member_bytes(const npz_reader *r, const char *name);
 /* Bytes of the file. */
 double npz_file_bytes(const npz_reader *r);
 
+/* The same number for files with the same members: of their names, sizes and CRCs. */
+uint64_t npz_digest(const npz_reader *r);
+
 /* The same of some rows only (of an array in C order): those of the sections first[k] ..
  * first[k+1]-1 that are wanted.  *data has room for all, but the others take no memory. */
 typedef struct {

@@ -140,6 +140,26 @@ double npz_file_bytes(const npz_reader *r)
     return (double)r->zip.bytes;
 }
 
+/* FNV-1a. */
+static uint64_t add_to_digest(uint64_t digest, const void *bytes, size_t n)
+{
+    for (const unsigned char *p = bytes, *end = p + n; p < end; p++)
+        digest = (digest ^ *p) * 0x100000001b3u;
+    return digest;
+}
+
+uint64_t npz_digest(const npz_reader *r)
+{
+    uint64_t digest = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < r->zip.count; i++) {
+        const zip_member *m = r->zip.sorted[i];
+        digest = add_to_digest(digest, m->name, strlen(m->name) + 1);
+        digest = add_to_digest(digest, &m->size, sizeof m->size);
+        digest = add_to_digest(digest, &m->crc, sizeof m->crc);
+    }
+    return digest;
+}
+
 static quorum_status fail_member(const member *m, const char *what)
 {
     return failure(QUORUM_E_FORMAT, "%s: member %s: %s", m->npz->path, m->name, what);

@@ -371,6 +371,19 @@ done:
     return status;
 }
 
+/* Ranks that each work with another model would mix them up, or wait for each other for ever. */
+static quorum_status agree_on_file(const npz_reader *npz)
+{
+    uint64_t mine = npz_digest(npz), first = mine;
+    team_send(&first, sizeof first);
+    return team_agree(mine == first
+                          ? QUORUM_OK
+                          : failure(QUORUM_E_FORMAT,
+                                    "the model file differs between processes: process %d has "
+                                    "another one than process 0; give all of them the same file",
+                                    team_rank()));
+}
+
 static quorum_status open_model(const char *path, const quorum_options *options, npz_reader **npz)
 {
     TRY(progress_report(options_progress(options), "load", -1.0, "%s", path));
@@ -381,7 +394,8 @@ static quorum_status load(load_state *l, const char *path, const quorum_options 
 {
     double memory = options_memory(options_values(options));
     model_sizes sizes;
-    TRY(open_model(path, options, &l->npz));
+    TRY(team_agree(open_model(path, options, &l->npz)));
+    TRY(agree_on_file(l->npz));
     if (!npz_has(l->npz, "meta.json"))
         return failure(QUORUM_E_FORMAT, "it has no meta.json: it is not a quorum model");
     TRY(check_meta_bytes(l->npz, memory));

@@ -2,7 +2,7 @@
 import json
 
 import pytest
-from conftest import RANKS, serial, team
+from conftest import ENVIRONMENT, FIT, QUORUM_MPI, RANKS, finish, serial, team
 
 WAYS = {
     "default": [],
@@ -43,3 +43,19 @@ def test_evaluate(data, ranks):
     for row in one + many:
         del row["seconds"]
     assert one == many
+
+
+def test_every_rank_has_the_same_model(data, tmp_path):
+    """Models of one shape would mix, others end in MPI's own words: both are refused at once."""
+    others = {"same shape": ["--seed", "9"], "more experts": ["--experts", "9"]}
+    for name, options in others.items():
+        for rank, more in enumerate([[], options]):
+            folder = tmp_path / name / str(rank)
+            folder.mkdir(parents=True)
+            serial("fit", data / "train.csv", "-o", folder / "m.npz", *FIT, *more)
+        for method in ("rbcm", "npae"):
+            line = (f"cd '{tmp_path / name}'/$OMPI_COMM_WORLD_RANK && exec '{QUORUM_MPI}' predict "
+                    f"m.npz '{data / 'queries.csv'}' --method {method} -q")
+            done = finish(["mpirun", "-np", 2, "sh", "-c", line], 1, ENVIRONMENT)
+            assert "the model file differs between processes" in done.err
+            assert "MPI_" not in done.err and done.out == ""
