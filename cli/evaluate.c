@@ -17,8 +17,9 @@ typedef struct {
     row_block rows;
     contenders all;
     progress progress;
-    size_t block;  /* rows to read at once */
-    size_t scored; /* rows */
+    forecast forecast; /* of one contender; several take turns on the rows */
+    size_t block;      /* rows to read at once */
+    size_t scored;     /* rows */
 } work;
 
 static int open_inputs(work *w, const arguments *given)
@@ -112,6 +113,8 @@ static int run_evaluate(const arguments *given)
     if (code == EXIT_DONE) {
         detail_settings(given);
         progress_start(&w.progress, given);
+        forecast_start(&w.forecast);
+        w.progress.forecast = w.all.count == 1 ? &w.forecast : NULL;
         code = open_inputs(&w, given);
     }
     if (code == EXIT_DONE)

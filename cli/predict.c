@@ -18,6 +18,7 @@ typedef struct {
     row_block rows;
     output out;
     progress progress;
+    forecast forecast;
     size_t predicted;    /* rows                           */
     quorum_report total; /* experts_used: a sum over rows  */
 } work;
@@ -114,6 +115,8 @@ static int run_predict(const arguments *given)
     double start = seconds_now();
     detail_settings(given);
     progress_start(&w.progress, given);
+    forecast_start(&w.forecast);
+    w.progress.forecast = &w.forecast;
     int code = open_inputs(&w, given);
     if (code == EXIT_DONE)
         code = output_open(&w.out, given, argument_value(given, "output"));

@@ -134,6 +134,8 @@ static bool enter_stage(progress *p, const char *stage)
 int progress_show(progress *p, const char *stage, double fraction, const char *text)
 {
     bool entered = enter_stage(p, stage);
+    if (p->forecast)
+        forecast_hear(p->forecast, p->given, stage, fraction);
     double since = seconds_now() - p->last_output;
     double wait = p->terminal ? SECONDS_BETWEEN_BARS : SECONDS_BETWEEN_LINES;
     bool due = since >= wait || (entered && p->given->verbose && !p->terminal);

@@ -5,6 +5,7 @@
 #define QUORUM_CLI_PROGRESS_H
 
 #include "arguments.h"
+#include "forecast.h"
 
 typedef struct {
     const arguments *given;
@@ -13,6 +14,7 @@ typedef struct {
     char stage[64];     /* the library's stage                              */
     double stage_start; /* when it began                                    */
     double last_output; /* when something was last written                  */
+    forecast *forecast; /* told of all stages; NULL: nobody is              */
 } progress;
 
 /* Catches interrupts and makes the library report here through the options. */

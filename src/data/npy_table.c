@@ -93,6 +93,12 @@ static quorum_status deliver(reader *r, npy_table *t, size_t rows, double *out, 
     return QUORUM_OK;
 }
 
+static quorum_status tell_place(const reader *r, const npy_table *t)
+{
+    double share = t->rows > 0 ? (double)t->row / (double)t->rows : 1.0;
+    return progress_report(&r->asked, "read", share, "%s", r->label);
+}
+
 static quorum_status npy_next(reader *r, size_t max_rows, double *out, size_t *rows)
 {
     npy_table *t = r->state;
@@ -101,11 +107,11 @@ static quorum_status npy_next(reader *r, size_t max_rows, double *out, size_t *r
         size_t n = t->rows - t->row;
         n = n < t->block_rows ? n : t->block_rows;
         n = n < max_rows - *rows ? n : max_rows - *rows;
-        TRY(progress_report(&r->asked, "read", (double)t->row / (double)t->rows, "%s", r->label));
+        TRY(tell_place(r, t));
         TRY(t->header.fortran ? read_columns(r, t, n) : read_rows(r, t, n));
         TRY(deliver(r, t, n, out, rows));
     }
-    return QUORUM_OK;
+    return tell_place(r, t);
 }
 
 static void npy_close(void *state)

@@ -31,7 +31,8 @@ static quorum_status npz_next(reader *r, size_t max_rows, double *out, size_t *r
         TRY(table_check_row(r, row, t->row + 1, &keep));
         *rows += (size_t)keep;
     }
-    return QUORUM_OK;
+    double share = t->rows > 0 ? (double)t->row / (double)t->rows : 1.0;
+    return progress_report(&r->asked, "read", share, "%s", r->label);
 }
 
 static void npz_table_close(void *state)

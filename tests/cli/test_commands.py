@@ -5,6 +5,7 @@ import re
 import shutil
 import signal
 import subprocess
+import threading
 import time
 import zipfile
 import xml.etree.ElementTree as xml
@@ -758,3 +759,29 @@ def test_percentages_are_answered_with_the_share(data):
                          (["--select", "graph:80"], "did you mean graph:0.8?")):
         result = run("predict", data / "model.npz", data / "queries.csv", *words, code=2)
         assert meant in result.err
+
+
+# ---- What takes long ------------------------------------------------------------------------
+
+
+def first_note(*words, seconds):
+    """The first note of a command that is broken off then, or after so long; None without one."""
+    with subprocess.Popen([QUORUM, *map(str, words)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                          text=True) as process:
+        stop = threading.Timer(seconds, process.kill)
+        stop.start()
+        said = next((line for line in process.stderr if "note: " in line), None)
+        stop.cancel()
+        process.kill()
+    return said
+
+
+def test_hours_are_told_at_their_beginning(tmp_path):
+    """Millions of queries by the default neighbourhoods, of which the first thousands say how long all take."""
+    model, queries = tmp_path / "m.npz", tmp_path / "q.npy"
+    run("fit", write_csv(tmp_path / "t.csv", make_rows(2000, seed=3)), "-o", model, "--theta", "1,1,0.01",
+        "--graph", "none")
+    np.save(queries, np.random.default_rng(4).uniform(-2, 2, (2_000_000, 2)).astype(np.float32))
+    said = first_note("predict", model, queries, "-o", tmp_path / "o.csv", "--threads", 1, "--memory", "20M",
+                      seconds=250)
+    assert said and re.search(r"this will take about [0-9.]+ (minutes|hours) more; --neighbours 64 is many times faster", said)
