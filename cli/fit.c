@@ -64,6 +64,16 @@ static bool has_graph(const arguments *given)
     return strcmp(quorum_options_get(given->options, "graph"), "none") != 0;
 }
 
+static void note_graph(const arguments *given, const quorum_info *info)
+{
+    if (info->precision)
+        note(given, "the expert graph is only approximate: %s", info->graph_trouble);
+    else
+        note(given,
+             "the model has no expert graph, which '*' methods and --select graph:A need: %s",
+             info->graph_trouble);
+}
+
 static void say_notes(const arguments *given, const fitted *f, const char *message)
 {
     const quorum_info *info = &f->info;
@@ -85,7 +95,9 @@ static void say_notes(const arguments *given, const fitted *f, const char *messa
              "the hyperparameters were trained on %zu of the %zu experts; --train-experts changes "
              "that",
              info->train_experts, info->experts);
-    if (info->experts > 1 && info->edges == 0 && has_graph(given))
+    if (info->graph_trouble)
+        note_graph(given, info);
+    else if (info->experts > 1 && info->edges == 0 && info->precision && has_graph(given))
         note(given, "the expert graph has no edges: experts are ranked by the variance that they "
                     "explain; a smaller --lambda gives edges");
 }
@@ -104,9 +116,11 @@ static void print_summary(const arguments *given, const fitted *f)
            shown(target_name(info)).text);
     printf("negative log marginal likelihood %.6g after %d evaluation%s\n", info->nlml,
            info->evaluations, plural((size_t)info->evaluations));
-    if (has_graph(given))
+    if (has_graph(given) && info->precision)
         printf("expert graph: %zu edge%s, lambda %.4g\n", info->edges, plural(info->edges),
                info->lambda);
+    else if (has_graph(given))
+        printf("expert graph: none\n");
     printf("%.2f s: read %.2f, partition %.2f, train %.2f, graph %.2f", f->seconds_total,
            f->seconds_read, info->seconds_partition, info->seconds_train, info->seconds_graph);
     if (info->calibration_rows)
@@ -195,6 +209,8 @@ static int print_summary_as_json(const arguments *given, const fitted *f)
     json_member_count(&w, "edges", info->edges);
     json_member_number(&w, "lambda", info->lambda);
     json_member_text(&w, "status", quorum_status_name(f->status));
+    if (info->graph_trouble)
+        json_member_text(&w, "graph_trouble", info->graph_trouble);
     json_end(&w);
     return json_report(&w, given);
 }

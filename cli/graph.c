@@ -186,16 +186,22 @@ static int load_and_draw(work *w, const arguments *given, const char *path, bool
         status = quorum_inspect(w->model, &w->graph.info);
     if (status < 0)
         return library_failure(given, status);
-    if (!w->graph.info.precision && !graph_is_on_test(given))
+    const quorum_info *info = &w->graph.info;
+    if (!info->precision && info->graph_trouble && !graph_is_on_test(given))
+        return failure(given, "%s has no graph, since fit could not learn it: %s",
+                       given->operands[0], info->graph_trouble);
+    if (!info->precision && !graph_is_on_test(given))
         return failure(given,
                        "%s has no graph: it has %zu experts, and fit leaves the graph out beyond "
                        "500; fit it with --graph glasso, or give --graph-on test --test TEST",
-                       given->operands[0], w->graph.info.experts);
+                       given->operands[0], info->experts);
     int code = test ? test_experts(w, given, test) : EXIT_DONE;
     if (code == EXIT_DONE)
         code = mark_selected(&w->graph, given, from_bottom);
     if (code == EXIT_DONE)
         code = draw(&w->graph, given, path);
+    if (code == EXIT_DONE && info->graph_trouble)
+        note(given, "the graph is only approximate: %s", info->graph_trouble);
     return code;
 }
 

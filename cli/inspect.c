@@ -271,6 +271,8 @@ static void put_graph(json_writer *w, const quorum_info *info)
     json_member_count(w, "edges", info->edges);
     json_member_numbers(w, "importance", info->importance, info->experts);
     put_counts(w, "ranking", info->ranking, info->experts, 1);
+    if (info->graph_trouble)
+        json_member_text(w, "trouble", info->graph_trouble);
     json_end(w);
 }
 
@@ -308,9 +310,13 @@ static int tell(const arguments *given, const quorum_info *info)
     if (print_lengthscales(given, info) != EXIT_DONE)
         return EXIT_FAILED;
     print_variances(info);
+    if (info->graph_trouble)
+        printf("\nExpert graph: %s: %s\n", info->precision ? "only approximate" : "none",
+               info->graph_trouble);
     if (info->precision)
         return print_ranking(given, info);
-    printf("\nExpert graph: left out with so many experts (see quorum fit --help, --graph)\n");
+    if (!info->graph_trouble)
+        printf("\nExpert graph: left out with so many experts (see quorum fit --help, --graph)\n");
     return EXIT_DONE;
 }
 

@@ -206,7 +206,7 @@ typedef struct {
     /* The expert graph (docs/methods.md, "The expert graph"). */
     double lambda;            /* penalty used, absolute                              */
     size_t edges;             /* non-zero pairs of the precision matrix              */
-    const double *precision;  /* experts x experts; NULL: no graph was learned       */
+    const double *precision;  /* experts x experts; NULL: no graph was learned (graph_trouble) */
     const double *importance; /* experts                                             */
     const size_t *ranking;    /* experts: most important first                       */
     /* Calibration (docs/methods.md, "Calibration"). */
@@ -228,13 +228,16 @@ typedef struct {
                              effect, and a length-scale that stands for an infinite one     */
     const char *calibration_for; /* the prediction that calibration holds for, as in "method npae,
                                     select none, neighbours 512"; NULL: not calibrated    */
+    const char *graph_trouble;   /* why the graph that was to be learned is not there, or is only
+                                  approximate, and what to do; NULL: nothing to tell      */
 } quorum_info;
 
 QUORUM_API quorum_status quorum_inspect(const quorum_model *model, quorum_info *info);
 
 /* Learns the expert graph anew on these inputs (rows x inputs), as graph-on=test does for one
  * call, with the graph options of the fit; the model keeps it, and pointers of an earlier
- * quorum_inspect are gone.  Not while others use the model.  Options used: threads, memory. */
+ * quorum_inspect are gone.  QUORUM_E_NUMERIC where it cannot be learned; the model then has its
+ * old one.  Not while others use the model.  Options used: threads, memory. */
 QUORUM_API quorum_status quorum_learn_graph(quorum_model *model, const double *X, size_t rows,
                                             const quorum_options *options);
 

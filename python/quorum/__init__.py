@@ -1,8 +1,9 @@
 """Gaussian-process regression for data too big for one GP."""
 from ._library import lib as _lib
 from .exceptions import (ArgumentError, BoundWarning, CalibrationWarning, CancelledError,
-                         ConstantWarning, DataError, FileError, FormatError, InternalError, NoSignalWarning, NumericError,
-                         OutOfMemoryError, QuorumError, QuorumWarning)
+                         ConstantWarning, DataError, FileError, FormatError, GraphWarning,
+                         InternalError, NoSignalWarning, NumericError, OutOfMemoryError,
+                         QuorumError, QuorumWarning)
 from .functions import aggregate, demo_data, demo_function, graphical_lasso, metrics
 from .plots import plot_calibration, plot_fit, plot_graph, plot_importance
 from .regressor import QuorumRegressor
@@ -10,7 +11,8 @@ from .regressor import QuorumRegressor
 __version__ = _lib.quorum_version().decode()
 
 __all__ = ["ArgumentError", "BoundWarning", "CalibrationWarning", "CancelledError", "ConstantWarning",
-           "DataError", "FileError", "FormatError", "InternalError", "NoSignalWarning", "NumericError",
-           "OutOfMemoryError", "QuorumError", "QuorumRegressor", "QuorumWarning", "aggregate", "demo_data",
+           "DataError", "FileError", "FormatError", "GraphWarning", "InternalError", "NoSignalWarning",
+           "NumericError", "OutOfMemoryError", "QuorumError", "QuorumRegressor", "QuorumWarning",
+           "aggregate", "demo_data",
            "demo_function", "graphical_lasso", "metrics", "plot_calibration", "plot_fit",
            "plot_graph", "plot_importance"]

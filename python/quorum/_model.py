@@ -10,7 +10,7 @@ from ._library import Info, Prediction, Report, lib
 from ._options import Options
 from ._text import as_bytes, path_as_bytes
 from ._watch import Watch
-from .exceptions import check, warn_of_constants, warn_uncalibrated
+from .exceptions import check, warn_of_constants, warn_of_graph, warn_uncalibrated
 
 
 def _encode(names):
@@ -49,6 +49,11 @@ class Model:
         check(status, stacklevel=4)
         warn_of_constants(model.constant_names(),
                           "constant in the training data, and so without effect on predictions: {}",
+                          stacklevel=4)
+        info = Info()
+        check(lib.quorum_inspect(model._handle, byref(info)))
+        if info.graph_trouble:
+            warn_of_graph(info.graph_trouble.decode("utf-8", "replace"), bool(info.precision),
                           stacklevel=4)
         return model
 

@@ -61,6 +61,10 @@ class CalibrationWarning(QuorumWarning):
     """Predict: the model's calibration is for another prediction than this one."""
 
 
+class GraphWarning(QuorumWarning):
+    """Fit: the expert graph could not be learned, or only approximately."""
+
+
 # by quorum_status
 _ERRORS = {-1: ArgumentError, -2: OutOfMemoryError, -3: FileError, -4: FormatError,
            -5: DataError, -6: NumericError, -7: CancelledError, -8: InternalError}
@@ -90,3 +94,10 @@ def warn_uncalibrated(purpose, stacklevel):
                   f"observations by {purpose}; fit with calibrate=True and the parameters of the "
                   "prediction, or leave it out by calibration=\"off\"", CalibrationWarning,
                   stacklevel=stacklevel)
+
+
+def warn_of_graph(trouble, there, stacklevel):
+    """Warn that the expert graph is rough or, unless `there`, missing, and why."""
+    what = "the expert graph is only approximate" if there else \
+        "the model has no expert graph, which '*' methods and select=\"graph:A\" need"
+    warnings.warn(f"{what}: {trouble}", GraphWarning, stacklevel=stacklevel)

@@ -60,7 +60,7 @@ class QuorumRegressor(RegressorMixin, Parameters):
         The training rows, counted from 0, of each expert.
     precision_ : ndarray of shape (n_experts_, n_experts_)
         Precision matrix of the expert graph: exact zeros where there is no edge.  None where
-        no graph was learned (graph="auto" with more than 500 experts).
+        no graph was learned (graph="auto" with more than 500 experts, or a GraphWarning).
     importance_ : ndarray of shape (n_experts_,)
         Sum of the absolute weights of each expert's edges.
     ranking_ : ndarray of shape (n_experts_,)

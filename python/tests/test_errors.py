@@ -106,6 +106,17 @@ def test_a_bound_warning_names_what_is_on_its_bound():
     assert caught[0].filename == __file__
 
 
+def test_a_graph_warning_says_what_to_do():
+    X = np.linspace(0, 1, 400)[:, None]
+    model = QuorumRegressor(n_experts=20, kernel="se", theta=[0.5, 1, 1e-8], alpha=1e-14)
+    with pytest.warns(quorum.GraphWarning, match="no expert graph.*use a larger lambda") as caught:
+        model.fit(X, np.sin(3 * X[:, 0]))
+    assert caught[0].filename == __file__
+    assert model.precision_ is None
+    with pytest.raises(quorum.ArgumentError, match="could not learn it"):
+        model.set_params(method="npae*").predict(X)
+
+
 @pytest.mark.parametrize("bad, why", [("wid\0th", "NUL"), ("wid\udcffth", "surrogate")])
 def test_names_that_the_library_cannot_keep(data, fitted, tmp_path, bad, why):
     X, y = data

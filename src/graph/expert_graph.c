@@ -31,6 +31,7 @@ void expert_graph_free(expert_graph *g)
     mem_free(g->precision);
     mem_free(g->importance);
     mem_free(g->ranking);
+    mem_free(g->trouble);
     *g = (expert_graph){0};
 }
 
@@ -83,21 +84,45 @@ static quorum_status choose_lambda(size_t p, size_t count, const double *S, cons
     return QUORUM_OK;
 }
 
-static quorum_status solve(size_t p, const double *S, const graph_options *o, expert_graph *g)
+/* The relative duality gap that is asked for, since the error of Omega goes with its root; that is
+ * as good, where rounding allows no more; and that is good enough to rank by. */
+static const double GAP_WANTED = 1e-10, GAP_FINE = 1e-6, GAP_ROUGH = 1e-3;
+
+/* *gap: what is left of the gap, relative to the objective; infinite: there is no solution. */
+static quorum_status solve(size_t p, const double *S, size_t count, const graph_options *o,
+                           expert_graph *g, double *gap)
 {
+    *gap = INFINITY;
+    TRY(choose_lambda(p, count, S, o, &g->lambda));
+    TRY(progress_report(o->progress, "graph", 0.5, "lambda %.4g", g->lambda));
     if (o->graph == GRAPH_LASSO)
         return neighbourhood_lasso(p, S, g->lambda, g->precision, &g->edges);
     glasso_options settings = glasso_defaults(g->lambda);
     settings.free_diagonal = o->free_diagonal;
-    settings.tolerance = 1e-10; /* the error of Omega goes with the root of the gap */
+    settings.tolerance = GAP_WANTED;
     glasso_result result = {0};
     quorum_status status = glasso(p, S, &settings, g->precision, &result);
+    if (result.gap > 0.0)
+        *gap = result.gap / fmax(1.0, fabs(result.objective));
+    return status;
+}
+
+/* A graph is no reason to lose a fit: what the numbers do not allow is told instead. */
+static quorum_status solve_or_tell(size_t p, const double *S, size_t count, const graph_options *o,
+                                   expert_graph *g)
+{
+    double gap;
+    quorum_status status = solve(p, S, count, o, g, &gap);
     if (status != QUORUM_E_NUMERIC)
         return status;
-    /* The best point is good enough to rank by; where there is none, nobody is joined. */
-    for (size_t i = 0; !(result.gap > 0.0) && i < p * p; i++)
-        g->precision[i] = i % (p + 1) == 0 ? 1.0 : 0.0;
-    return QUORUM_OK;
+    if (gap <= GAP_FINE)
+        return QUORUM_OK;
+    if (!(gap <= GAP_ROUGH)) {
+        mem_free(g->precision);
+        g->precision = NULL;
+    }
+    g->trouble = mem_copy_text(quorum_message());
+    return g->trouble ? QUORUM_OK : failure(QUORUM_E_MEMORY, "out of memory for the graph");
 }
 
 typedef struct {
@@ -118,7 +143,7 @@ quorum_status expert_graph_rank(size_t M, expert_graph *g, const double *instead
     g->edges = 0;
     for (size_t i = 0; i < M; i++) {
         g->importance[i] = 0.0;
-        for (size_t j = 0; j < M; j++)
+        for (size_t j = 0; g->precision && j < M; j++)
             if (j != i && g->precision[i * M + j] != 0.0) {
                 g->importance[i] += fabs(g->precision[i * M + j]);
                 g->edges += j < i;
@@ -173,9 +198,7 @@ quorum_status expert_graph_learn(const committee *c, const points *Q, size_t cou
     }
     if (o->graph != GRAPH_NONE && M > 1) {
         TRY_OR_DONE(covariance_of_means(M, count, Q->n, mean, S));
-        TRY_OR_DONE(choose_lambda(M, count, S, o, &g.lambda));
-        TRY_OR_DONE(progress_report(o->progress, "graph", 0.5, "lambda %.4g", g.lambda));
-        TRY_OR_DONE(solve(M, S, o, &g));
+        TRY_OR_DONE(solve_or_tell(M, S, count, o, &g));
     }
     TRY_OR_DONE(expert_graph_rank(M, &g, M > 1 ? explained : NULL));
     TRY_OR_DONE(progress_report(o->progress, "graph", 1.0, "%zu edges", g.edges));

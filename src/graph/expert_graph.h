@@ -26,11 +26,13 @@ typedef struct {
     double *precision;  /* M x M: Omega; NULL: no graph was learned                */
     double *importance; /* M: I_i = sum_{j != i} |Omega_ij|                        */
     size_t *ranking;    /* M: most important first                                 */
+    char *trouble;      /* why there is no graph, or only a rough one; NULL: none  */
 } expert_graph;
 
 /* From the experts' means at the reference inputs Q (scaled; the number of
  * points is a multiple of QUERY_MULTIPLE, of which the first `count` are used).
- * An empty graph ranks the experts by their mean explained variance. */
+ * An empty graph ranks the experts by their mean explained variance, and so does one that the
+ * numbers do not allow: then there is no precision and trouble says why. */
 quorum_status expert_graph_learn(const committee *c, const points *Q, size_t count,
                                  const graph_options *options, expert_graph *out);
 

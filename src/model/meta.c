@@ -91,6 +91,8 @@ static void put_graph(json_writer *w, const quorum_model *m)
     for (size_t i = 0; i < m->M; i++)
         json_put_count(w, m->graph.ranking[i]);
     json_end(w);
+    if (m->graph.trouble)
+        put_member_text(w, "trouble", m->graph.trouble);
     json_end(w);
 }
 
@@ -287,6 +289,9 @@ static quorum_status apply_graph(const json_node *root, quorum_model *m)
     const json_node *graph = json_member(root, "graph");
     m->graph.lambda = number_of(graph, "lambda");
     m->graph.edges = (size_t)integer_of(graph, "edges");
+    const char *trouble = text_of(graph, "trouble");
+    if (trouble && !(m->graph.trouble = mem_copy_text(trouble)))
+        return failure(QUORUM_E_MEMORY, "out of memory for the graph");
     return apply_ranking(json_member(graph, "ranking"), m);
 }
 

@@ -149,6 +149,7 @@ quorum_status quorum_inspect(const quorum_model *m, quorum_info *info)
         .named = m->has_names,
         .options = m->options,
         .constant = m->is_constant,
+        .graph_trouble = m->graph.trouble,
         .calibration_for = m->calibration.count > 0 ? m->calibration.purpose : NULL,
     };
     return QUORUM_OK;

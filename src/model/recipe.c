@@ -40,7 +40,13 @@ quorum_status model_check_recipe(const quorum_model *m, const recipe *r)
     if (r->chosen.kind == SELECT_ONE && r->chosen.expert >= m->M)
         return failure(QUORUM_E_ARGUMENT, "select expert:%zu: the model has %zu experts",
                        r->chosen.expert + 1, m->M);
-    if (selection_is_by_rank(&r->chosen) && r->graph_on != GRAPH_ON_TEST && !m->graph.precision)
+    int by_graph = selection_is_by_rank(&r->chosen) && r->graph_on != GRAPH_ON_TEST;
+    if (by_graph && m->graph.trouble && !m->graph.precision)
+        return failure(QUORUM_E_ARGUMENT,
+                       "the model has no graph to select by, since fit could not learn it: %s; or "
+                       "use select local:K",
+                       m->graph.trouble);
+    if (by_graph && !m->graph.precision)
         return failure(QUORUM_E_ARGUMENT,
                        "the model of %zu experts has no graph to select by: fit it with graph "
                        "glasso, or use select local:K",

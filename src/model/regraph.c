@@ -28,6 +28,9 @@ quorum_status model_graph_on(const quorum_model *m, const double *X, size_t n, c
         points_scale(&Q, padded, Z, NULL, m->theta.lengthscale);
         status = expert_graph_learn(c, &Q, n, &o, g);
     }
+    if (status == QUORUM_OK && !g->precision)
+        status = failure(QUORUM_E_NUMERIC, "the graph of these inputs could not be learned: %s",
+                         g->trouble);
     points_free(&Q);
     mem_free(Z);
     return status;

@@ -136,6 +136,32 @@ def test_notes_on_noise_are_true(tmp_path):
     assert "noise alone" not in result.err
 
 
+def test_a_graph_that_cannot_be_learned_is_told(tmp_path):
+    x = np.linspace(0, 1, 400)
+    train = write_csv(tmp_path / "t.csv", np.column_stack([x, np.sin(3 * x)]), header="x,y")
+    model = tmp_path / "m.npz"
+    words = ("fit", train, "-o", model, "--experts", 20, "--theta", "0.5,1,1e-8", "--kernel", "se")
+    result = run(*words, "--lambda", "1e-14")
+    assert "the model has no expert graph" in result.err and "use a larger lambda" in result.err
+    assert "smaller --lambda" not in result.err and "expert graph: none\n" in result.out
+    assert "larger lambda" in run(*words, "--lambda", "1e-14", "--json").json()["graph_trouble"]
+    text = run("inspect", model).out
+    assert "Expert graph: none: the graphical lasso" in text and "so many experts" not in text
+    assert "larger lambda" in run("inspect", model, "--json").json()["graph"]["trouble"]
+    refused = run("graph", model, "-o", tmp_path / "g.dot", code=1)
+    assert "could not learn it" in refused.err and "larger lambda" in refused.err
+    for wanted in (["--method", "npae*"], ["--method", "rbcm", "--select", "worst:0.5"]):
+        refused = run("predict", model, train, *wanted, code=1)
+        assert refused.out == "" and "no graph to select by, since fit could not learn it" in \
+            refused.err
+    assert "graph of these inputs could not be learned" in \
+        run("predict", model, train, "--method", "rbcm*", "--graph-on", "test", code=1).err
+    assert run("predict", model, train).out.count("\n") == 401
+    for other in (["--lambda", "rel:0.1"], ["--graph", "none", "--lambda", "1e-14"]):
+        result = run(*words, *other)
+        assert "graph" not in result.err
+
+
 def test_fit_prints_a_summary(tmp_path, data):
     result = run("fit", data / "train.csv", "-o", tmp_path / "m.npz", "--experts", 4)
     lines = result.out.splitlines()
