@@ -116,18 +116,20 @@ QUORUM_API void quorum_options_set_progress(quorum_options *options, quorum_prog
 /* ---- Data from files --------------------------------------------------- */
 
 /* Training data: csv, csv.gz (any delimiter, header or none), npy or npz.
- * Options used: target, ignore, missing, header, decimal, thousands, comment; the progress callback can cancel reading, also
- * while nothing comes through a pipe.  In a team of processes (below) X and y hold
- * this process's share of the rows, which quorum_fit takes there. */
+ * Options used: target, ignore, missing, header, decimal, thousands, comment, memory; the progress
+ * callback can cancel reading, also while nothing comes through a pipe.  In a team of several
+ * processes (below) process 0 alone reads the file, and X and y are each process's share of the
+ * rows, one process after another in the rows' order; all else, `rows` too, is of the whole data
+ * and the same in every process. */
 typedef struct {
     size_t rows, inputs;
-    double *X;         /* rows x inputs, row-major                                      */
-    double *y;         /* rows                                                          */
+    double *X;         /* rows x inputs, row-major; in a team this process's rows only  */
+    double *y;         /* rows, likewise                                                */
     char **names;      /* inputs + 1 column names, the target's last; NULL: no header   */
     size_t target;     /* the target's place among the columns kept, 0 .. inputs        */
     size_t dropped;    /* rows left out by missing=drop                                 */
     int converted;     /* 1: the header is not UTF-8 and was read as Windows-1252       */
-    int decimal_comma; /* 1: decimal=auto found that numbers have decimal commas    */
+    int decimal_comma; /* 1: decimal=auto found that numbers have decimal commas        */
 } quorum_data;
 
 QUORUM_API quorum_status quorum_data_read(const char *path, const quorum_options *options,
@@ -137,7 +139,8 @@ QUORUM_API void quorum_data_free(quorum_data *data);
 /* Queries for a model, in chunks, so that a file larger than memory works.
  * Columns are matched to the model's by name where both have names, otherwise
  * by position; with_target also wants the target column (for evaluation).  The options' progress
- * callback is kept, to be asked while rows are read. */
+ * callback is kept, to be asked while rows are read.  In a team process 0 alone reads, and every
+ * process gets all rows; what was dropped or converted only process 0 knows (the others: 0). */
 typedef struct quorum_stream quorum_stream;
 typedef struct quorum_model quorum_model;
 
@@ -159,7 +162,8 @@ QUORUM_API void quorum_stream_close(quorum_stream *stream);
 /* Fits a model to X (rows x inputs) and y.  `names` holds inputs + 1 column
  * names, the target's last, all different, UTF-8 without control characters, or
  * is NULL.  *model is set only on success (status
- * >= 0) and is the caller's to free. */
+ * >= 0) and is the caller's to free.  In a team X and y are this process's share, as
+ * quorum_data_read gives it, while `rows` counts all. */
 QUORUM_API quorum_status quorum_fit(const double *X, const double *y, size_t rows, size_t inputs,
                                     const char *const *names, const quorum_options *options,
                                     quorum_model **model);
@@ -174,7 +178,7 @@ QUORUM_API void quorum_model_free(quorum_model *model);
  * loading checks every member, and first of all how much memory they would take
  * together.  quorum_load goes by the default of the option memory and cannot be
  * cancelled; the options that quorum_load_with uses are memory and the progress
- * callback. */
+ * callback.  In a team process 0 writes the file, and every process reads it. */
 QUORUM_API quorum_status quorum_save(const quorum_model *model, const char *path);
 QUORUM_API quorum_status quorum_load(const char *path, quorum_model **model);
 QUORUM_API quorum_status quorum_load_with(const char *path, const quorum_options *options,
@@ -268,7 +272,8 @@ typedef struct {
 
 /* Predicts at X (rows x inputs).  Options used: method, select, space,
  * neighbours, interval, latent, mean-only, calibration, threads, memory, graph-on.  Safe to
- * call from many threads on one model.  `report` may be NULL.  Of no rows it says whether the
+ * call from many threads on one model; in a team by all processes at once, each with all queries,
+ * and each gets all results.  `report` may be NULL.  Of no rows it says whether the
  * model can predict with these options, and whether that is calibrated. */
 QUORUM_API quorum_status quorum_predict(const quorum_model *model, const double *X, size_t rows,
                                         const quorum_options *options, const quorum_prediction *out,
@@ -278,7 +283,8 @@ QUORUM_API quorum_status quorum_predict(const quorum_model *model, const double 
  * noise is on the diagonal unless latent=true, and the diagonal is the square of the std
  * that quorum_predict gives (but for select local:auto, which asks all it may here), calibrated
  * where that is.  Options used: method, select,
- * neighbours, latent, calibration, graph-on, threads, memory. */
+ * neighbours, latent, calibration, graph-on, threads, memory.  Refused in a team of several
+ * processes. */
 QUORUM_API quorum_status quorum_predict_joint(const quorum_model *model, const double *X,
                                               size_t rows, const quorum_options *options,
                                               double *mean, double *covariance);
@@ -353,9 +359,11 @@ QUORUM_API void quorum_demo_data(size_t n, double low, double high, double noise
 
 /* ---- Several processes ---------------------------------------------------- */
 
-/* The command quorum-mpi does one job with many processes: all call the same functions
- * with the same arguments, process 0 alone reads data and writes files, and results are
- * those of one process, bit for bit.  In libquorum the team is always one process. */
+/* The command quorum-mpi does one job with many processes: all call the same functions in the
+ * same order with the same arguments, but for training data, of which each has its share of the
+ * rows (quorum_data).  Process 0 alone reads data and writes files; models are read by all.
+ * Results are in every process, and are those of one process, bit for bit.  In libquorum the
+ * team is always one process, whose share is everything. */
 QUORUM_API int quorum_team_rank(void); /* 0 .. size - 1 */
 QUORUM_API int quorum_team_size(void);
 
@@ -364,7 +372,8 @@ QUORUM_API int quorum_team_size(void);
 QUORUM_API quorum_status quorum_team_start(int *argc, char ***argv);
 QUORUM_API int quorum_team_finish(int code);
 
-/* The status of the first process that failed, with its message, or else this one's. */
+/* Called by all: the status of the lowest process that failed, with its message, or else this
+ * one's. */
 QUORUM_API quorum_status quorum_team_agree(quorum_status status);
 
 /* What one process has spent since the start. */
