@@ -116,8 +116,9 @@ QUORUM_API void quorum_options_set_progress(quorum_options *options, quorum_prog
 /* ---- Data from files --------------------------------------------------- */
 
 /* Training data: csv, csv.gz (any delimiter, header or none), npy or npz.
- * Options used: target, ignore, missing, header, decimal, thousands, comment, memory; the progress
- * callback can cancel reading, also while nothing comes through a pipe.  In a team of several
+ * Options used: target, ignore, missing, header, decimal, thousands, comment; a table whose
+ * reading takes more than the option memory is QUORUM_E_MEMORY.  The progress callback can cancel
+ * reading, also while nothing comes through a pipe.  In a team of several
  * processes (below) process 0 alone reads the file, and X and y are each process's share of the
  * rows, one process after another in the rows' order; all else, `rows` too, is of the whole data
  * and the same in every process. */
@@ -149,7 +150,8 @@ QUORUM_API quorum_status quorum_stream_open(const char *path, const quorum_model
                                             quorum_stream **stream);
 
 /* Reads up to max_rows rows: X (max_rows x inputs), y (max_rows, or NULL
- * without target).  *rows is 0 at the end of the file. */
+ * without target).  *rows is 0 at the end of the file.  A chunk that takes more than a quarter of
+ * the option memory is QUORUM_E_MEMORY. */
 QUORUM_API quorum_status quorum_stream_next(quorum_stream *stream, size_t max_rows, double *X,
                                             double *y, size_t *rows);
 QUORUM_API size_t quorum_stream_dropped(const quorum_stream *stream);

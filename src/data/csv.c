@@ -64,11 +64,14 @@ static quorum_status check_for_zero_bytes(const reader *r, const csv *c, size_t 
         r->label, line);
 }
 
+/* The window may take a quarter of the memory, but then its old half is there too. */
 static quorum_status grow_window(const reader *r, csv *c)
 {
-    if (c->capacity >= MAX_RECORD)
-        return failure(QUORUM_E_FORMAT, "%s: line %zu: longer than %d MB; is a quote left open?",
-                       r->label, c->line, MAX_RECORD >> 20);
+    size_t most = r->memory / 8 < MAX_RECORD ? (size_t)(r->memory / 8) : MAX_RECORD;
+    if (c->capacity >= most)
+        return failure(QUORUM_E_FORMAT, "%s: line %zu: longer than %zu MB; is a quote left open?%s",
+                       r->label, c->line, c->capacity >> 20,
+                       most < MAX_RECORD ? "  If not, give more with --memory" : "");
     char *larger = mem_grow(c->window, c->end, 2 * c->capacity, 1);
     if (!larger)
         return fail_memory(r);

@@ -189,5 +189,6 @@ quorum_status npy_table_open(reader *r)
     TRY(check_size(r, &t->header, (size_t)about.st_size));
     TRY(take_shape(r, t));
     TRY(allocate_block(r, t));
+    r->rows = t->rows;
     return names_number(&r->names, t->columns, 0);
 }

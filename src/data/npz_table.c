@@ -43,8 +43,22 @@ static void npz_table_close(void *state)
     mem_free(t);
 }
 
+/* An npz is read whole, column-major arrays through a second copy: both must fit beside what is
+ * there already. */
+static quorum_status check_memory(reader *r, const char *name, size_t rows, size_t columns)
+{
+    double bytes = (double)rows * (double)columns * sizeof(double);
+    r->held += bytes;
+    if (r->held + bytes <= r->memory)
+        return QUORUM_OK;
+    return failure(QUORUM_E_MEMORY,
+                   "%s: array %s is %zu x %zu, for which memory (%.0f MB) is not enough; give more "
+                   "with --memory, or an npy file, which is not read whole",
+                   r->label, name, rows, columns, r->memory / (1 << 20));
+}
+
 /* An array of one or two dimensions as rows x columns. */
-static quorum_status get_matrix(npz_reader *npz, const reader *r, const char *name, size_t *rows,
+static quorum_status get_matrix(npz_reader *npz, reader *r, const char *name, size_t *rows,
                                 size_t *columns, double **data)
 {
     int ndim;
@@ -52,13 +66,15 @@ static quorum_status get_matrix(npz_reader *npz, const reader *r, const char *na
     TRY(npz_get_ndim(npz, name, &ndim));
     if (ndim == 0)
         return failure(QUORUM_E_DATA, "%s: array %s is a single number, not rows", r->label, name);
+    TRY(npz_get_shape(npz, name, ndim, shape));
+    TRY(check_memory(r, name, shape[0], shape[1]));
     TRY(npz_get_doubles(npz, name, ndim, shape, data));
     *rows = shape[0];
     *columns = shape[1];
     return QUORUM_OK;
 }
 
-static quorum_status load_inputs_and_target(npz_reader *npz, const reader *r, npz_table *t)
+static quorum_status load_inputs_and_target(npz_reader *npz, reader *r, npz_table *t)
 {
     size_t rows = 0, columns = 0;
     TRY(get_matrix(npz, r, "X", &t->rows, &t->inputs, &t->X));
@@ -71,7 +87,7 @@ static quorum_status load_inputs_and_target(npz_reader *npz, const reader *r, np
     return QUORUM_OK;
 }
 
-static quorum_status load_only_array(npz_reader *npz, const reader *r, npz_table *t)
+static quorum_status load_only_array(npz_reader *npz, reader *r, npz_table *t)
 {
     char name[256] = "";
     size_t count = npz_count_arrays(npz, name, sizeof name);
@@ -99,6 +115,7 @@ quorum_status npz_table_open(reader *r)
     else
         TRY_OR_DONE(load_only_array(npz, r, t));
     TRY_OR_DONE(table_check_width(r, t->inputs));
+    r->rows = t->rows;
     status = names_number(&r->names, t->inputs + (t->y != NULL), t->y != NULL);
 done:
     npz_close(npz);

@@ -5,6 +5,7 @@
 #include "data/table.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +53,7 @@ quorum_status reader_open(const char *path, const reader_options *options, reade
     r->decimal = chosen.decimal;
     r->thousands = chosen.thousands;
     r->comment = chosen.comment;
+    r->memory = chosen.memory > 0.0 ? chosen.memory : INFINITY;
     r->asked = chosen.asked;
     TRY_OR_DONE(open_format(r, chosen.header));
     TRY_OR_DONE(select_all(r));
@@ -115,6 +117,16 @@ void reader_advise_comment(const reader *r, char out[100])
 const char *reader_path(const reader *r)
 {
     return r->label;
+}
+
+size_t reader_rows(const reader *r)
+{
+    return r->rows;
+}
+
+double reader_held(const reader *r)
+{
+    return r->held;
 }
 
 size_t reader_dropped(const reader *r)

@@ -24,6 +24,7 @@ typedef struct {
                                 that is certain (data/cell.h)                             */
     char thousands;          /* between groups of digits (data/notation.h); 0: none       */
     char comment;            /* lines of csv that begin with it are passed over; 0: none  */
+    double memory;           /* bytes that the reader itself may hold; 0: as many as it takes */
     progress asked;          /* hears how far reading is, and can cancel it                  */
 } reader_options;
 
@@ -59,7 +60,9 @@ quorum_status reader_select(reader *r, const size_t *columns, size_t count);
  * and what to do. */
 quorum_status reader_next(reader *r, size_t max_rows, double *out, size_t *rows);
 
-size_t reader_dropped(const reader *r);          /* rows skipped so far by MISSING_DROP    */
+size_t reader_rows(const reader *r);    /* as the file says, dropped ones too; 0: it does not say */
+double reader_held(const reader *r);    /* bytes of the file's rows that the reader holds     */
+size_t reader_dropped(const reader *r); /* rows skipped so far by MISSING_DROP    */
 const char *reader_why_dropped(const reader *r); /* what was wrong with the first of them  */
 void reader_close(reader *r);                    /* accepts NULL */
 

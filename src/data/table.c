@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { MAX_COLUMNS = 1 << 20 };
+enum { MAX_COLUMNS = 1 << 20, COLUMN_BYTES = 100 /* its cell, its name and its places */ };
 
 quorum_status table_check_width(const reader *r, size_t columns)
 {
@@ -14,6 +14,11 @@ quorum_status table_check_width(const reader *r, size_t columns)
     if (columns > MAX_COLUMNS)
         return failure(QUORUM_E_FORMAT, "%s: has %zu columns; more than %d are not read", r->label,
                        columns, MAX_COLUMNS);
+    if ((double)columns * COLUMN_BYTES > r->memory)
+        return failure(QUORUM_E_MEMORY,
+                       "%s: has %zu columns, for which memory (%.0f MB) is not enough; give more "
+                       "with --memory",
+                       r->label, columns, r->memory / (1 << 20));
     return QUORUM_OK;
 }
 

@@ -23,10 +23,13 @@ struct reader {
     char thousands, comment; /* 0: none                 */
     int decimal_comma;       /* found by DECIMAL_AUTO   */
     size_t hash_line;        /* the first one, when it begins with # and that is no comment */
+    double memory;           /* bytes that may be held  */
     progress asked;
     column_names names; /* one for every column    */
     size_t *selected;   /* n_selected columns      */
     size_t n_selected;
+    size_t rows; /* that the file says it has, or 0 */
+    double held; /* bytes of them in memory */
     size_t dropped;
     char *why_dropped; /* what was wrong with the first of them; NULL: none, or no memory */
     const file_format *format;

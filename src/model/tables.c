@@ -17,13 +17,16 @@ static reader_options how_to_read(const quorum_options *options, reading_purpose
                           .purpose = purpose,
                           .decimal = (decimal_mode)s->decimal,
                           .thousands = options_thousands(s),
-                          .comment = options_comment(s)};
+                          .comment = options_comment(s),
+                          .memory = options_memory(s)};
     if (options)
         how.asked = *options_progress(options);
     return how;
 }
 
 /* ---- Training data ---- */
+
+enum { FIRST_ROOM = 4096 }; /* rows, where a file does not say how many it has */
 
 /* Marks the columns named in a comma-separated list. */
 static quorum_status mark_columns(const reader *r, const char *list, char *marked)
@@ -145,36 +148,76 @@ static quorum_status fail_without_rows(const reader *r)
                    reader_path(r), reader_dropped(r), reader_why_dropped(r));
 }
 
-/* All rows into *table (rows x width), growing by doubling. */
-static quorum_status read_rows(reader *r, size_t width, double **table, size_t *rows)
+/* ---- Room for rows, within the memory option ---- */
+
+static quorum_status fail_memory(const char *path, size_t rows, size_t width, double memory)
 {
-    size_t room = 4096, got = 0;
+    return failure(QUORUM_E_MEMORY,
+                   "%s: reading more than %zu rows of %zu columns takes more than memory, which is "
+                   "%.0f MB; give more with --memory, or fewer rows or columns",
+                   path, rows, width, memory / (1 << 20));
+}
+
+/* How many rows there is room for next: twice as many, or as many as memory allows while the old
+ * ones are still there; 0: not a tenth more. */
+static size_t next_room(size_t room, size_t width, double memory)
+{
+    double bytes = (double)width * sizeof(double), most = memory / bytes - (double)room;
+    if (most < 1.1 * (double)room)
+        return 0;
+    return most < 2.0 * (double)room ? (size_t)most : 2 * room;
+}
+
+/* All of them where the file says how many. */
+static size_t first_room(const reader *r, size_t width, double memory)
+{
+    size_t rows = reader_rows(r) > 0 ? reader_rows(r) + 1 : FIRST_ROOM; /* + 1: sees the end */
+    double most = memory / ((double)width * sizeof(double));
+    return most < (double)rows ? (size_t)most : rows;
+}
+
+static quorum_status grow_rows(const reader *r, size_t width, double memory, double **table,
+                               size_t *room)
+{
+    size_t more = next_room(*room, width, memory);
+    if (more == 0)
+        return fail_memory(reader_path(r), *room, width, memory);
+    double *larger = mem_grow(*table, *room * width, more * width, sizeof *larger);
+    if (!larger)
+        return failure(QUORUM_E_MEMORY, "out of memory for more than %zu rows of %s", *room,
+                       reader_path(r));
+    *table = larger;
+    *room = more;
+    return QUORUM_OK;
+}
+
+/* All rows into *table (rows x width).  `memory` is what there is for them. */
+static quorum_status read_rows(reader *r, size_t width, double memory, double **table, size_t *rows)
+{
+    size_t room = first_room(r, width, memory), got = 0;
     *rows = 0;
+    if (room == 0)
+        return fail_memory(reader_path(r), room, width, memory);
     if (!NEW_ARRAY(*table, room * width))
         return failure(QUORUM_E_MEMORY, "out of memory for reading %s", reader_path(r));
     do {
-        if (*rows == room) {
-            double *more = mem_grow(*table, room * width, 2 * room * width, sizeof **table);
-            if (!more)
-                return failure(QUORUM_E_MEMORY, "out of memory for more than %zu rows of %s", room,
-                               reader_path(r));
-            *table = more;
-            room *= 2;
-        }
+        if (*rows == room)
+            TRY(grow_rows(r, width, memory, table, &room));
         TRY(reader_next(r, room - *rows, *table + *rows * width, &got));
         *rows += got;
     } while (got > 0);
     return *rows > 0 ? QUORUM_OK : fail_without_rows(r);
 }
 
-static quorum_status split_table(const double *table, size_t rows, quorum_data *d)
+/* The targets out of the table, whose inputs then move together: X takes its place. */
+static quorum_status split_table(double *table, size_t rows, quorum_data *d)
 {
     size_t D = d->inputs;
-    if (!NEW_ARRAY(d->X, rows * D) || !NEW_ARRAY(d->y, rows))
+    if (!NEW_ARRAY(d->y, rows))
         return failure(QUORUM_E_MEMORY, "out of memory for %zu rows", rows);
     for (size_t i = 0; i < rows; i++) {
-        memcpy(d->X + i * D, table + i * (D + 1), D * sizeof *table);
         d->y[i] = table[i * (D + 1) + D];
+        memmove(table + i * D, table + i * (D + 1), D * sizeof *table);
     }
     return QUORUM_OK;
 }
@@ -206,14 +249,10 @@ done:
     return status;
 }
 
-static quorum_status read_alone(reader *r, quorum_data *d)
+static quorum_status read_alone(reader *r, double memory, quorum_data *d)
 {
-    double *table = NULL;
-    quorum_status status = read_rows(r, d->inputs + 1, &table, &d->rows);
-    if (status == QUORUM_OK)
-        status = split_table(table, d->rows, d);
-    mem_free(table);
-    return status;
+    quorum_status status = read_rows(r, d->inputs + 1, memory - reader_held(r), &d->X, &d->rows);
+    return status == QUORUM_OK ? split_table(d->X, d->rows, d) : status;
 }
 
 /* ---- The same by a team: rank 0 reads, and deals blocks of rows to the ranks in turn; when all
@@ -227,6 +266,7 @@ typedef struct {
     double *mine;       /* room x width: blocks dealt to this rank   */
     size_t count, room; /* rows                                      */
     size_t *out_bytes, *in_bytes;
+    double memory; /* bytes that there are for all this */
 } dealing;
 
 static void dealing_free(dealing *t)
@@ -237,10 +277,10 @@ static void dealing_free(dealing *t)
     mem_free(t->in_bytes);
 }
 
-static quorum_status dealing_new(size_t width, dealing *t)
+static quorum_status dealing_new(size_t width, double memory, dealing *t)
 {
     size_t ranks = (size_t)team_size();
-    *t = (dealing){.width = width};
+    *t = (dealing){.width = width, .memory = memory};
     NEW_ARRAY(t->block, DEAL * width);
     NEW_ARRAY(t->out_bytes, ranks);
     NEW_ARRAY(t->in_bytes, ranks);
@@ -261,11 +301,14 @@ static quorum_status read_block(reader *r, const dealing *t, size_t *rows)
     return QUORUM_OK;
 }
 
+/* At most two copies at once, here and in settle_rows. */
 static quorum_status make_room(dealing *t)
 {
+    size_t room = t->room == 0 ? DEAL : next_room(t->room, t->width, t->memory);
     if (t->count + DEAL <= t->room)
         return QUORUM_OK;
-    size_t room = 2 * t->room + DEAL;
+    if (room < t->room + DEAL)
+        return fail_memory("a process's share", t->count, t->width, t->memory);
     double *more = mem_grow(t->mine, t->count * t->width, room * t->width, sizeof *more);
     if (!more)
         return failure(QUORUM_E_MEMORY, "out of memory for more than %zu rows", t->count);
@@ -333,36 +376,55 @@ static const double *put_dealt(const dealing *t, team_slice held, int r, const d
     return came;
 }
 
-static quorum_status settle_rows(dealing *t, quorum_data *d)
+static void count_exchange(dealing *t, size_t rows, team_slice held)
 {
-    size_t bytes = t->width * sizeof *t->mine, width = t->width;
-    team_slice held = my_slice(d->rows, ROWS_STEP);
-    double *came;
+    size_t bytes = t->width * sizeof *t->mine;
     for (int k = 0; k < team_size(); k++) {
-        team_slice theirs = slice_of(d->rows, ROWS_STEP, k, team_size());
+        team_slice theirs = slice_of(rows, ROWS_STEP, k, team_size());
         t->out_bytes[k] = dealt_between(theirs, team_rank()) * bytes;
         t->in_bytes[k] = dealt_between(held, k) * bytes;
     }
-    NEW_ARRAY(came, held.count * width);
+}
+
+/* Room for what comes, beside what was dealt. */
+static quorum_status room_to_settle(const dealing *t, size_t rows, double **came)
+{
+    double bytes = (double)(t->room + rows) * (double)t->width * sizeof **came;
+    if (bytes > t->memory)
+        return fail_memory("a process's share", rows, t->width, t->memory);
+    return NEW_ARRAY(*came, rows * t->width)
+               ? QUORUM_OK
+               : failure(QUORUM_E_MEMORY, "out of memory for %zu rows", rows);
+}
+
+static quorum_status settle_rows(dealing *t, quorum_data *d)
+{
+    quorum_status status;
+    team_slice held = my_slice(d->rows, ROWS_STEP);
+    double *came = NULL;
+    count_exchange(t, d->rows, held);
+    TRY_OR_DONE(team_agree(room_to_settle(t, held.count, &came)));
+    team_exchange(t->mine, t->out_bytes, came, t->in_bytes);
+    mem_free(t->mine);
+    t->mine = NULL;
     NEW_ARRAY(d->X, held.count * d->inputs);
     NEW_ARRAY(d->y, held.count);
-    quorum_status status = team_agree(
-        came && d->X && d->y ? QUORUM_OK
-                             : failure(QUORUM_E_MEMORY, "out of memory for %zu rows", held.count));
-    if (status == QUORUM_OK) {
-        team_exchange(t->mine, t->out_bytes, came, t->in_bytes);
-        const double *next = came;
-        for (int r = 0; r < team_size(); r++)
-            next = put_dealt(t, held, r, next, d);
-    }
+    TRY_OR_DONE(team_agree(
+        d->X && d->y ? QUORUM_OK
+                     : failure(QUORUM_E_MEMORY, "out of memory for %zu rows", held.count)));
+    const double *next = came;
+    for (int r = 0; r < team_size(); r++)
+        next = put_dealt(t, held, r, next, d);
+done:
     mem_free(came);
     return status;
 }
 
-static quorum_status read_together(reader *r, quorum_data *d)
+static quorum_status read_together(reader *r, double memory, quorum_data *d)
 {
     dealing t;
-    quorum_status status = team_agree(dealing_new(d->inputs + 1, &t));
+    double held = r ? reader_held(r) : 0.0;
+    quorum_status status = team_agree(dealing_new(d->inputs + 1, memory - held, &t));
     if (status == QUORUM_OK)
         status = deal_rows(r, &t, &d->rows);
     if (status == QUORUM_OK)
@@ -411,14 +473,15 @@ static quorum_status send_columns(quorum_data *d)
 static quorum_status read_data(const char *path, const quorum_options *options, quorum_data *d)
 {
     reader *r = NULL;
+    double memory = options_memory(options_values(options));
     quorum_status status =
         team_agree(team_rank() == 0 ? open_data(path, options, d, &r) : QUORUM_OK);
     if (status == QUORUM_OK && team_size() > 1) {
         status = send_columns(d);
         if (status == QUORUM_OK)
-            status = read_together(r, d);
+            status = read_together(r, memory, d);
     } else if (status == QUORUM_OK) {
-        status = read_alone(r, d);
+        status = read_alone(r, memory, d);
     }
     if (r) {
         d->dropped = reader_dropped(r);
@@ -464,11 +527,15 @@ void quorum_data_free(quorum_data *d)
 
 /* ---- Query streams ---- */
 
+/* Of the memory, what a chunk may take: who reads all rows by doubling holds four times that. */
+static const double CHUNK_SHARE = 0.25;
+
 struct quorum_stream {
     reader *reader;       /* of rank 0; NULL on the others */
     size_t inputs, width; /* selected columns: inputs, or inputs + 1 */
     double *rows;         /* room x width */
     size_t room;
+    double memory; /* the option's bytes */
 };
 
 /* The column of the model's name i in the sorted list of all columns. */
@@ -560,6 +627,7 @@ quorum_status quorum_stream_open(const char *path, const quorum_model *m, int wi
     if (NEW_ZEROED(s, 1)) {
         s->inputs = m->D;
         s->width = m->D + (with_target != 0);
+        s->memory = options_memory(options_values(options));
         if (team_rank() == 0)
             status = open_reader(path, m, options, s);
     } else {
@@ -592,6 +660,12 @@ quorum_status quorum_stream_next(quorum_stream *s, size_t max_rows, double *X, d
     if (!s || !X || !rows || (s->width > s->inputs && !y))
         return failure(QUORUM_E_ARGUMENT,
                        "quorum_stream_next: stream, X, y and rows must not be NULL");
+    if ((double)max_rows * (double)s->width * sizeof *X > CHUNK_SHARE * s->memory)
+        return failure(
+            QUORUM_E_MEMORY,
+            "%zu rows of %zu columns at once take more than memory, which is %.0f MB, has "
+            "for them; give more with --memory",
+            max_rows, s->width, s->memory / (1 << 20));
     if (s->width == s->inputs)
         return next_rows(s, max_rows, X, rows);
     if (max_rows > s->room) {

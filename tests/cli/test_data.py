@@ -3,6 +3,7 @@ import gzip
 import io
 import signal
 import subprocess
+import sys
 import time
 import zipfile
 
@@ -514,6 +515,78 @@ def test_queries_with_missing_cells(tmp_path, data):
     result = run("predict", data / "model.npz", path, "--missing", "drop")
     assert len(result.out.splitlines()) == 3
     assert "1 row with missing cells left out" in result.err
+
+
+# ---- Memory -----------------------------------------------------------------------------------------------
+
+def peak_of_fit(path, tmp_path, *more, code=1):
+    """Standard error and peak memory (MB) of a fit."""
+    script = ("import resource, subprocess, sys; r = subprocess.run(sys.argv[1:]); "
+              "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024); sys.exit(r.returncode)")
+    done = subprocess.run([sys.executable, "-c", script, QUORUM, "fit", str(path), "-o", str(tmp_path / "m.npz"), "-q",
+                           *map(str, more)], capture_output=True, text=True, timeout=300)
+    assert done.returncode == code, done.stderr
+    return done.stderr, int(done.stdout)
+
+
+def tables_of_a_million_cells(tmp_path, scale=3):
+    """What reads as 24 MB, in every format; csv does not say how many rows it has."""
+    rows = np.random.default_rng(0).integers(0, 9, (100_000 * scale, 10)).astype(float)
+    text = "\n".join(",".join(str(int(v)) for v in row) for row in rows) + "\n"
+    (tmp_path / "t.csv").write_text(text)
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(text.encode()))
+    np.save(tmp_path / "t.npy", rows.astype("i1"))
+    np.savez_compressed(tmp_path / "t.npz", X=rows[:, :-1].astype("i1"), y=rows[:, -1])
+    return ["t.csv", "t.csv.gz", "t.npy", "t.npz"]
+
+
+def test_a_table_larger_than_memory_is_refused_while_it_is_read(tmp_path):
+    small = tmp_path / "small.csv"
+    small.write_text("1,2,3\n4,5\n")
+    base = peak_of_fit(small, tmp_path)[1]
+    for name in tables_of_a_million_cells(tmp_path):
+        message, peak = peak_of_fit(tmp_path / name, tmp_path, "--memory", "16M")
+        assert name in message and "--memory" in message and "memory" in message and "16 MB" in message
+        assert peak < base + 18, name
+
+
+def test_a_table_that_memory_has_room_for_is_read_within_it(tmp_path):
+    rows = make_rows(30_000)
+    path = write_csv(tmp_path / "t.csv", rows)
+    result = run("fit", path, "-o", tmp_path / "m.npz", "--memory", "10M", "--theta", "1,1,0.1", "--graph", "none",
+                 "--expert-size", 100, "--threads", 1, "--json")
+    assert result.json()["rows"] == 30_000
+
+
+def compressed(path, pieces):
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        for piece in pieces:
+            file.write(piece)
+
+
+@pytest.mark.parametrize("piece, says", [
+    (b"1" * 1_000_000, "longer than"),                # a line of one cell
+    (b"1," * 500_000, "longer than"),                 # a line of many cells
+    (b'"\n1' * 250_000, "longer than"),              # an open quote
+    (b"1,2,3\n" * 150_000, "more than memory"),      # rows
+], ids=["cell", "line", "quote", "rows"])
+def test_a_small_file_that_unpacks_to_much(tmp_path, piece, says):
+    path = tmp_path / "t.csv.gz"
+    first = b'"a,b\n' if piece[:1] == b'"' else b""
+    body = [first] + [piece.replace(b'"', b"x")] * 200
+    compressed(path, body)
+    assert path.stat().st_size < 3_000_000
+    message, peak = peak_of_fit(path, tmp_path, "--memory", "20M")
+    assert says in message
+    assert peak < 100
+
+
+def test_queries_that_are_needed_at_once(tmp_path, data):
+    path = tmp_path / "q.csv"
+    path.write_text("a,b\n" + "1,2\n" * 400_000)
+    result = run("predict", data / "model.npz", path, "--method", "npae*", "--graph-on", "test", "--memory", "10M",
+                 code=1)
+    assert "at once take more than memory, which is 10 MB" in result.err
 
 
 # ---- Model files ------------------------------------------------------------------------------------------

@@ -130,3 +130,12 @@ def test_factors_are_divided(tmp_path):
     assert two.out == four.out == serial(*words[:-1], "-q").out
     assert max(peak_memory(four)) < min(peak_memory(two)) - 9
     assert len(peak_memory(four)) == 4
+
+
+def test_reading_a_table_stays_within_each_ranks_memory(tmp_path):
+    """24 MB: too much for 10 MB on one rank and on two."""
+    path = tmp_path / "t.csv"
+    path.write_text("1,2,3,4,5,6,7,8,9,0\n" * 300_000)
+    words = ["fit", path, "-o", tmp_path / "m.npz", "--memory", "10M"]
+    assert "t.csv: reading more than" in serial(*words, code=1).err
+    assert "a process's share: reading more than" in team(2, *words, code=1).err
