@@ -206,13 +206,17 @@ static void describe_bad_cell(const reader *r, csv *c, size_t place, cell_kind k
     mem_free(is_text);
 }
 
-/* Lines that begin with # and spoil the table are comments, as a rule. */
-static void advise_comment(const reader *r, const csv *c, cell_kind kind, char *out)
+/* Lines that begin with # and spoil the table are comments, as a rule; text in the first row was
+ * said to be no header. */
+static void advise_more(const reader *r, const csv *c, cell_kind kind, char *out)
 {
     size_t used = strlen(out);
+    const char *stop = used > 0 && out[used - 1] == '?' ? "" : ".";
     if (r->hash_line || (c->window[c->begin] == '#' && kind != CELL_MISSING))
-        snprintf(out + used, SENTENCE - used, ".  " COMMENT_ADVICE,
+        snprintf(out + used, SENTENCE - used, "%s  " COMMENT_ADVICE, stop,
                  r->hash_line ? r->hash_line : c->line);
+    else if (kind == CELL_TEXT && c->line == c->first_line)
+        snprintf(out + used, SENTENCE - used, "%s  If that is a header, give --header yes", stop);
 }
 
 /* A row that cannot be used, because of the cell at `place` of the selected ones, or of its
@@ -225,7 +229,7 @@ static quorum_status refuse_row(reader *r, csv *c, size_t place, cell_kind kind)
             describe_columns(r, c, record_columns(c), sentence);
         else
             describe_bad_cell(r, c, place, kind, sentence);
-        advise_comment(r, c, kind, sentence);
+        advise_more(r, c, kind, sentence);
     }
     if (r->missing == MISSING_ERROR || kind == CELL_OTHER_NOTATION) /* that is not missing */
         return failure(QUORUM_E_DATA, "%s: %s", r->label, sentence);
@@ -277,6 +281,11 @@ static int is_utf16(const char *text, size_t n)
     return n >= 4 && !text[0] == !text[2] && !text[1] == !text[3] && !text[0] != !text[1];
 }
 
+static int is_utf32(const char *text, size_t n)
+{
+    return n >= 4 && (memcmp(text, "\xFF\xFE\0\0", 4) == 0 || memcmp(text, "\0\0\xFE\xFF", 4) == 0);
+}
+
 static quorum_status check_encoding(const reader *r, csv *c)
 {
     const char *text = c->window;
@@ -286,6 +295,11 @@ static quorum_status check_encoding(const reader *r, csv *c)
             "%s: npy and npz data are read from a plain file only, not compressed and not "
             "through a pipe",
             r->label);
+    if (is_utf32(text, c->end))
+        return failure(QUORUM_E_FORMAT,
+                       "%s: is UTF-32 text; save it as UTF-8, or convert it: iconv -f UTF-32 -t "
+                       "UTF-8 OLD.csv > NEW.csv",
+                       r->label);
     if (is_utf16(text, c->end))
         return failure(QUORUM_E_FORMAT,
                        "%s: is UTF-16 text; save it as UTF-8, or convert it: iconv -f UTF-16 -t "

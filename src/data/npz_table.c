@@ -99,6 +99,15 @@ static quorum_status load_only_array(npz_reader *npz, reader *r, npz_table *t)
     return get_matrix(npz, r, name, &t->rows, &t->inputs, &t->X);
 }
 
+/* A model has arrays X and y too, which are standardised and in another order. */
+static quorum_status refuse_model(const npz_reader *npz, const reader *r)
+{
+    if (!npz_has(npz, "meta.json") || !npz_has(npz, "log_lengthscale"))
+        return QUORUM_OK;
+    return failure(QUORUM_E_DATA, "%s: is a model, not a table; give the data that are meant",
+                   r->label);
+}
+
 quorum_status npz_table_open(reader *r)
 {
     static const file_format format = {npz_next, npz_table_close};
@@ -110,6 +119,7 @@ quorum_status npz_table_open(reader *r)
     r->state = t; /* from here on reader_close frees it */
     r->format = &format;
     TRY_OR_DONE(npz_open(r->path, &npz));
+    TRY_OR_DONE(refuse_model(npz, r));
     if (npz_has(npz, "X") && npz_has(npz, "y"))
         TRY_OR_DONE(load_inputs_and_target(npz, r, t));
     else

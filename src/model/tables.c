@@ -54,8 +54,8 @@ static quorum_status fail_without_inputs(const reader *r, size_t target)
     reader_advise_comment(r, comment);
     return failure(QUORUM_E_DATA,
                    "%s has no input column beside the target %.200s: is the delimiter (comma, "
-                   "semicolon, tab or blanks) or the target right%s",
-                   reader_path(r), reader_name(r, target), comment[0] ? comment : "?");
+                   "semicolon, tab or blanks) or the target right?%s",
+                   reader_path(r), reader_name(r, target), comment[0] ? comment + 1 : "");
 }
 
 /* Input columns in file order, then the target. */
