@@ -31,6 +31,8 @@ quorum_status model_graph_on(const quorum_model *m, const double *X, size_t n, c
     if (status == QUORUM_OK && !g->precision)
         status = failure(QUORUM_E_NUMERIC, "the graph of these inputs could not be learned: %s",
                          g->trouble);
+    if (status < 0)
+        expert_graph_free(g);
     points_free(&Q);
     mem_free(Z);
     return status;
@@ -49,10 +51,7 @@ quorum_status quorum_learn_graph(quorum_model *m, const double *X, size_t rows,
     quorum_status status =
         model_graph_on(m, X, rows, options_values(options), options_progress(options), &fresh);
     progress_watch_end(&watch);
-    if (status < 0) {
-        expert_graph_free(&fresh);
-        return status;
-    }
+    TRY(status);
     expert_graph_free(&m->graph);
     m->graph = fresh;
     return status;

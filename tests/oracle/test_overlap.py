@@ -289,7 +289,7 @@ def test_hostile_files_are_refused(fitted, tmp_path):
         ("does not span", dict(extra_offset=late)),
         ("extra_offset is not ascending", dict(extra_offset=down)),
         ("does not span", dict(extra_offset=short)),
-        ("altered: extra_offset\n", dict(extra_offset=ends[:-1])),
+        ("extra_offset has size", dict(extra_offset=ends[:-1])),
         ("extra_offset", dict(extra_offset=None)),
         ("extra", dict(extra=None)),
         ("reads versions 1 to 2: use a newer quorum", dict(meta={"format_version": 3})),
