@@ -9,7 +9,7 @@
  * every S is also written as raw doubles, DIRECTORY/<kind>_<p>.bin. */
 #include "base/parallel.h"
 #include "base/random.h"
-#include "graph/covariance.h"
+#include "graph/graph_covariance.h"
 #include "graph/glasso.h"
 #include "linalg/blas.h"
 

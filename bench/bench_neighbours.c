@@ -7,7 +7,7 @@
  * kind.  "share" is the part of the points that the tree looks at for m = 64. */
 #include "base/parallel.h"
 #include "base/random.h"
-#include "experts/neighbour_methods.h"
+#include "near/neighbour_methods.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "base/random.h"
-#include "graph/covariance.h"
+#include "graph/graph_covariance.h"
 #include "graph/glasso.h"
 #include "linalg/blas.h"
 

@@ -2,8 +2,8 @@
 #include "suite.h"
 
 #include "base/memory.h"
-#include "experts/neighbour_methods.h"
-#include "experts/partition.h"
+#include "near/neighbour_methods.h"
+#include "partition/partition.h"
 
 #include <math.h>
 #include <string.h>

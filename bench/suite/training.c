@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "base/scratch.h"
-#include "experts/train.h"
+#include "train/train.h"
 
 #include <math.h>
 

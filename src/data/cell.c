@@ -1,7 +1,7 @@
 #include "data/cell.h"
 
 #include "base/plain.h"
-#include "data/number.h"
+#include "base/number.h"
 #include "data/text.h"
 #include "io/utf8.h"
 

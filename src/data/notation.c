@@ -1,7 +1,7 @@
 #include "data/notation.h"
 
 #include "base/plain.h"
-#include "data/number.h"
+#include "base/number.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Rows of an npy file, block by block, so that it may be larger than memory. */
 #include "base/memory.h"
-#include "data/npy.h"
+#include "archive/npy.h"
 #include "data/table.h"
 #include "io/again.h"
 

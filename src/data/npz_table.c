@@ -1,6 +1,6 @@
 /* Rows of an npz: the columns of X followed by y, or those of its only array. */
 #include "base/memory.h"
-#include "data/npz_list.h"
+#include "archive/npz_list.h"
 #include "data/table.h"
 
 #include <string.h>

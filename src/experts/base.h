@@ -2,7 +2,7 @@
 #ifndef QRM_EXPERTS_BASE_H
 #define QRM_EXPERTS_BASE_H
 
-#include "experts/parts.h"
+#include "rows/parts.h"
 
 #include <stdint.h>
 

@@ -3,7 +3,7 @@
 #define QRM_EXPERTS_COMMITTEE_H
 
 #include "base/progress.h"
-#include "experts/parts.h"
+#include "rows/parts.h"
 
 /* Factors are kept when they fit into the budget; otherwise they are made anew,
  * group by group, for every block of queries.  The results are the same. */

@@ -1,8 +1,8 @@
 #include "experts/overlap.h"
 
 #include "base/memory.h"
-#include "experts/neighbours.h"
-#include "experts/ranked.h"
+#include "near/neighbours.h"
+#include "near/ranked.h"
 #include "team/team.h"
 
 #include <math.h>

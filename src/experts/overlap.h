@@ -5,7 +5,7 @@
 #define QRM_EXPERTS_OVERLAP_H
 
 #include "base/status.h"
-#include "experts/parts.h"
+#include "rows/parts.h"
 
 /* Rows that experts hold beyond their own: expert e's are row[offset[e]] ..
  * row[offset[e+1]-1], columns of the disjoint parts, ascending. */

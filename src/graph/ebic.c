@@ -1,7 +1,7 @@
 #include "graph/glasso.h"
 
 #include "base/memory.h"
-#include "graph/covariance.h"
+#include "graph/graph_covariance.h"
 
 #include <math.h>
 

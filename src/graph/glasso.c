@@ -2,7 +2,7 @@
 
 #include "base/memory.h"
 #include "graph/component.h"
-#include "graph/covariance.h"
+#include "graph/graph_covariance.h"
 #include "graph/screening.h"
 
 #include <math.h>

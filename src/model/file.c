@@ -2,7 +2,7 @@
 #include "model/model.h"
 
 #include "base/memory.h"
-#include "data/npz.h"
+#include "archive/npz.h"
 #include "model/file_sizes.h"
 #include "model/meta.h"
 #include "team/team.h"

@@ -2,7 +2,7 @@
 #ifndef QRM_MODEL_FILE_SIZES_H
 #define QRM_MODEL_FILE_SIZES_H
 
-#include "data/npz.h"
+#include "archive/npz.h"
 
 typedef struct {
     size_t n, D, M;

@@ -2,7 +2,7 @@
 #ifndef QRM_MODEL_META_H
 #define QRM_MODEL_META_H
 
-#include "data/json.h"
+#include "archive/json.h"
 #include "model/model.h"
 
 /* Version 2 has extra rows of the experts, which a reader of version 1 would overlook;

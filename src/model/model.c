@@ -1,7 +1,7 @@
 #include "model/model.h"
 
 #include "base/memory.h"
-#include "experts/train.h"
+#include "train/train.h"
 #include "linalg/blas.h"
 
 #include <math.h>

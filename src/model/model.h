@@ -4,11 +4,11 @@
 
 #include "base/scratch.h"
 #include "experts/committee.h"
-#include "experts/near_rows.h"
+#include "near/scattered_search.h"
 #include "experts/overlap.h"
-#include "experts/rows.h"
+#include "rows/rows.h"
 #include "graph/expert_graph.h"
-#include "model/options.h"
+#include "options/options.h"
 
 #include <stdint.h>
 
@@ -22,7 +22,7 @@ typedef struct {
     int space, graph_on;
 } recipe;
 
-/* What was learned from held-out rows (calibrate.c); count 0: nothing. */
+/* What was learned from held-out rows (calibration.c); count 0: nothing. */
 typedef struct {
     size_t count;
     double *ratio; /* count: |y - mean| / std, ascending                          */
@@ -50,7 +50,7 @@ struct quorum_model {
     char *held, *shared;      /* M: 1 where this rank has them; where all have  */
     extra_rows extra;         /* rows that experts hold beyond their own        */
     double *x_mean, *x_scale; /* D                                    */
-    char *constant;           /* D: 1 where an input does not vary (constants.c) */
+    char *constant;           /* D: 1 where an input does not vary (inputs.c) */
     double y_mean, y_scale;
     double *log_theta; /* D + 2: log l_1 .. log l_D, log s_f^2, log s^2, as in the file */
     hyper theta;       /* their exponentials                                            */
@@ -129,7 +129,7 @@ void rows_home_free(rows_home *h);
 /* Scaled reference inputs, padded to QUERY_MULTIPLE; free with points_free. */
 quorum_status model_reference_points(const quorum_model *m, points *out);
 
-/* ---- constants.c: inputs that do not vary in the training data ---- */
+/* ---- inputs.c: inputs that do not vary in the training data ---- */
 
 /* A constant input is 0 in the model's rows and in every query, and its length-scale the longest
  * that a file can hold: it takes no part in any distance. */
@@ -138,20 +138,17 @@ extern const double LOG_LONGEST; /* log of that length-scale */
 size_t model_varying(const quorum_model *m); /* inputs that are not constant */
 quorum_status model_check_varying(const quorum_model *m);
 
+/* Fails when an input is not finite. */
+quorum_status model_check_queries(const quorum_model *m, const double *X, size_t n);
+
 /* Z = X (n x D, in their units) standardised. */
 void model_standardise(const quorum_model *m, size_t n, const double *X, double *Z);
 
 /* Queries in which a constant input has another value than in the training data. */
 size_t model_count_off_constants(const quorum_model *m, const double *X, size_t n);
 
-/* ---- bounds.c ---- */
+/* ---- calibration.c ---- */
 
-/* QUORUM_AT_BOUND with a sentence that names all hyperparameters on a bound, or QUORUM_OK. */
-quorum_status model_say_bounds(const quorum_model *m);
-
-/* ---- calibrate.c ---- */
-
-quorum_status model_calibrate(quorum_model *m, const quorum_options *options);
 void calibration_free(calibration *c);
 
 /* Keeps in c->how, select and purpose which prediction of m these settings are. */
@@ -207,11 +204,6 @@ quorum_status model_near_holdings(const quorum_model *m, const settings *s,
 quorum_status model_base_committee(const quorum_model *m, const size_t *experts, size_t count,
                                    size_t base_expert, const settings *s, const progress *p,
                                    const committee **out);
-
-/* ---- predict.c ---- */
-
-/* Fails when an input is not finite. */
-quorum_status model_check_queries(const quorum_model *m, const double *X, size_t n);
 
 /* ---- regraph.c ---- */
 

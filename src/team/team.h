@@ -1,7 +1,7 @@
 /* Who works on what when several processes do one job.
  *
  * All ranks run the same program and take the same decisions; of the training rows each has a
- * share (experts/rows.h).  A heavy loop is cut into items, each item has one owner, and what
+ * share (rows/rows.h).  A heavy loop is cut into items, each item has one owner, and what
  * the owners found is shared: then all have all, and sums taken in index order have the same
  * bits for any number of ranks.
  *

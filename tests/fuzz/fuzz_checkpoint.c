@@ -2,7 +2,7 @@
  * it has been closed and opened. */
 #include "fuzz.h"
 
-#include "experts/checkpoint.h"
+#include "train/checkpoint.h"
 
 #include <stdio.h>
 #include <string.h>

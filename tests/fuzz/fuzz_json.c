@@ -2,7 +2,7 @@
  * written in the same bytes. */
 #include "fuzz.h"
 
-#include "data/json.h"
+#include "archive/json.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #include "fuzz.h"
 
 #include "base/memory.h"
-#include "data/npz.h"
-#include "data/npz_list.h"
+#include "archive/npz.h"
+#include "archive/npz_list.h"
 
 #include <stdlib.h>
 #include <string.h>

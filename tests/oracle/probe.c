@@ -6,14 +6,14 @@
  * their raw results to OUT.npz.  C matrices are column-major with one column a
  * point, which is NumPy's row-major with one row a point: X (n x D) and gamma
  * (b x m) need no transposing on either side. */
-#include "aggregate/joint.h"
+#include "predict/joint.h"
 #include "aggregate/npae.h"
 #include "aggregate/rule.h"
 #include "base/memory.h"
 #include "base/random.h"
-#include "data/npz.h"
-#include "experts/partition.h"
-#include "experts/train.h"
+#include "archive/npz.h"
+#include "partition/partition.h"
+#include "train/train.h"
 #include "gp/covariance.h"
 #include "graph/expert_graph.h"
 #include "linalg/normal.h"

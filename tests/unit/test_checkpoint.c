@@ -1,7 +1,7 @@
 /* experts/checkpoint: what was evaluated is not evaluated again. */
 #include "support.h"
 
-#include "experts/checkpoint.h"
+#include "train/checkpoint.h"
 
 #include <unistd.h>
 

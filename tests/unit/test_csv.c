@@ -1,7 +1,7 @@
 /* Reading csv and npy files: number parsing, dialects, and every complaint. */
 #include "base/memory.h"
 #include "base/random.h"
-#include "data/number.h"
+#include "base/number.h"
 #include "data/reader.h"
 
 #include <dirent.h>

@@ -1,8 +1,8 @@
 #include "experts/base.h"
 #include "experts/committee.h"
-#include "experts/partition.h"
-#include "experts/select_nth.h"
-#include "experts/train.h"
+#include "partition/partition.h"
+#include "near/select_nth.h"
+#include "train/train.h"
 #include "support.h"
 
 /* ---- Partitions ---- */

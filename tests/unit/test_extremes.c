@@ -1,6 +1,6 @@
 /* Numbers at the ends of what a double can hold: queries far away are the prior, and data of any
  * magnitude give the same predictions as ordinary ones, or a sentence; nothing else. */
-#include "data/scaling.h"
+#include "rows/scaling.h"
 #include "gp/kernel.h"
 #include "gp/points.h"
 #include "model/model.h"

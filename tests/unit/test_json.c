@@ -1,5 +1,5 @@
 /* JSON there and back, and the UTF-8 under it: odd texts and numbers, full sinks, no memory. */
-#include "data/json.h"
+#include "archive/json.h"
 
 #include "base/text_buffer.h"
 #include "io/plain_text.h"

@@ -2,9 +2,9 @@
  * Turkish, where I is not a large i.  The locales are made here, by localedef. */
 #include "base/plain.h"
 #include "base/text_buffer.h"
-#include "data/json.h"
+#include "archive/json.h"
 #include "data/reader.h"
-#include "model/options.h"
+#include "options/options.h"
 #include "support.h"
 
 #include <locale.h>

@@ -1,4 +1,5 @@
-#include "data/npz.h"
+#include "archive/npz.h"
+#include "fit/theta.h"
 #include "model/file_sizes.h"
 #include "model/meta.h"
 #include "support.h"

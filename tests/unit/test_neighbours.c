@@ -1,7 +1,7 @@
 #include "base/parallel.h"
-#include "experts/distances.h"
-#include "experts/neighbour_methods.h"
-#include "experts/ranked.h"
+#include "near/distances.h"
+#include "near/neighbour_methods.h"
+#include "near/ranked.h"
 #include "support.h"
 
 static const size_t INPUTS[] = {1, 2, 3, 8, 21, 40, 100};

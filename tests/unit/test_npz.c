@@ -1,9 +1,9 @@
 /* npz files: writing, reading, and files that are damaged in every way. */
 #include "base/memory.h"
-#include "data/npz.h"
-#include "data/npz_list.h"
+#include "archive/npz.h"
+#include "archive/npz_list.h"
 #include "data/reader.h"
-#include "data/zip.h"
+#include "archive/zip.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
  *
  * This program has a malloc of its own in front of the C library's, which libraries that it loads
  * use too.  The sanitizers have their own: the tests are skipped there. */
-#include "experts/train.h"
+#include "train/train.h"
 #include "support.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "model/options.h"
+#include "options/options.h"
 #include "support.h"
 
 static void the_table_is_complete(void **state)

@@ -1,7 +1,7 @@
 #include "experts/base.h"
-#include "experts/distances.h"
+#include "near/distances.h"
 #include "experts/overlap.h"
-#include "experts/ranked.h"
+#include "near/ranked.h"
 #include "model/model.h"
 #include "support.h"
 

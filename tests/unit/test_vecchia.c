@@ -1,7 +1,7 @@
-#include "experts/conditional.h"
-#include "experts/train.h"
-#include "experts/vecchia.h"
-#include "model/contender.h"
+#include "gp/conditional.h"
+#include "train/train.h"
+#include "train/vecchia.h"
+#include "train/contender.h"
 #include "model/model.h"
 #include "support.h"
 

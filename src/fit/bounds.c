@@ -1,0 +1,46 @@
+/* Which hyperparameters ended on a bound of their range: the sentence of QUORUM_AT_BOUND. */
+#include "fit/theta.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { LIST_SIZE = 360 };
+
+/* "a, b, c", or "a, b, ..." when there is no room for more. */
+static void append_item(char list[LIST_SIZE], const char *name, const char *what)
+{
+    size_t used = strlen(list);
+    const char *comma = used ? ", " : "";
+    if (used + strlen(name) + strlen(what) + 8 < LIST_SIZE)
+        snprintf(list + used, LIST_SIZE - used, "%s%s%s", comma, name, what);
+    else if (used < 3 || strcmp(list + used - 3, "...") != 0)
+        snprintf(list + used, LIST_SIZE - used, "%s...", comma);
+}
+
+static void append_bound(const quorum_model *m, size_t i, char list[LIST_SIZE])
+{
+    const char *low = m->at_bound[i] < 0 ? " (lower)" : " (upper)";
+    if (i < m->D)
+        append_item(list, m->names[i], " (length-scale, lower)");
+    else
+        append_item(list, i == m->D ? "signal variance" : "noise variance", low);
+}
+
+quorum_status model_say_bounds(const quorum_model *m)
+{
+    char flat[LIST_SIZE] = "", other[LIST_SIZE] = "";
+    for (size_t i = 0; i < m->D + 2; i++) {
+        if (i < m->D && m->at_bound[i] > 0)
+            append_item(flat, m->names[i], "");
+        else if (m->at_bound[i])
+            append_bound(m, i, other);
+    }
+    if (!flat[0] && !other[0])
+        return QUORUM_OK;
+    return failure(QUORUM_AT_BOUND, "%s%s%s%s%s",
+                   flat[0] ? "length-scales on their upper bound (the target hardly changes with "
+                             "these inputs): "
+                           : "",
+                   flat, flat[0] && other[0] ? "; " : "",
+                   other[0] ? "on a bound of the range: " : "", other);
+}

@@ -1,0 +1,259 @@
+/* Calibration: how wide intervals have to be in truth.
+ *
+ * Some training rows are taken out of their experts, predicted from the others with
+ * the model's own hyperparameters, and compared with what they were.  This is done in
+ * rounds of few rows, so that the rows that are left are as dense as a query will find
+ * them.  The ratios |y - mean| / std, sorted, are kept; model/calibration.c uses them. */
+#include "fit/calibrate.h"
+
+#include "base/memory.h"
+#include "base/random.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_HELD_OUT = 5000, /* rows                        */
+    SHARE_HELD_OUT = 2,   /* one row in so many          */
+    SHARE_OF_ROUND = 100, /* of all rows, in one round   */
+    LEAST_HELD_OUT = 20,  /* fewer say nothing           */
+    STREAM_CALIBRATE = 8  /* random stream: see rng_seed */
+};
+
+/* ---- A model without the rows that are held out ---- */
+
+/* round[i] = 1, 2, .. for the rows to take out in the first round, the second, ..; 0: never.
+ * Every expert keeps one row at least. */
+static quorum_status choose_rows(const quorum_model *m, unsigned char *round, size_t *count)
+{
+    size_t wanted = m->n / SHARE_HELD_OUT, *rows = NULL, *left = NULL;
+    size_t together = m->n / SHARE_OF_ROUND > 1 ? m->n / SHARE_OF_ROUND : 1;
+    quorum_status status = QUORUM_OK;
+    wanted = wanted > MOST_HELD_OUT ? MOST_HELD_OUT : wanted;
+    if (!NEW_ARRAY(rows, m->n) || !NEW_ARRAY(left, m->M)) {
+        status = failure(QUORUM_E_MEMORY, "out of memory for calibrating on %zu rows", wanted);
+        goto done;
+    }
+    for (size_t i = 0; i < m->n; i++)
+        rows[i] = i;
+    for (size_t e = 0; e < m->M; e++)
+        left[e] = m->offset[e + 1] - m->offset[e];
+    parts all = model_parts(m);
+    rng r = rng_seed(m->seed, STREAM_CALIBRATE);
+    rng_shuffle(&r, rows, m->n);
+    *count = 0;
+    for (size_t i = 0; i < m->n && *count < wanted; i++) {
+        size_t e = part_of_row(&all, rows[i]);
+        if (left[e] < 2)
+            continue;
+        left[e]--;
+        round[rows[i]] = (unsigned char)(1 + (*count)++ / together);
+    }
+    if (*count < LEAST_HELD_OUT)
+        status = failure(QUORUM_E_DATA,
+                         "calibrate can hold out %zu of %zu rows, and needs %d: leave it off",
+                         *count, m->n, LEAST_HELD_OUT);
+done:
+    mem_free(rows);
+    mem_free(left);
+    return status;
+}
+
+/* Copies of the arrays that prediction looks at; the rest stays empty. */
+static quorum_status copy_settings(const quorum_model *m, quorum_model *to)
+{
+    size_t D = m->D;
+    NEW_ARRAY(to->x_mean, D);
+    NEW_ARRAY(to->x_scale, D);
+    NEW_ARRAY(to->constant, D);
+    NEW_ARRAY(to->theta.lengthscale, D);
+    NEW_ARRAY(to->graph.ranking, m->M);
+    NEW_ZEROED(to->names, D + 1);
+    if (!to->x_mean || !to->x_scale || !to->constant || !to->theta.lengthscale ||
+        !to->graph.ranking || !to->names)
+        return failure(QUORUM_E_MEMORY, "out of memory for calibrating");
+    memcpy(to->x_mean, m->x_mean, D * sizeof *m->x_mean);
+    memcpy(to->x_scale, m->x_scale, D * sizeof *m->x_scale);
+    memcpy(to->constant, m->constant, D);
+    memcpy(to->theta.lengthscale, m->theta.lengthscale, D * sizeof *m->x_mean);
+    memcpy(to->graph.ranking, m->graph.ranking, m->M * sizeof *m->graph.ranking);
+    to->graph_how = m->graph_how;
+    to->y_mean = m->y_mean;
+    to->y_scale = m->y_scale;
+    to->seed = m->seed;
+    return QUORUM_OK;
+}
+
+/* Selection by rank wants a graph to be there; the ranking says all about it. */
+static quorum_status copy_graph(const quorum_model *m, quorum_model *to)
+{
+    size_t pairs = m->M * m->M;
+    if (!m->graph.precision)
+        return QUORUM_OK;
+    if (!NEW_ARRAY(to->graph.precision, pairs))
+        return failure(QUORUM_E_MEMORY, "out of memory for calibrating");
+    memcpy(to->graph.precision, m->graph.precision, pairs * sizeof *m->graph.precision);
+    return QUORUM_OK;
+}
+
+/* The rows that are not held out, still sorted by expert: nobody holds the others. */
+static quorum_status copy_rows(const quorum_model *m, const char *held, quorum_model *to)
+{
+    size_t D = m->D, at = 0;
+    if (!NEW_ARRAY(to->X, to->n * D) || !NEW_ARRAY(to->y, to->n) ||
+        !NEW_ARRAY(to->offset, m->M + 1))
+        return failure(QUORUM_E_MEMORY, "out of memory for calibrating");
+    to->offset[0] = 0;
+    for (size_t e = 0; e < m->M; e++) {
+        for (size_t i = m->offset[e]; i < m->offset[e + 1]; i++) {
+            if (held[i])
+                continue;
+            memcpy(to->X + at * D, m->X + i * D, D * sizeof *m->X);
+            to->y[at++] = m->y[i];
+        }
+        to->offset[e + 1] = at;
+    }
+    parts own = model_parts(m);
+    return extra_rows_without(&own, &m->extra, held, &to->extra);
+}
+
+static quorum_status without_rows(const quorum_model *m, const char *held, size_t count,
+                                  quorum_model **out)
+{
+    quorum_model *to = model_new();
+    if (!to)
+        return failure(QUORUM_E_MEMORY, "out of memory for calibrating");
+    to->D = m->D;
+    to->M = m->M;
+    to->n = m->n - count;
+    to->theta = m->theta;
+    to->spread = m->spread;
+    to->theta.lengthscale = NULL;
+    quorum_status status = copy_settings(m, to);
+    if (status == QUORUM_OK)
+        status = copy_graph(m, to);
+    if (status == QUORUM_OK)
+        status = copy_rows(m, held, to);
+    if (status < 0)
+        quorum_model_free(to);
+    else
+        *out = to;
+    return status;
+}
+
+/* ---- Ratios ---- */
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* A training value again, which rounding must not take beyond the largest number. */
+static double in_units(double mean, double scale, double z)
+{
+    return fmax(-DBL_MAX, fmin(DBL_MAX, mean + scale * z));
+}
+
+/* Predicts the held-out rows, in the target's units, and adds their ratios. */
+static quorum_status find_ratios(const quorum_model *m, const quorum_model *reduced,
+                                 const char *held, size_t count, const quorum_options *options,
+                                 calibration *c)
+{
+    size_t D = m->D, at = 0;
+    double *X = NULL, *y = NULL, *mean = NULL, *std = NULL;
+    quorum_status status = QUORUM_OK;
+    if (!NEW_ARRAY(X, count * D) || !NEW_ARRAY(y, count) || !NEW_ARRAY(mean, count) ||
+        !NEW_ARRAY(std, count)) {
+        status = failure(QUORUM_E_MEMORY, "out of memory for calibrating on %zu rows", count);
+        goto done;
+    }
+    for (size_t i = 0; i < m->n; i++) {
+        if (!held[i])
+            continue;
+        for (size_t d = 0; d < D; d++)
+            X[at * D + d] = in_units(m->x_mean[d], m->x_scale[d], m->X[i * D + d]);
+        y[at++] = in_units(m->y_mean, m->y_scale, m->y[i]);
+    }
+    quorum_prediction out = {.mean = mean, .std = std};
+    TRY_OR_DONE(quorum_predict(reduced, X, count, options, &out, NULL));
+    for (size_t i = 0; i < count; i++)
+        c->ratio[c->count++] = fabs(y[i] - mean[i]) / std[i];
+done:
+    mem_free(X);
+    mem_free(y);
+    mem_free(mean);
+    mem_free(std);
+    return status;
+}
+
+/* Takes out the rows of one round and predicts them; *count: how many. */
+static quorum_status one_round(const quorum_model *m, const unsigned char *round, int which,
+                               const quorum_options *options, size_t *count, calibration *c)
+{
+    quorum_model *reduced = NULL;
+    char *held;
+    quorum_status status = QUORUM_OK;
+    if (!NEW_ARRAY(held, m->n))
+        return failure(QUORUM_E_MEMORY, "out of memory for calibrating");
+    *count = 0;
+    for (size_t i = 0; i < m->n; i++)
+        *count += (size_t)(held[i] = round[i] == which);
+    if (*count > 0) {
+        TRY_OR_DONE(without_rows(m, held, *count, &reduced));
+        TRY_OR_DONE(find_ratios(m, reduced, held, *count, options, c));
+    }
+done:
+    mem_free(held);
+    quorum_model_free(reduced);
+    return status;
+}
+
+static void summarise(calibration *c)
+{
+    double sum = 0.0;
+    qsort(c->ratio, c->count, sizeof *c->ratio, ascending);
+    for (size_t i = 0; i < c->count; i++)
+        sum += c->ratio[i] * c->ratio[i];
+    c->scale = sqrt(sum / (double)c->count);
+}
+
+/* Rows are compared with what was observed, noise and all, whatever is to be predicted later. */
+static quorum_options of_observations(const quorum_options *options)
+{
+    quorum_options o = *options;
+    o.values.latent = o.values.mean_only = 0;
+    return o;
+}
+
+quorum_status model_calibrate(quorum_model *m, const quorum_options *options)
+{
+    const quorum_options how = of_observations(options);
+    calibration c = {0};
+    unsigned char *round = NULL;
+    size_t count = 0, taken = 1;
+    quorum_status status = QUORUM_OK;
+    TRY_OR_DONE(calibration_is_for(&c, m, options_values(options)));
+    TRY_OR_DONE(model_check_recipe(m, &c.how));
+    if (!NEW_ZEROED(round, m->n)) {
+        status = failure(QUORUM_E_MEMORY, "out of memory for calibrating");
+        goto done;
+    }
+    TRY_OR_DONE(choose_rows(m, round, &count));
+    if (!NEW_ARRAY(c.ratio, count)) {
+        status = failure(QUORUM_E_MEMORY, "out of memory for calibrating on %zu rows", count);
+        goto done;
+    }
+    for (int which = 1; taken > 0; which++)
+        TRY_OR_DONE(one_round(m, round, which, &how, &taken, &c));
+    summarise(&c);
+done:
+    mem_free(round);
+    if (status < 0)
+        calibration_free(&c);
+    else
+        m->calibration = c;
+    return status;
+}

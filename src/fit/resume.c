@@ -1,0 +1,88 @@
+/* Which fit a checkpoint belongs to: the one with the same rows and options, by the same
+ * version on the same kind of processor. */
+#include "fit/theta.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* h <- (h xor word) * odd number, rotated: every bit of every word counts. */
+static uint64_t mix(uint64_t h, uint64_t word)
+{
+    h = (h ^ word) * 0x9e3779b97f4a7c15u;
+    return h << 29 | h >> 35;
+}
+
+static uint64_t mix_numbers(uint64_t h, const double *numbers, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint64_t word;
+        memcpy(&word, &numbers[i], sizeof word);
+        h = mix(h, word);
+    }
+    return h;
+}
+
+static uint64_t mix_text(uint64_t h, const char *text)
+{
+    do
+        h = mix(h, (unsigned char)*text);
+    while (*text++);
+    return h;
+}
+
+/* Options that change what is learned, not how fast. */
+static uint64_t options_mark(const quorum_options *options)
+{
+    static const char *const apart[] = {"threads", "memory", "checkpoint"};
+    uint64_t h = 1;
+    for (int i = 0; i < quorum_option_count(); i++) {
+        const quorum_option_info *o = quorum_option_at(i);
+        int counts = strstr(o->used_by, "fit") && !options_serve_calibration(o->name);
+        for (size_t k = 0; k < sizeof apart / sizeof *apart; k++)
+            counts = counts && strcmp(o->name, apart[k]) != 0;
+        if (counts)
+            h = mix_text(mix_text(h, o->name), quorum_options_get(options, o->name));
+    }
+    return h;
+}
+
+/* The numbers of all ranks, one rank after another. */
+typedef struct {
+    uint64_t h;
+    const double *numbers;
+    size_t count;
+} marking;
+
+static void mix_own(void *context)
+{
+    marking *k = context;
+    k->h = mix_numbers(k->h, k->numbers, k->count);
+}
+
+static uint64_t data_mark(const training_rows *rows)
+{
+    size_t count = held_rows(rows).count;
+    marking k = {.h = 1, .numbers = rows->X, .count = count * rows->D};
+    team_in_turn(&k.h, sizeof k.h, mix_own, &k);
+    k.numbers = rows->y;
+    k.count = count;
+    team_in_turn(&k.h, sizeof k.h, mix_own, &k);
+    return k.h;
+}
+
+quorum_status open_checkpoint(const quorum_model *m, const training_rows *rows,
+                              const quorum_options *options, checkpoint **out)
+{
+    const char *path = options_values(options)->checkpoint;
+    char fit[512];
+    *out = NULL;
+    if (path[0] == '\0')
+        return QUORUM_OK;
+    uint64_t data = data_mark(rows);
+    snprintf(fit, sizeof fit,
+             "version: %s\nBLAS kernels: %.64s\ndata: %zu rows, %zu inputs, %016" PRIx64
+             "\noptions: %016" PRIx64 "\n",
+             quorum_version(), quorum_blas_kernel(), m->n, m->D, data, options_mark(options));
+    return checkpoint_open(path, fit, m->D + 2, out);
+}

@@ -1,0 +1,35 @@
+/* How the hyperparameters, and the kernel, are found. */
+#ifndef QRM_FIT_THETA_H
+#define QRM_FIT_THETA_H
+
+#include "train/train.h"
+#include "model/model.h"
+
+/* Standardised rows as they were given, before they are split among experts. */
+typedef sliced_rows training_rows;
+
+/* What can be learned before the rows are split: the kernel, and theta unless
+ * train=parts; then, with metric=learned, a first theta for the metric.  *result says
+ * what the last search found; its evaluations are those of all. */
+quorum_status theta_before_partition(quorum_model *m, const settings *s, const progress *p,
+                                     const training_rows *rows, checkpoint *c,
+                                     training_result *result);
+
+/* The rest: theta from the experts' own rows (train=parts), or the likelihood of a
+ * theta that was given.  QUORUM_NO_SIGNAL when that is not surely more than noise. */
+quorum_status theta_after_partition(quorum_model *m, const settings *s, const progress *p,
+                                    checkpoint *c, training_result *result);
+
+/* ---- bounds.c ---- */
+
+/* QUORUM_AT_BOUND with a sentence that names all hyperparameters on a bound, or QUORUM_OK. */
+quorum_status model_say_bounds(const quorum_model *m);
+
+/* ---- resume.c ---- */
+
+/* The option checkpoint, opened for this fit; NULL where there is none.  Searches for theta
+ * take it, or NULL. */
+quorum_status open_checkpoint(const quorum_model *m, const training_rows *rows,
+                              const quorum_options *options, checkpoint **out);
+
+#endif

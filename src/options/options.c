@@ -1,0 +1,701 @@
+#include "options/options.h"
+
+#include "base/memory.h"
+#include "base/plain.h"
+#include "data/notation.h"
+#include "linalg/blas.h"
+#include "team/team.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- The table ---- */
+
+typedef enum { COUNT, REAL, BYTES, CHOICE, TEXT, FLAG } option_type;
+
+typedef struct {
+    const char *name;
+    option_type type;
+    size_t field; /* offset in settings */
+    const char *default_value, *choices;
+    double min, max;
+    const char *placeholder, *used_by, *help;
+    quorum_status (*check)(const char *text); /* of a TEXT, or NULL */
+} option;
+
+#define FIELD(name) offsetof(settings, name)
+
+static char kernel_choices[256], partition_choices[256];
+
+static quorum_status check_method(const char *text);
+static quorum_status check_select(const char *text);
+static quorum_status check_lambda(const char *text);
+static quorum_status check_neighbours(const char *text);
+static quorum_status check_spread(const char *text);
+static quorum_status check_thousands(const char *text);
+static quorum_status check_comment(const char *text);
+
+static const option table[] = {
+    {"target", TEXT, FIELD(target), "-1", NULL, 0, 0, "COL", "fit",
+     "Target column, by name or number; negative numbers count from the end (-1: the last).", NULL},
+    {"ignore", TEXT, FIELD(ignore), "", NULL, 0, 0, "COLS", "fit",
+     "Columns to leave out, by name or number, separated by commas.", NULL},
+    {"header", CHOICE, FIELD(header), "auto", "auto|yes|no", 0, 0, NULL, "fit predict evaluate",
+     "Whether a csv file starts with column names; auto: when its first row is not all numbers.",
+     NULL},
+    {"missing", CHOICE, FIELD(missing), "error", "error|drop", 0, 0, NULL, "fit predict evaluate",
+     "Rows with a missing or unusable cell: stop with an error, or drop and count them.", NULL},
+
+    {"decimal", CHOICE, FIELD(decimal), "auto", "auto|point|comma", 0, 0, NULL,
+     "fit predict evaluate",
+     "Decimal mark of a csv file's numbers.  auto: what the first number with one shows; where it "
+     "shows neither, as in 236,300, that is an error.",
+     NULL},
+    {"thousands", TEXT, FIELD(thousands), "none", NULL, 0, 0, "MARK", "fit predict evaluate",
+     "Mark between groups of three digits in a csv file: comma, point, space, apostrophe or "
+     "underscore, or the character itself; none: digits are not grouped.",
+     check_thousands},
+    {"comment", TEXT, FIELD(comment), "none", NULL, 0, 0, "CHAR", "fit predict evaluate",
+     "Lines of a csv file that begin with this character are passed over, as in '#'; none: there "
+     "are no such lines.",
+     check_comment},
+
+    {"experts", COUNT, FIELD(experts), "auto", NULL, 1, 1e8, "M", "fit",
+     "Number of experts; 1 is the exact GP.  auto: as many as expert-size asks for.", NULL},
+    {"expert-size", COUNT, FIELD(expert_size), "500", NULL, 1, 1e6, "m", "fit",
+     "Rows an expert should have when experts is auto.  Training time grows with its square, "
+     "memory with its square, accuracy slowly.",
+     NULL},
+    {"partition", CHOICE, FIELD(partition), "kmeans", partition_choices, 0, 0, NULL, "fit",
+     "How rows are split among experts: kmeans makes compact parts, kdtree boxes of equal size, "
+     "random equal samples of everything.",
+     NULL},
+    {"min-size", COUNT, FIELD(min_size), "auto", NULL, 1, 1e8, "N", "fit",
+     "Smaller parts are merged with their nearest.  auto: a tenth of the mean size.", NULL},
+    {"max-size", COUNT, FIELD(max_size), "auto", NULL, 1, 1e8, "N", "fit",
+     "Larger parts are split.  auto: twice the mean size.", NULL},
+    {"overlap", REAL, FIELD(overlap), "0", NULL, 0, 1e6, "F", "fit",
+     "Near rows of other parts that each expert also holds, as a share of its own: 1 doubles every "
+     "expert.  More accurate with npae, which takes shared rows into account, at (1 + F)^2 times "
+     "the time and memory; the other rules count shared rows more than once.",
+     NULL},
+
+    {"kernel", CHOICE, FIELD(kernel), "auto", kernel_choices, 0, 0, NULL, "fit",
+     "Covariance function, with one length-scale per input; auto: the one that predicts left-out "
+     "training rows best (se when theta is given).",
+     NULL},
+    {"theta", TEXT, FIELD(theta), "", NULL, 0, 0, "L1,..,LD,SF2,S2", "fit",
+     "Fixed hyperparameters in standardised units: the inputs' length-scales (or one for all), "
+     "signal variance, noise variance.  Skips training.",
+     NULL},
+    {"train", CHOICE, FIELD(train), "neighbours", "neighbours|parts|random|subset", 0, 0, NULL,
+     "fit",
+     "What hyperparameters are trained on: small blocks of rows, each given its nearest earlier "
+     "rows; the experts' own parts, as in the paper; random parts of expert-size rows; or one "
+     "random subset.",
+     NULL},
+    {"train-rows", COUNT, FIELD(train_rows), "20000", NULL, 1, 1e9, "N", "fit",
+     "Rows that train=neighbours looks at, out of all; their neighbours come on top.", NULL},
+    {"metric", CHOICE, FIELD(metric), "learned", "learned|input", 0, 0, NULL, "fit",
+     "Distances by which rows are split among experts: of inputs divided by their length-scales, "
+     "or of standardised inputs as they are.",
+     NULL},
+    {"train-experts", COUNT, FIELD(train_experts), "auto", NULL, 1, 1e8, "N", "fit",
+     "With train=parts, experts, drawn at random, that hyperparameters are trained on; with "
+     "train=random, the number of random parts.  auto: all, or 100 when there are more.",
+     NULL},
+    {"restarts", COUNT, FIELD(restarts), "0", NULL, 0, 4, "N", "fit",
+     "Further starting points of the training.  Starts are added by themselves when nothing better "
+     "than noise is found.",
+     NULL},
+    {"max-evaluations", COUNT, FIELD(max_evaluations), "200", NULL, 1, 1e6, "N", "fit",
+     "Likelihood evaluations per start at most.", NULL},
+    {"tolerance", REAL, FIELD(tolerance), "1e-6", NULL, 0, 1, "T", "fit",
+     "Training stops when the objective (NLML per row) changes relatively by less than this.",
+     NULL},
+
+    {"spread", TEXT, FIELD(spread), "auto", NULL, 0, 0, "NU|none", "fit",
+     "Whether the variance of a prediction with neighbours follows how surprising the rows around "
+     "it are, against NU rows that are as expected; none: it does not.  auto: what predicts "
+     "left-out training rows best; none with train=parts or when theta is given.",
+     check_spread},
+
+    {"graph", CHOICE, FIELD(graph), "auto", "auto|glasso|lasso|none", 0, 0, NULL, "fit",
+     "How the graph of experts is learned: graphical lasso, neighbourhood selection by lasso "
+     "regressions, or not at all (experts are then ranked by the variance they explain).  auto: "
+     "graphical lasso up to 500 experts; beyond, where it would take most of the time, no graph "
+     "and no ranking.",
+     NULL},
+    {"lambda", TEXT, FIELD(lambda), "rel:0.1", NULL, 0, 0, "V|rel:V|ebic", "fit",
+     "Sparsity penalty of the graph: absolute (0.1 in the paper), relative to the largest "
+     "covariance between two experts, or chosen by the extended BIC.",
+     check_lambda},
+    {"free-diagonal", FLAG, FIELD(free_diagonal), "false", NULL, 0, 0, NULL, "fit",
+     "Leave the diagonal of the precision matrix unpenalised.", NULL},
+    {"graph-rows", COUNT, FIELD(graph_rows), "1000", NULL, 2, 1e6, "N", "fit",
+     "Training inputs, drawn at random, at which the experts' predictions are compared.", NULL},
+
+    {"method", TEXT, FIELD(method), "npae", NULL, 0, 0, "NAME", "fit predict evaluate",
+     "Aggregation rule: npae, grbcm, rbcm, bcm, gpoe, gpoe-entropy, poe or single; NAME* means "
+     "NAME with select graph:0.8.",
+     check_method},
+    {"select", TEXT, FIELD(select), "auto", NULL, 0, 0, "WHICH", "fit predict evaluate graph",
+     "Experts that take part: all; none; graph:A, the share A that is most important in the graph "
+     "(also best:A); worst:A, the least important; expert:I, one alone; local:K, the K that "
+     "explain most at each query; local:auto, as many as still help; graph:A+local:K.  auto: for "
+     "npae none, the neighbours being enough (local:4 with neighbours 0); all for the other "
+     "methods and when there is one expert.",
+     check_select},
+    {"neighbours", TEXT, FIELD(neighbours), "auto", NULL, 0, 0, "m", "fit predict evaluate",
+     "Nearest training rows that make an expert of each query's own, joined with the others by "
+     "npae; 0: none.  auto: 512 for npae with select auto, otherwise none; none when the model is "
+     "one expert, which then answers itself: the exact GP.",
+     check_neighbours},
+    {"space", CHOICE, FIELD(space), "latent", "latent|observed", 0, 0, NULL, "fit predict evaluate",
+     "Whether independent-expert rules aggregate the latent function and add the noise once, or "
+     "aggregate noisy predictions as much of the literature does.  npae is always latent.",
+     NULL},
+    {"graph-on", CHOICE, FIELD(graph_on), "train", "train|test", 0, 0, NULL,
+     "predict evaluate graph",
+     "Inputs behind the expert graph: the model's own training sample, or the queries of this "
+     "call as in the paper (a row's prediction then depends on its batch).",
+     NULL},
+    {"interval", REAL, FIELD(interval), "0.95", NULL, 0.001, 0.999999, "P", "predict",
+     "Probability of the central interval in the columns lower and upper.", NULL},
+    {"calibration", CHOICE, FIELD(calibration), "auto", "auto|off", 0, 0, NULL, "predict evaluate",
+     "Whether std and intervals use what fit --calibrate found; it holds for the prediction that "
+     "it was made for.",
+     NULL},
+    {"latent", FLAG, FIELD(latent), "false", NULL, 0, 0, NULL, "predict",
+     "Leave the noise out of std and interval: they describe the function, not new data.", NULL},
+    {"mean-only", FLAG, FIELD(mean_only), "false", NULL, 0, 0, NULL, "predict",
+     "Predict means only.  Saves the variance work where the rule does not need it.", NULL},
+
+    {"calibrate", FLAG, FIELD(calibrate), "false", NULL, 0, 0, NULL, "fit",
+     "Predict some training rows from the others and keep how wide intervals have to be, so that "
+     "a 95 % interval covers 95 %.  It holds for predictions by this method, select, neighbours "
+     "and space; a fit uses those options for nothing else.",
+     NULL},
+    {"checkpoint", TEXT, FIELD(checkpoint), "", NULL, 0, 0, "FILE", "fit",
+     "File that keeps the state of the training after each evaluation.  A fit that was broken off "
+     "goes on from there when it is started again with the same data and options, and gives the "
+     "same model; quorum fit removes the file when the model is written.",
+     NULL},
+    {"seed", COUNT, FIELD(seed), "1", NULL, 0, 9007199254740992.0, "N", "fit",
+     "Seed of everything random; the same seed gives the same model.", NULL},
+    {"threads", COUNT, FIELD(threads), "auto", NULL, 1, 256, "N", "fit predict evaluate",
+     "Threads, of each process with quorum-mpi.  auto: all processors, divided among the processes "
+     "of a machine.  Results do not depend on it.",
+     NULL},
+    {"memory", BYTES, FIELD(memory), "auto", NULL, 1e7, 1e15, "SIZE", "fit predict evaluate",
+     "Memory to stay within, as in 800M or 4G, of each process with quorum-mpi.  auto: half of the "
+     "machine's, divided among the processes on it.",
+     NULL},
+};
+
+enum { OPTIONS = sizeof table / sizeof *table };
+
+static const char *const type_names[] = {"count", "real", "bytes", "choice", "text", "flag"};
+
+static quorum_option_info info[OPTIONS];
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void append_choice(char *list, size_t size, const char *name)
+{
+    size_t used = strlen(list);
+    snprintf(list + used, size - used, "%s%s", used ? "|" : "", name);
+}
+
+static void build_info(void)
+{
+    for (int i = 0; i < kernel_count(); i++)
+        append_choice(kernel_choices, sizeof kernel_choices, kernel_at(i)->name);
+    append_choice(kernel_choices, sizeof kernel_choices, "auto");
+    for (int i = 0; i < partition_count(); i++)
+        append_choice(partition_choices, sizeof partition_choices, partition_at(i)->name);
+    for (int i = 0; i < OPTIONS; i++)
+        info[i] = (quorum_option_info){.name = table[i].name,
+                                       .type = type_names[table[i].type],
+                                       .default_value = table[i].default_value,
+                                       .choices = table[i].choices,
+                                       .min = table[i].min,
+                                       .max = table[i].max,
+                                       .placeholder = table[i].placeholder,
+                                       .used_by = table[i].used_by,
+                                       .help = table[i].help};
+}
+
+int quorum_option_count(void)
+{
+    return OPTIONS;
+}
+
+const quorum_option_info *quorum_option_at(int i)
+{
+    pthread_once(&once, build_info);
+    return i >= 0 && i < OPTIONS ? &info[i] : NULL;
+}
+
+/* ---- Reading values ---- */
+
+static int same_name(const char *a, const char *b)
+{
+    for (; *a && *b; a++, b++)
+        if (*a != *b && !((*a == '-' || *a == '_') && (*b == '-' || *b == '_')))
+            return 0;
+    return *a == *b;
+}
+
+static int find_option(const char *name)
+{
+    for (int i = 0; i < OPTIONS; i++)
+        if (same_name(table[i].name, name))
+            return i;
+    return -1;
+}
+
+static double byte_unit(const char *suffix)
+{
+    static const char units[] = "kmgtKMGT";
+    if (*suffix == '\0' || plain_compare(suffix, "b") == 0)
+        return 1.0;
+    const char *unit = strchr(units, *suffix);
+    const char *rest = suffix + 1;
+    if (!unit || (*rest && plain_compare(rest, "b") != 0 && plain_compare(rest, "ib") != 0))
+        return 0.0;
+    return pow(1024.0, (double)((unit - units) % 4 + 1));
+}
+
+static quorum_status read_number(const option *o, const char *value, double *out)
+{
+    if (strcmp(value, "auto") == 0 && strcmp(o->default_value, "auto") == 0) {
+        *out = 0.0;
+        return QUORUM_OK;
+    }
+    char *end;
+    errno = 0;
+    double x = plain_real(value, &end), unit = 1.0;
+    if (o->type == BYTES && end != value)
+        unit = byte_unit(end);
+    else if (*end != '\0')
+        unit = 0.0;
+    if (end == value || unit == 0.0 || !isfinite(x))
+        return failure(QUORUM_E_ARGUMENT, "option %s: \"%s\" is not a %s", o->name, value,
+                       o->type == BYTES   ? "size such as 800M or 4G"
+                       : o->type == COUNT ? "whole number"
+                                          : "number");
+    x *= unit;
+    if (o->type == COUNT && x != floor(x))
+        return failure(QUORUM_E_ARGUMENT, "option %s: \"%s\" is not a whole number", o->name,
+                       value);
+    if (o->max < 1.0 && x > 1.0 && x / 100.0 >= o->min && x / 100.0 <= o->max)
+        return failure(QUORUM_E_ARGUMENT,
+                       "option %s: %s is outside its range, %.6g to %.6g; did you mean %.6g?",
+                       o->name, value, o->min, o->max, x / 100.0);
+    if (x < o->min || x > o->max)
+        return failure(QUORUM_E_ARGUMENT, "option %s: %s is outside its range, %.6g to %.6g",
+                       o->name, value, o->min, o->max);
+    *out = x;
+    return QUORUM_OK;
+}
+
+static quorum_status read_choice(const option *o, const char *value, int *out)
+{
+    const char *p = o->choices;
+    for (int i = 0;; i++) {
+        size_t n = strcspn(p, "|");
+        if (strlen(value) == n && strncmp(p, value, n) == 0) {
+            *out = i;
+            return QUORUM_OK;
+        }
+        if (p[n] == '\0')
+            break;
+        p += n + 1;
+    }
+    return failure(QUORUM_E_ARGUMENT, "option %s: \"%s\" is not one of %s", o->name, value,
+                   o->choices);
+}
+
+static quorum_status read_flag(const option *o, const char *value, int *out)
+{
+    static const char *const yes[] = {"true", "yes", "on", "1"}, *const no[] = {"false", "no",
+                                                                                "off", "0"};
+    for (int i = 0; i < 4; i++) {
+        if (plain_compare(value, yes[i]) == 0 || plain_compare(value, no[i]) == 0) {
+            *out = plain_compare(value, yes[i]) == 0;
+            return QUORUM_OK;
+        }
+    }
+    return failure(QUORUM_E_ARGUMENT, "option %s: \"%s\" is not true or false", o->name, value);
+}
+
+static quorum_status store(settings *s, const option *o, const char *value)
+{
+    char *field = (char *)s + o->field;
+    switch (o->type) {
+    case COUNT:
+    case REAL:
+    case BYTES: return read_number(o, value, (double *)(void *)field);
+    case CHOICE: return read_choice(o, value, (int *)(void *)field);
+    case FLAG: return read_flag(o, value, (int *)(void *)field);
+    case TEXT:
+        if (o->check)
+            TRY(o->check(value));
+        *(const char **)(void *)field = value;
+        return QUORUM_OK;
+    }
+    return failure(QUORUM_E_INTERNAL, "option %s has no type", o->name);
+}
+
+quorum_status quorum_options_set(quorum_options *options, const char *name, const char *value)
+{
+    if (!options || !name || !value)
+        return failure(QUORUM_E_ARGUMENT,
+                       "quorum_options_set: options, name and value must not be NULL");
+    int i = find_option(name);
+    if (i < 0)
+        return failure(QUORUM_E_ARGUMENT, "there is no option called \"%s\"", name);
+    char *copy = mem_copy_text(value);
+    if (!copy)
+        return failure(QUORUM_E_MEMORY, "out of memory for option %s", name);
+    quorum_status status = store(&options->values, &table[i], copy);
+    if (status < 0) {
+        mem_free(copy);
+        return status;
+    }
+    mem_free(options->text[i]);
+    options->text[i] = copy;
+    return QUORUM_OK;
+}
+
+quorum_options *quorum_options_new(void)
+{
+    pthread_once(&once, build_info);
+    quorum_options *o;
+    if (!NEW_ZEROED(o, 1))
+        return NULL;
+    if (!NEW_ZEROED(o->text, OPTIONS)) {
+        mem_free(o);
+        return NULL;
+    }
+    for (int i = 0; i < OPTIONS; i++)
+        if (quorum_options_set(o, table[i].name, table[i].default_value) < 0) {
+            quorum_options_free(o);
+            return NULL;
+        }
+    return o;
+}
+
+void quorum_options_free(quorum_options *options)
+{
+    if (!options)
+        return;
+    for (int i = 0; options->text && i < OPTIONS; i++)
+        mem_free(options->text[i]);
+    mem_free(options->text);
+    mem_free(options);
+}
+
+const char *quorum_options_get(const quorum_options *options, const char *name)
+{
+    int i = name ? find_option(name) : -1;
+    if (i < 0)
+        return NULL;
+    return options ? options->text[i] : table[i].default_value;
+}
+
+void quorum_options_set_progress(quorum_options *options, quorum_progress_fn callback, void *user)
+{
+    if (options)
+        options->progress = (progress){.callback = callback, .user = user};
+}
+
+/* ---- Values for the library ---- */
+
+static settings defaults;
+static pthread_once_t defaults_once = PTHREAD_ONCE_INIT;
+
+static void build_defaults(void)
+{
+    for (int i = 0; i < OPTIONS; i++)
+        store(&defaults, &table[i], table[i].default_value);
+}
+
+const settings *options_values(const quorum_options *options)
+{
+    if (options)
+        return &options->values;
+    pthread_once(&once, build_info);
+    pthread_once(&defaults_once, build_defaults);
+    return &defaults;
+}
+
+const progress *options_progress(const quorum_options *options)
+{
+    return options ? &options->progress : NULL;
+}
+
+void options_watch(const quorum_options *options, const char *stage, progress_watch *watch)
+{
+    progress_watch_begin(watch, team_size() == 1 ? options_progress(options) : NULL, stage);
+}
+
+/* Fewer where linear algebra has no memory for so many: the result is the same. */
+int options_threads(const settings *s)
+{
+    int wanted = s->threads > 0.0 ? (int)s->threads : team_processors();
+    int ready = blas_reserve(wanted);
+    return ready > 0 ? ready : 1;
+}
+
+double options_memory(const settings *s)
+{
+    if (s->memory > 0.0)
+        return s->memory;
+    double physical = team_memory();
+    return physical > 0.0 ? 0.5 * physical : 4e9;
+}
+
+static const char *const train_names[] = {"neighbours", "parts", "random", "subset"};
+enum { TRAIN_NAMES = sizeof train_names / sizeof *train_names };
+
+const char *options_train_name(int train)
+{
+    return train >= 0 && train < TRAIN_NAMES ? train_names[train] : NULL;
+}
+
+int options_train_number(const char *name)
+{
+    for (int i = 0; name && i < TRAIN_NAMES; i++)
+        if (strcmp(name, train_names[i]) == 0)
+            return i;
+    return -1;
+}
+
+static quorum_status find_method(const char *text, const rule **method, int *starred)
+{
+    size_t length = strlen(text);
+    *starred = length > 0 && text[length - 1] == '*';
+    *method = rule_by_name(text, length - (size_t)*starred);
+    if (*method)
+        return QUORUM_OK;
+    char names[256] = "";
+    for (int i = 0; i < rule_count(); i++) {
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", rule_at(i)->name);
+    }
+    return failure(QUORUM_E_ARGUMENT, "method \"%s\" is not known; the methods are %s", text,
+                   names);
+}
+
+static quorum_status check_method(const char *text)
+{
+    const rule *method;
+    int starred;
+    return find_method(text, &method, &starred);
+}
+
+static quorum_status check_select(const char *text)
+{
+    selection chosen;
+    return strcmp(text, "auto") == 0 ? QUORUM_OK : selection_parse(text, &chosen);
+}
+
+static quorum_status parse_neighbours(const char *text, size_t *count)
+{
+    char *end;
+    unsigned long long value = plain_count(text, &end);
+    if (end == text || *end != '\0' || text[0] == '-' || value > 10000)
+        return failure(QUORUM_E_ARGUMENT,
+                       "option neighbours: \"%s\" is not a whole number up to 10000, or auto",
+                       text);
+    *count = value;
+    return QUORUM_OK;
+}
+
+static quorum_status check_neighbours(const char *text)
+{
+    size_t count;
+    return strcmp(text, "auto") == 0 ? QUORUM_OK : parse_neighbours(text, &count);
+}
+
+/* 0: auto. */
+static quorum_status parse_spread(const char *text, double *prior)
+{
+    char *end;
+    *prior = strcmp(text, "none") == 0 ? INFINITY : 0.0;
+    if (*prior > 0.0 || strcmp(text, "auto") == 0)
+        return QUORUM_OK;
+    *prior = plain_real(text, &end);
+    if (end != text && *end == '\0' && *prior > 0.0 && isfinite(*prior))
+        return QUORUM_OK;
+    return failure(QUORUM_E_ARGUMENT,
+                   "option spread: \"%s\" is not a positive number, none or auto", text);
+}
+
+static quorum_status check_spread(const char *text)
+{
+    double prior;
+    return parse_spread(text, &prior);
+}
+
+double options_spread(const settings *s)
+{
+    double prior = 0.0;
+    return parse_spread(s->spread, &prior) == QUORUM_OK ? prior : 0.0;
+}
+
+static quorum_status check_thousands(const char *text)
+{
+    if (strcmp(text, "none") == 0 || notation_mark(text))
+        return QUORUM_OK;
+    return failure(QUORUM_E_ARGUMENT,
+                   "option thousands: \"%s\" is not comma, point, space, apostrophe, underscore or "
+                   "none",
+                   text);
+}
+
+char options_thousands(const settings *s)
+{
+    return notation_mark(s->thousands);
+}
+
+/* A character that begins no number, no name and no cell. */
+static quorum_status check_comment(const char *text)
+{
+    if (strcmp(text, "none") == 0 ||
+        (text[0] && !text[1] && strchr("#%!@$&*/:<=>?\\^`|~", text[0])))
+        return QUORUM_OK;
+    return failure(QUORUM_E_ARGUMENT,
+                   "option comment: \"%s\" is not none or a single character such as # or %%",
+                   text);
+}
+
+char options_comment(const settings *s)
+{
+    return s->comment[1] ? '\0' : s->comment[0];
+}
+
+static quorum_status check_lambda(const char *text)
+{
+    lambda_kind kind;
+    double value;
+    return parse_lambda(text, &kind, &value);
+}
+
+/* What neighbours auto stands for with npae and select auto, and select auto without
+ * neighbours. */
+enum { OWN_NEIGHBOURS = 512 };
+static const char WITHOUT_NEIGHBOURS[] = "local:4";
+
+/* options_method, with the selection as text. */
+static quorum_status resolve(const settings *s, size_t experts, const rule **method,
+                             const char **select, size_t *neighbours)
+{
+    int starred, automatic = strcmp(s->select, "auto") == 0;
+    TRY(find_method(s->method, method, &starred));
+    int joint = (*method)->kind == TAKES_COVARIANCE && automatic && !starred;
+    *neighbours = joint && experts > 1 ? OWN_NEIGHBOURS : 0;
+    if (strcmp(s->neighbours, "auto") != 0)
+        TRY(parse_neighbours(s->neighbours, neighbours));
+    *select = !automatic    ? s->select
+              : starred     ? "graph:0.8"
+              : !joint      ? "all"
+              : *neighbours ? "none"
+              : experts > 1 ? WITHOUT_NEIGHBOURS
+                            : "all";
+    return QUORUM_OK;
+}
+
+quorum_status options_method(const settings *s, size_t experts, const rule **method,
+                             selection *chosen, size_t *neighbours)
+{
+    const char *select;
+    TRY(resolve(s, experts, method, &select, neighbours));
+    return selection_parse(select, chosen);
+}
+
+const char *options_select(const settings *s, size_t experts)
+{
+    const rule *method;
+    const char *select = s->select;
+    size_t neighbours;
+    (void)resolve(s, experts, &method, &select, &neighbours); /* options_set has checked them */
+    return select;
+}
+
+int options_serve_calibration(const char *name)
+{
+    static const char *const names[] = {"method", "select", "neighbours", "space"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return 1;
+    return 0;
+}
+
+quorum_status options_graph(const settings *s, graph_options *out)
+{
+    *out = (graph_options){.graph = (graph_kind)s->graph, .free_diagonal = s->free_diagonal};
+    return parse_lambda(s->lambda, &out->lambda, &out->value);
+}
+
+quorum_status parse_lambda(const char *text, lambda_kind *kind, double *value)
+{
+    const char *number = text;
+    *kind = LAMBDA_ABSOLUTE;
+    *value = 0.0;
+    if (strcmp(text, "ebic") == 0) {
+        *kind = LAMBDA_EBIC;
+        return QUORUM_OK;
+    }
+    if (strncmp(text, "rel:", 4) == 0) {
+        *kind = LAMBDA_RELATIVE;
+        number += 4;
+    }
+    char *end;
+    *value = plain_real(number, &end);
+    if (end == number || *end != '\0' || !(*value >= 0.0) || !isfinite(*value))
+        return failure(QUORUM_E_ARGUMENT,
+                       "lambda \"%s\": use a number >= 0 (absolute), rel:V (a share of the largest "
+                       "covariance) or ebic",
+                       text);
+    return QUORUM_OK;
+}
+
+quorum_status parse_numbers(const char *text, double *out, size_t room, size_t *count)
+{
+    *count = 0;
+    while (*text) {
+        text += strspn(text, ", \t");
+        if (!*text)
+            break;
+        char *end;
+        double value = plain_real(text, &end);
+        if (end == text || (*end && !strchr(", \t", *end)))
+            return failure(QUORUM_E_ARGUMENT, "\"%s\" does not start with a number", text);
+        if (*count == room)
+            return failure(QUORUM_E_ARGUMENT, "more than %zu numbers", room);
+        out[(*count)++] = value;
+        text = end;
+    }
+    return QUORUM_OK;
+}
+
+int quorum_method_count(void)
+{
+    return rule_count();
+}
+
+const char *quorum_method_name(int i)
+{
+    return rule_at(i) ? rule_at(i)->name : NULL;
+}
+
+const char *quorum_method_help(int i)
+{
+    return rule_at(i) ? rule_at(i)->help : NULL;
+}

@@ -1,0 +1,101 @@
+/* Options: one table (options.c) makes defaults, checks, flags and docs. */
+#ifndef QRM_OPTIONS_OPTIONS_H
+#define QRM_OPTIONS_OPTIONS_H
+
+#include "aggregate/rule.h"
+#include "aggregate/select.h"
+#include "base/progress.h"
+#include "data/reader.h"
+#include "partition/partition.h"
+#include "gp/kernel.h"
+#include "graph/expert_graph.h"
+
+/* Values, in their own types.  0 in a count or bytes means "auto". */
+typedef struct {
+    /* data */
+    const char *target, *ignore;
+    int header, missing, decimal;
+    const char *thousands, *comment;
+    /* experts */
+    double experts, expert_size, min_size, max_size, overlap;
+    int partition;
+    /* training */
+    int kernel; /* a number for kernel_at, or beyond: auto */
+    const char *theta;
+    int train, metric;
+    double train_rows, train_experts, restarts, max_evaluations, tolerance;
+    const char *spread;
+    /* graph */
+    int graph;
+    const char *lambda;
+    int free_diagonal;
+    double graph_rows;
+    int graph_on;
+    /* prediction */
+    const char *method, *select, *neighbours;
+    int space;
+    double interval;
+    int latent, mean_only, calibration;
+    /* machine */
+    int calibrate;
+    const char *checkpoint;
+    double seed, threads, memory;
+} settings;
+
+enum { TRAIN_NEIGHBOURS, TRAIN_PARTS, TRAIN_RANDOM, TRAIN_SUBSET };
+enum { METRIC_LEARNED, METRIC_INPUT };
+enum { SPACE_LATENT, SPACE_OBSERVED };
+enum { CALIBRATION_AUTO, CALIBRATION_OFF };
+enum { GRAPH_ON_TRAIN, GRAPH_ON_TEST };
+
+struct quorum_options {
+    settings values;
+    char **text; /* every option's present value as text; owns settings' strings */
+    progress progress;
+};
+
+/* Values of `options`, or all defaults when NULL. */
+const settings *options_values(const quorum_options *options);
+const progress *options_progress(const quorum_options *options);
+
+/* Begins to watch whether the call is cancelled (base/progress.h); `stage` names it.  In a team
+ * nobody asks between stages: one rank that stops by itself would leave the others waiting. */
+void options_watch(const quorum_options *options, const char *stage, progress_watch *watch);
+
+int options_threads(const settings *s);   /* the number to use: auto resolved, and
+                                             what there is address space for */
+double options_memory(const settings *s); /* bytes: auto resolved (half of the RAM)   */
+
+/* The characters that stand for the options thousands and comment; 0: none. */
+char options_thousands(const settings *s);
+char options_comment(const settings *s);
+
+/* A value of the option train by its number, and back (-1: unknown). */
+const char *options_train_name(int train);
+int options_train_number(const char *name);
+
+/* method, select and neighbours resolved for a model of so many experts: NAME* means NAME with
+ * select graph:0.8; select auto and neighbours auto are the best known settings of the method,
+ * of one expert that expert alone: the exact GP. */
+quorum_status options_method(const settings *s, size_t experts, const rule **method,
+                             selection *chosen, size_t *neighbours);
+
+/* That selection as text, valid as long as s. */
+const char *options_select(const settings *s, size_t experts);
+
+/* Whether fit uses this option only to know which prediction to calibrate. */
+int options_serve_calibration(const char *name);
+
+/* The prior of the spread: a number, INFINITY for none, 0 for auto. */
+double options_spread(const settings *s);
+
+/* Kind and penalty of the expert graph; the rest of *out is zeroed. */
+quorum_status options_graph(const settings *s, graph_options *out);
+
+/* "0.1" absolute, "rel:0.1" a share of the largest off-diagonal, "ebic". */
+quorum_status parse_lambda(const char *text, lambda_kind *kind, double *value);
+
+/* Numbers separated by commas or spaces; at most `room`. */
+quorum_status parse_numbers(const char *text, double *out, size_t room, size_t *count);
+
+#endif

@@ -1,0 +1,53 @@
+/* Splitting the training rows among experts.  To add a partition: a file like
+ * random.c and a line in partition.c's table. */
+#ifndef QRM_PARTITION_PARTITION_H
+#define QRM_PARTITION_PARTITION_H
+
+#include "base/progress.h"
+#include "base/status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct {
+    size_t n, D, parts;
+    const double *X; /* D x n: a row's inputs together; in a team this rank's slice
+                        of them (rows/rows.h) unless `alone` */
+    uint64_t seed;
+    int threads;
+    int alone; /* 1: this rank's own problem, not the team's */
+    const progress *progress;
+} partition_problem;
+
+typedef struct {
+    const char *name, *help;
+    /* label[i] in 0 .. parts-1 for every row; parts may be left empty. */
+    quorum_status (*split)(const partition_problem *problem, size_t *label);
+} partition;
+
+extern const partition partition_kmeans, partition_kdtree, partition_random;
+
+int partition_count(void);
+const partition *partition_at(int i);
+const partition *partition_by_name(const char *name);
+
+/* The rows sorted by expert: expert e owns order[offset[e] .. offset[e+1]-1], in
+ * ascending row order. */
+typedef struct {
+    size_t n, M;
+    size_t *order;  /* n */
+    size_t *offset; /* M + 1 */
+} division;
+
+/* Splits, then keeps every part's size within [floor, cap] as far as the rows
+ * allow (sizes.c); M is problem->parts wherever that is possible. */
+quorum_status divide(const partition *how, const partition_problem *problem, size_t floor,
+                     size_t cap, division *out);
+void division_free(division *d);
+
+/* Merges and splits parts until floor <= size <= cap and the number of parts is
+ * `parts` again.  label is changed in place; *count is the number of parts. */
+quorum_status balance_sizes(const partition_problem *problem, size_t floor, size_t cap,
+                            size_t *label, size_t *count);
+
+#endif

@@ -1,0 +1,43 @@
+/* The training rows before they are split among experts.  Each rank of a team holds a slice of
+ * them, so that a team has room for more rows than one process; a team of one holds all.
+ * Functions here are called by all ranks together, with the same lists. */
+#ifndef QRM_ROWS_ROWS_H
+#define QRM_ROWS_ROWS_H
+
+#include "base/status.h"
+#include "team/team.h"
+
+#include <stddef.h>
+
+enum { ROWS_STEP = 512 }; /* slices begin at multiples of it */
+
+typedef struct {
+    size_t n, D;     /* of all ranks                                         */
+    const double *X; /* D x held: a row's inputs together                    */
+    const double *y; /* held, or NULL                                        */
+    int whole;       /* 1: every rank has all rows, by itself                */
+} sliced_rows;
+
+/* The rows that this rank holds. */
+static inline team_slice held_rows(const sliced_rows *r)
+{
+    return r->whole ? (team_slice){.count = r->n} : my_slice(r->n, ROWS_STEP);
+}
+
+/* The listed rows, in the list's order, to every rank: X is D x count; y may be NULL. */
+quorum_status rows_fetch(const sliced_rows *r, const size_t *which, size_t count, double *X,
+                         double *y);
+
+/* Lists of rows, ascending in each, list k being list[start[k]] .. list[start[k+1]-1]: their
+ * rows go to rank owner[k].  X (D x rows) has those of this rank's lists, one list after another. */
+quorum_status rows_deliver(const sliced_rows *r, const size_t *list, const size_t *start,
+                           size_t lists, const int *owner, double *X, double *y);
+
+/* For the account: this rank holds so many of the training rows; the most that it ever held. */
+void rows_note(size_t held);
+size_t rows_most_held(void);
+
+/* All rows to every rank; X and y are new and the caller's to free. */
+quorum_status rows_gather(const sliced_rows *r, double **X, double **y, sliced_rows *whole);
+
+#endif

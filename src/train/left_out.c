@@ -1,0 +1,70 @@
+#include "train/left_out.h"
+
+#include "base/memory.h"
+#include "gp/neighbourhood.h"
+#include "team/team.h"
+
+#include <float.h>
+#include <math.h>
+
+typedef struct {
+    points Z;
+    neighbourhood_space own;
+} left_out_space;
+
+typedef struct {
+    const vecchia_parts *v;
+    const hyper *theta;
+    left_out_space *space; /* a worker */
+    left_out_row *rows;
+} left_out_job;
+
+static quorum_status one_row(void *context, size_t item, int worker)
+{
+    left_out_job *j = context;
+    left_out_space *w = &j->space[worker];
+    expert_data data = part_data(&j->v->parts, item);
+    size_t m = data.m - 1;
+    neighbourhood at;
+    points_scale(&w->Z, data.m, data.X, data.X + m * data.D, j->theta->lengthscale);
+    points X = points_view(&w->Z, 0, m), query = points_view(&w->Z, m, 1);
+    TRY(neighbourhood_posterior(j->theta, &X, data.y, &query, &w->own, NULL, &at));
+    double latent = fmax(j->theta->signal - at.explained, DBL_EPSILON * j->theta->signal);
+    j->rows[item] = (left_out_row){.error = data.y[m] - at.mean,
+                                   .variance = latent + j->theta->noise,
+                                   .weight = at.weight,
+                                   .surprise = at.surprise};
+    return QUORUM_OK;
+}
+
+quorum_status left_out_predict(const vecchia_parts *v, const hyper *theta, int threads,
+                               left_out_row *rows)
+{
+    size_t room = largest_part(&v->parts);
+    int workers = parallel_workers(threads, v->parts.M);
+    left_out_job j = {.v = v, .theta = theta, .rows = rows};
+    quorum_status status = QUORUM_OK;
+    if (!NEW_ZEROED(j.space, (size_t)workers))
+        return failure(QUORUM_E_MEMORY, "out of memory for scoring %zu rows", v->parts.M);
+    for (int w = 0; w < workers; w++) {
+        TRY_OR_DONE(points_new(room, v->parts.D, &j.space[w].Z));
+        TRY_OR_DONE(neighbourhood_space_new(room, &j.space[w].own));
+    }
+    TRY_OR_DONE(team_for(workers, v->parts.M, one_row, &j));
+    team_share_slices(rows, sizeof *rows, v->parts.M, 1);
+done:
+    for (int w = 0; w < workers; w++) {
+        points_free(&j.space[w].Z);
+        neighbourhood_space_free(&j.space[w].own);
+    }
+    mem_free(j.space);
+    return status;
+}
+
+/* t_4 of variance v: Gamma(5/2) / (Gamma(2) sqrt(2 pi v)) (1 + e^2 / 2v)^(-5/2). */
+double left_out_density(const left_out_row *row, double prior)
+{
+    double variance = row->variance * spread_factor(prior, row->weight, row->surprise);
+    return lgamma(2.5) - 0.5 * log(2.0 * M_PI * variance) -
+           2.5 * log1p(0.5 * row->error * row->error / variance);
+}

@@ -1,0 +1,23 @@
+/* Rows predicted from the rows around them, each left out in turn: how well a theta does
+ * on what it has not seen. */
+#ifndef QRM_TRAIN_LEFT_OUT_H
+#define QRM_TRAIN_LEFT_OUT_H
+
+#include "train/vecchia.h"
+
+typedef struct {
+    double error;            /* y - mean                                        */
+    double variance;         /* of y, noise included                            */
+    double weight, surprise; /* of the rows around it (gp/neighbourhood.h)      */
+} left_out_row;
+
+/* The last row of every part of v predicted from the part's other rows, nearest last:
+ * parts of vecchia_parts_new with block 1 and others 1.  rows has room for v->parts.M. */
+quorum_status left_out_predict(const vecchia_parts *v, const hyper *theta, int threads,
+                               left_out_row *rows);
+
+/* Log density of the error: a Student t with 4 degrees of freedom and variance s variance,
+ * s the spread factor.  Tails this heavy keep a few wild rows from deciding everything. */
+double left_out_density(const left_out_row *row, double prior);
+
+#endif
