@@ -13,8 +13,8 @@ enum { SENTENCE = 3 * PATH_MAX };
 
 /* "quorum COMMAND: sentence": names and cells of files are in it, so it goes out without
  * control characters, on one line. */
-static void say(const char *name, const char *mark, const char *end, const char *format,
-                va_list args)
+__attribute__((format(printf, 4, 0))) static void
+say(const char *name, const char *mark, const char *end, const char *format, va_list args)
 {
     char text[SENTENCE], plain[SENTENCE + 64];
     vsnprintf(text, sizeof text, format, args);

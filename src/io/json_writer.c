@@ -54,7 +54,7 @@ static void start_member(json_writer *w)
         put(w, ",", 1);
     if (w->depth > 0)
         start_line(w);
-    w->has_member[w->depth] = 1;
+    w->has_member[w->depth] = true;
 }
 
 static void start_value(json_writer *w)
@@ -81,7 +81,7 @@ static void begin(json_writer *w, char opening, char closing)
         return;
     put(w, &opening, 1);
     w->closing[w->depth++] = closing;
-    w->has_member[w->depth] = 0;
+    w->has_member[w->depth] = false;
 }
 
 void json_begin_object(json_writer *w)
@@ -100,7 +100,7 @@ void json_end(json_writer *w)
         set_error(w, JSON_MISUSED);
     if (w->error != JSON_WRITTEN)
         return;
-    int filled = w->has_member[w->depth--];
+    bool filled = w->has_member[w->depth--];
     if (filled)
         start_line(w);
     put(w, &w->closing[w->depth], 1);

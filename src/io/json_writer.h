@@ -12,6 +12,7 @@
 #ifndef QRM_IO_JSON_WRITER_H
 #define QRM_IO_JSON_WRITER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,7 +35,7 @@ typedef struct {
     json_error error;
     unsigned depth;
     char closing[JSON_MOST_NESTING]; /* '}' or ']'                       */
-    char has_member[JSON_MOST_NESTING + 1];
+    bool has_member[JSON_MOST_NESTING + 1];
     char after_key;
 } json_writer;
 

@@ -82,9 +82,11 @@ quorum_status model_complete(quorum_model *m)
             m->sizes[e] += m->extra.offset[e + 1] - m->extra.offset[e];
     }
     theta_at_bound(&m->theta, m->at_bound);
-    for (size_t d = 0; d < m->D; d++)
-        if ((m->is_constant[d] = m->constant[d]))
+    for (size_t d = 0; d < m->D; d++) {
+        m->is_constant[d] = m->constant[d] != 0;
+        if (m->constant[d])
             m->at_bound[d] = 0;
+    }
     return QUORUM_OK;
 }
 
