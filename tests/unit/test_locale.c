@@ -7,6 +7,7 @@
 #include "options/options.h"
 #include "support.h"
 
+#include <ctype.h>
 #include <locale.h>
 #include <unistd.h>
 
@@ -59,7 +60,7 @@ static void the_locale_is_what_it_should_be(void **state)
     snprintf(text, sizeof text, "%.1f", 0.5);
     assert_string_equal(text, "0,5");
     enter("tr_TR.UTF-8");
-    assert_true(strcasecmp("GIB", "gib") != 0);
+    assert_int_equal(tolower('I'), 'I'); /* and strcasecmp goes by that, but for a sanitizer's */
 }
 
 static void options_are_read_with_a_point(void **state)
