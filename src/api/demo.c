@@ -13,7 +13,7 @@ double quorum_demo_function(double x)
 void quorum_demo_data(size_t n, double low, double high, double noise, unsigned long long seed,
                       double *x, double *y)
 {
-    rng r = rng_seed(seed, 6);
+    rng r = rng_seed(seed, STREAM_DEMO);
     for (size_t i = 0; i < n; i++) {
         x[i] = low + (high - low) * rng_uniform(&r);
         y[i] = quorum_demo_function(x[i]) + noise * rng_normal(&r);

@@ -10,7 +10,22 @@ typedef struct {
     uint64_t s[4];
 } rng;
 
-/* Different purposes (partition, reference, ...) take different streams. */
+/* Each purpose draws from a stream of its own, so that one that draws more or less leaves the
+ * others' numbers alone.  These are part of every result: they never change, and a new purpose takes
+ * the next one. */
+enum rng_stream {
+    STREAM_RANDOM_PARTS = 1, /* rows dealt into parts                           */
+    STREAM_CENTRES = 2,      /* K-means: its sample and where it starts         */
+    STREAM_BASE = 3,         /* rows of GRBCM's base                            */
+    STREAM_TRAIN = 4,        /* experts that theta is trained on                */
+    STREAM_REFERENCE = 5,    /* inputs that the graph is learned from           */
+    STREAM_ORDER = 6,        /* order of the training blocks                    */
+    STREAM_DEMO = 6,         /* rows of `quorum demo`, of a seed of their own   */
+    STREAM_LOOK = 7,         /* rows of the first look at theta, or of a subset */
+    STREAM_CALIBRATE = 8,    /* rows held out to calibrate                      */
+    STREAM_GROUPS = 9        /* K-means of many parts: the sample of its groups */
+};
+
 rng rng_seed(uint64_t seed, uint64_t stream);
 uint64_t rng_next(rng *r);
 double rng_uniform(rng *r);             /* [0, 1)                       */

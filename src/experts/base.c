@@ -24,7 +24,7 @@ static quorum_status choose_base(const parts *p, const size_t *experts, size_t c
                 rows[n++] = row_at(p, c);
     for (size_t c = 0; c < p->n; c++)
         different += (size_t)is_home(p, c);
-    rng random = rng_seed(seed, 3);
+    rng random = rng_seed(seed, STREAM_BASE);
     rng_shuffle(&random, rows, n);
     *size = (different + p->M / 2) / p->M;
     *size = *size < 1 ? 1 : *size > n ? n : *size;

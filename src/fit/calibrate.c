@@ -18,8 +18,7 @@ enum {
     MOST_HELD_OUT = 5000, /* rows                        */
     SHARE_HELD_OUT = 2,   /* one row in so many          */
     SHARE_OF_ROUND = 100, /* of all rows, in one round   */
-    LEAST_HELD_OUT = 20,  /* fewer say nothing           */
-    STREAM_CALIBRATE = 8  /* random stream: see rng_seed */
+    LEAST_HELD_OUT = 20   /* fewer say nothing           */
 };
 
 /* ---- A model without the rows that are held out ---- */

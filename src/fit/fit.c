@@ -18,8 +18,7 @@
 #include <string.h>
 
 enum {
-    STREAM_REFERENCE = 5, /* random stream: see rng_seed                                   */
-    GRAPH_EXPERTS = 500   /* graph=auto: beyond, all experts' factors and M^3 cost too much */
+    GRAPH_EXPERTS = 500 /* graph=auto: beyond, all experts' factors and M^3 cost too much */
 };
 
 /* ---- Data ---- */

@@ -36,9 +36,7 @@ enum {
     SCORE_ROWS = 8000,       /* left out in turn to score a kernel ...               */
     SCORE_GIVEN = 96,        /* ... and predicted from so many nearest               */
     FINALISTS = 2,           /* kernels that have a last round                       */
-    LEAST_SCORED = 100,      /* fewer rows do not tell a spread                      */
-    STREAM_TRAIN = 4,        /* random streams: see rng_seed                         */
-    STREAM_LOOK = 7
+    LEAST_SCORED = 100       /* fewer rows do not tell a spread                      */
 };
 static const double HASTY_TOLERANCE = 1e-4, SHAPE_TOLERANCE = 1e-5;
 

@@ -21,10 +21,8 @@ enum {
     CHUNK = ROWS_STEP,    /* rows assigned at a time                               */
     SAMPLE_PER_PART = 50, /* rows a part in the sample that the start is drawn from */
     MAX_ITERATIONS = 60,
-    FLAT_PARTS = 256,       /* more parts go by groups                               */
-    SAMPLE_PER_GROUP = 500, /* rows a group in the sample that the groups come from */
-    STREAM_CENTRES = 2,     /* random streams: see rng_seed                          */
-    STREAM_GROUPS = 9
+    FLAT_PARTS = 256,      /* more parts go by groups                               */
+    SAMPLE_PER_GROUP = 500 /* rows a group in the sample that the groups come from */
 };
 static const double SETTLED = 1e-3; /* share of rows that may still move when we stop */
 

@@ -8,7 +8,7 @@ static quorum_status split(const partition_problem *p, size_t *label)
 {
     for (size_t i = 0; i < p->n; i++)
         label[i] = i % p->parts;
-    rng r = rng_seed(p->seed, 1);
+    rng r = rng_seed(p->seed, STREAM_RANDOM_PARTS);
     rng_shuffle(&r, label, p->n);
     return QUORUM_OK;
 }

@@ -14,8 +14,7 @@
 #include <string.h>
 
 enum {
-    STREAM_ORDER = 6, /* random stream: see rng_seed                     */
-    INDEX_FROM = 4,   /* times as many rows as targets: search by index  */
+    INDEX_FROM = 4, /* times as many rows as targets: search by index  */
     INDEX_CHUNK = 2048,
     GROUP = 32, /* targets and rows of one product of the search   */
     TILE = 1024
