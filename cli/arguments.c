@@ -1,3 +1,5 @@
+/* The parser of a command's words: flags, their values, operands; what is wrong is said with
+ * what might have been meant. */
 #include "arguments.h"
 
 #include "suggest.h"

@@ -1,3 +1,4 @@
+/* The monotonic clock. */
 #include "clock.h"
 
 #include <time.h>

@@ -1,3 +1,4 @@
+/* Counts of numerical events, summed over chunks of rows, and the notes made of them. */
 #include "events.h"
 
 #include "hyperparameters.h"

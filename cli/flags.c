@@ -1,3 +1,5 @@
+/* The flags of a command, collected from its own list and the library's table of options, and
+ * the titles they stand under in the help. */
 #include "flags.h"
 
 #include "quorum.h"

@@ -1,3 +1,4 @@
+/* Time left, from the share that is done, and what would make it shorter: said once, early. */
 #include "forecast.h"
 
 #include "clock.h"

@@ -1,3 +1,4 @@
+/* Runs `neato -Tsvg` with the graph as its input; says what to do when it is not installed. */
 #include "graphviz.h"
 
 #include "talk.h"

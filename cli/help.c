@@ -1,3 +1,4 @@
+/* Prints the overview and a command's help from the descriptions of commands and flags. */
 #include "help.h"
 
 #include "flags.h"

@@ -1,3 +1,4 @@
+/* Names of inputs and hyperparameters, and hyperparameters in the units of the user's columns. */
 #include "hyperparameters.h"
 
 #include "io/plain_text.h"

@@ -1,3 +1,4 @@
+/* The signal handler remembers the first signal and lets the second end the program. */
 #include "interrupt.h"
 
 #include "quorum.h"

@@ -1,3 +1,4 @@
+/* Opens, checks and commits what a command writes, whatever it is: file, pipe, device, stdout. */
 #include "output.h"
 
 #include "quorum.h"

@@ -1,3 +1,4 @@
+/* The chart writer: axes with round ticks, marks clipped to their panel, text escaped for XML. */
 #include "plot.h"
 
 #include "io/plain_text.h"

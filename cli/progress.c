@@ -1,3 +1,4 @@
+/* The progress line, or lines, and the time that is left. */
 #include "progress.h"
 
 #include "clock.h"

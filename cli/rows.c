@@ -1,3 +1,4 @@
+/* Blocks of rows from a stream, with arrays that grow to the largest block. */
 #include "rows.h"
 
 #include "progress.h"

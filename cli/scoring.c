@@ -1,3 +1,5 @@
+/* Contenders (method x selection x space) from the words of the command line, scored block by
+ * block on the same rows, and shown as a table or as JSON. */
 #include "scoring.h"
 
 #include "events.h"

@@ -1,3 +1,5 @@
+/* The nearest word by edit distance (insert, delete, replace, swap neighbours), if it is near
+ * enough. */
 #include "suggest.h"
 
 #include <stdint.h>

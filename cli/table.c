@@ -1,3 +1,4 @@
+/* Cells are kept until the end, when the width of each column is known. */
 #include "table.h"
 
 #include "io/plain_text.h"

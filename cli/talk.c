@@ -1,3 +1,4 @@
+/* Errors, notes and details on stderr, each one line without control characters. */
 #include "talk.h"
 
 #include "interrupt.h"

@@ -1,3 +1,5 @@
+/* What the command does differently in a team: which commands may run, agreement on the exit
+ * code, and what each rank has done. */
 #include "team.h"
 
 #include "quorum.h"

@@ -1,3 +1,4 @@
+/* Breaks lines at blanks; width is counted in characters, not bytes. */
 #include "wrap.h"
 
 #include <string.h>

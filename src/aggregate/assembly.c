@@ -1,3 +1,8 @@
+/* Seats experts at the queries of a block, and asks each of them once for all queries at whose
+ * tables it sits: the block's queries by expert go to the committee, its answers come back by
+ * seat.
+ *
+ *   mean[s b + q] = Gamma' y,   explained[s b + q] = Gamma' k(X_e, x_q),   e = member[s b + q] */
 #include "aggregate/assembly.h"
 
 #include "base/memory.h"

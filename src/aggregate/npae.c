@@ -1,3 +1,14 @@
+/* NPAE in two steps: the covariances of the pairs of experts that meet at a query (npae_pairs),
+ *
+ *   K_A[i][j] = Gamma_i' Cov(y_i, y_j) Gamma_j,
+ *
+ * and then each query's system of its p experts (npae_solve),
+ *
+ *   K_A w = k_A,   mean = w' mu,   var = s_f^2 - w' k_A.
+ *
+ * Pairs are the unit of work of the first: one product of (panel x m_j)(m_j x b) for each panel
+ * of expert i's rows.  Systems are scaled to a unit diagonal, since experts far from the query
+ * explain next to nothing, and jitter is added where they are singular. */
 #include "aggregate/npae.h"
 
 #include "aggregate/rule.h"

@@ -1,3 +1,4 @@
+/* The table of aggregation rules, and what they all end with. */
 #include "aggregate/rule.h"
 
 #include <string.h>

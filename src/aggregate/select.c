@@ -1,3 +1,5 @@
+/* The texts of --select understood: all, none, graph:A, best:A, expert:I, local:K, or two of
+ * them joined; and the experts that they mean, in ascending order. */
 #include "aggregate/select.h"
 
 #include "base/plain.h"

@@ -1,3 +1,5 @@
+/* JSON read in two passes: the first counts the values, the second makes their nodes in one
+ * block and decodes texts over themselves in a copy of the text. */
 #include "archive/json.h"
 
 #include "base/memory.h"

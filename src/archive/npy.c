@@ -1,3 +1,6 @@
+/* The header of an .npy, a Python dictionary of three entries read by hand and not believed
+ * before it is checked, and its values as doubles or 64-bit integers, whatever their type and
+ * byte order. */
 #include "archive/npy.h"
 
 #include <math.h>

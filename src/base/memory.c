@@ -1,3 +1,5 @@
+/* Where all memory of the library comes from: sizes checked for overflow, a kept block if there
+ * is one (base/scratch.h), else a new one; and the count by which tests make allocations fail. */
 #include "base/memory.h"
 
 #include "base/scratch.h"

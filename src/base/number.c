@@ -1,3 +1,4 @@
+/* [sign] digits [. digits] [e exponent] -> the double that is nearest to it. */
 #include "base/number.h"
 
 #include <float.h>

@@ -1,3 +1,5 @@
+/* parallel_for by threads that live for one call: an atomic counter hands out the items, the
+ * calling thread is worker 0 and, when it has no more to do, waits and asks whether to stop. */
 #include "base/parallel.h"
 
 #include "base/progress.h"

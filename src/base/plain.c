@@ -1,3 +1,4 @@
+/* What C leaves to the program's locale, done in the C locale. */
 #include "base/plain.h"
 
 #include <stdio.h>

@@ -1,3 +1,5 @@
+/* One watch a thread: the innermost call of the library that can be cancelled.  Workers follow
+ * the watch of the call that started them, and only read it. */
 #include "base/progress.h"
 
 #include "base/parallel.h"

@@ -1,3 +1,6 @@
+/* splitmix64 makes the 256 bits of state out of seed and stream; xoshiro256++ goes on from
+ * there. Normal numbers are by Box and Muller, numbers below a bound by rejection, shuffles by
+ * Fisher and Yates. */
 #include "base/random.h"
 
 #include <math.h>

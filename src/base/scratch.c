@@ -1,3 +1,5 @@
+/* Blocks that a call has freed, in lists by size, for the next call that asks for as much.  When
+ * there is no room for more, what the present call has not used itself goes first. */
 #include "base/scratch.h"
 
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* The last message of each thread, and the names of status codes. */
 #include "base/status.h"
 
 #include "base/plain.h"

@@ -1,3 +1,4 @@
+/* Text in a block that doubles when it is full, with a zero behind its end. */
 #include "base/text_buffer.h"
 
 #include "base/memory.h"

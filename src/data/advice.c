@@ -1,3 +1,5 @@
+/* Sentences about cells that cannot be used: where they stand, what they are, and which options
+ * of the command would read the file all the same. */
 #include "data/advice.h"
 #include "base/plain.h"
 

@@ -1,3 +1,5 @@
+/* A csv cell as a number, or why it is none; settles on the way whether a file that does not say
+ * so has decimal points or commas. */
 #include "data/cell.h"
 
 #include "base/plain.h"

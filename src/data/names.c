@@ -1,3 +1,5 @@
+/* Names of columns one behind another in one block of text, made up where the file has none, and
+ * a sorted list of them to look them up in. */
 #include "data/names.h"
 #include "base/memory.h"
 #include "data/text.h"

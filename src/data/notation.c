@@ -1,3 +1,5 @@
+/* Numbers in other notations: brought into the plain one (1.234,5 -> 1234.5) and read, and the
+ * options under which a cell would be a number. */
 #include "data/notation.h"
 
 #include "base/plain.h"

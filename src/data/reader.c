@@ -1,3 +1,5 @@
+/* A table of any format: opens it by what it is, finds columns by name or number, and reads rows
+ * of the selected ones.  The formats are csv.c, npy_table.c and npz_table.c (data/table.h). */
 #include "data/reader.h"
 #include "base/memory.h"
 #include "base/plain.h"

@@ -1,3 +1,5 @@
+/* What the formats of tables share: a bound on the columns, and rows that are dropped or refused
+ * because of a value that is missing or not finite. */
 #include "data/table.h"
 #include "base/memory.h"
 #include "data/advice.h"

@@ -1,3 +1,4 @@
+/* Bytes of texts that are not to be shown or not UTF-8: control characters, Windows-1252. */
 #include "data/text.h"
 #include "io/utf8.h"
 

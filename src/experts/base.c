@@ -1,3 +1,5 @@
+/* GRBCM's data: the base's rows, one part's or random ones of all, and for every expert those
+ * rows followed by its own that are not among them, all copied into one table in that order. */
 #include "experts/base.h"
 
 #include "base/memory.h"

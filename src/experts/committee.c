@@ -1,3 +1,10 @@
+/* A committee: rows divided by the length-scales, the experts' factors and their posteriors.
+ *
+ *   C_i = k(X_i, X_i) + s^2 I = L L',   alpha = C_i^-1 y_i            (factors)
+ *   mean = k*' alpha,   explained = |L^-1 k*|^2,   Gamma = C_i^-1 k*  (answers, b columns)
+ *
+ * Large experts are worked on one after another by all threads, small ones side by side.
+ * Questions whose factors do not fit into memory together are answered group by group. */
 #include "experts/committee.h"
 
 #include "base/memory.h"

@@ -1,3 +1,6 @@
+/* Chooses for each part the rows of other parts that are nearest to any row of it, out of those
+ * nearest to its centre (extra_rows_choose), and lays out what experts then hold
+ * (held_parts_new). Distances are in the learned metric, ties go to the lower row number. */
 #include "experts/overlap.h"
 
 #include "base/memory.h"

@@ -1,3 +1,4 @@
+/* The table of kernels. */
 #include "gp/kernel.h"
 
 #include <string.h>

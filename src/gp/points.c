@@ -1,3 +1,5 @@
+/* z = (x - centre) / l by coordinate: Z (D x n) a column a point, T the same (n x D) a column a
+ * coordinate, and norm = |z|^2, for distances by differences and by products. */
 #include "gp/points.h"
 
 #include "base/memory.h"

@@ -1,3 +1,5 @@
+/* Sweeps over the rows of one component's dual until the duality gap is small enough.  The best
+ * point so far of either problem is kept. */
 #include "graph/component.h"
 
 #include "base/memory.h"

@@ -1,3 +1,6 @@
+/* lambda by the extended BIC over a path of graphical lassos, each one warm from the one before:
+ *
+ *   score(lambda) = -n (log|Omega| - tr(S Omega)) + E log n + 4 gamma E log p */
 #include "graph/glasso.h"
 
 #include "base/memory.h"

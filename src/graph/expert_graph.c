@@ -1,3 +1,9 @@
+/* From the experts' means at the reference inputs to the graph and the ranking (paper, sections
+ * 3.1 and 3.2):
+ *
+ *   S_ij = sum_q (mu_iq - mean_i)(mu_jq - mean_j) / (count - 1)    M x M
+ *   Omega = graphical lasso of S, or neighbourhood selection
+ *   importance_i = sum over j != i of |Omega_ij|, the largest first */
 #include "graph/expert_graph.h"
 
 #include "base/memory.h"

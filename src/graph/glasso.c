@@ -1,3 +1,5 @@
+/* The graphical lasso by components: screening cuts the problem into pieces (graph/screening.h),
+ * each is solved by itself (graph/component.h), and their gaps add up to that of the whole. */
 #include "graph/glasso.h"
 
 #include "base/memory.h"

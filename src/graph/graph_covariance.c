@@ -1,3 +1,4 @@
+/* Whether a matrix can be a covariance, and its largest entry off the diagonal. */
 #include "graph/graph_covariance.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* Coordinate descent to find the entries that are not zero, then Newton steps on them as far as
+ * the signs allow, in turn, until the optimality conditions hold. */
 #include "graph/lasso.h"
 
 #include "base/memory.h"

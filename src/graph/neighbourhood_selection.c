@@ -1,3 +1,7 @@
+/* Neighbourhood selection: variable i's lasso regression b_i on all others, for every i, and
+ *
+ *   omega_ii = t_i = 1 / (residual variance of i + lambda),
+ *   omega_ij = -(b_ij t_i + b_ji t_j) / 2 */
 #include "graph/glasso.h"
 
 #include "base/memory.h"

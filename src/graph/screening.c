@@ -1,3 +1,4 @@
+/* Connected components by union and find over the pairs with |S_ij| > lambda. */
 #include "graph/screening.h"
 
 #include <math.h>

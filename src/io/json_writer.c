@@ -1,3 +1,5 @@
+/* Commas, lines and indents by what is open; texts escaped, numbers with the 17 digits that read
+ * back exactly. */
 #include "io/json_writer.h"
 
 #include "io/utf8.h"

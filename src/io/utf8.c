@@ -1,3 +1,4 @@
+/* UTF-8 by the table of well-formed sequences (RFC 3629; Unicode, table 3-7). */
 #include "io/utf8.h"
 
 /* The second byte's range says no to overlong forms (E0, F0), surrogates (ED) and

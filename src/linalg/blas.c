@@ -1,3 +1,4 @@
+/* BLAS and LAPACK behind sizes of size_t and names that say what they do. */
 #include "linalg/blas.h"
 
 #include "base/memory.h"

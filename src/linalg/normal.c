@@ -1,3 +1,6 @@
+/* The standard normal distribution:
+ *
+ *   density exp(-z^2/2) / sqrt(2 pi),   P(Z <= z) = erfc(-z / sqrt 2) / 2 */
 #include "linalg/normal.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* L L' = A, (L L')^-1 and L^-1 B by tiles.  Up to WHOLE rows one LAPACK call is the tile; above,
+ * tiles of fixed size are the items of parallel_for, step by step. */
 #include "linalg/tiles.h"
 
 #include "base/parallel.h"

@@ -1,3 +1,5 @@
+/* meta.json written from a model, and read into one: every member is checked before it is
+ * believed. */
 #include "model/meta.h"
 
 #include "base/memory.h"

@@ -1,3 +1,4 @@
+/* A model made, completed (what the stored fields imply), asked and freed. */
 #include "model/model.h"
 
 #include "base/memory.h"

@@ -1,3 +1,6 @@
+/* All points against a block of queries: the products a.b of some points and the queries at a
+ * time, then a look at those that |a|^2 + |b|^2 - 2 a.b, less its rounding error, does not rule
+ * out. */
 #include "near/block_scan.h"
 
 #include "near/distances.h"

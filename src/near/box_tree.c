@@ -1,3 +1,6 @@
+/* Makes a tree of boxes: level by level the widest coordinate of each node is split at its
+ * median, the first levels node by node in parallel, then whole subtrees; then leaves and boxes
+ * are packed by lanes. */
 #include "near/box_tree.h"
 
 #include "base/memory.h"

@@ -1,3 +1,5 @@
+/* s(x, y) = sum_d (x_d - y_d)^2 of one pair, of eight points at once and of eight boxes at once;
+ * every lane rounds like the loop over one pair. */
 #include "near/distances.h"
 
 #include "linalg/clones.h"

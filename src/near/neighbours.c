@@ -1,3 +1,5 @@
+/* An index over points: a box tree where trials show that it looks at few of them, otherwise a
+ * blocked scan.  Both give the same rows in the same order. */
 #include "near/neighbours.h"
 
 #include "base/memory.h"

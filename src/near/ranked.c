@@ -1,3 +1,6 @@
+/* Quickselect and sorting of (key, row) pairs, and the m nearest of a stream: candidates under
+ * the limit are collected, and when there is no more room the m nearest of them stay and lower
+ * the limit. */
 #include "near/ranked.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* Nearest rows in a team, in rounds: first searches, limits to all, the other searches, lists to
+ * the homes of the queries, merging.  See the header for why the result is that of one search. */
 #include "near/scattered_search.h"
 
 #include "base/memory.h"

@@ -1,3 +1,5 @@
+/* Quickselect of row numbers by one input (median of three, ties by row number), and the input
+ * of the largest variance, of a sample of the rows: the pieces of a median split. */
 #include "near/select_nth.h"
 
 static int before(size_t a, size_t b, const double *X, size_t D, size_t d)

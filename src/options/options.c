@@ -1,3 +1,5 @@
+/* The table of options, and settings parsed from it.  Everything that is said of an option
+ * (default, range, help, which commands take it) is said here, once. */
 #include "options/options.h"
 
 #include "base/memory.h"

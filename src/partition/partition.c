@@ -1,3 +1,5 @@
+/* The table of partitions, and divide: labels by one of them, sizes kept within bounds, rows
+ * sorted by label. */
 #include "partition/partition.h"
 
 #include "base/memory.h"

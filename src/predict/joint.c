@@ -1,3 +1,7 @@
+/* The covariance of the errors of b queries, expert by expert (predict/joint.h):
+ *
+ *   V_i = sum_j Cov(y_i, y_j) A_j - 2 k(X_i, Q)    m_i x b
+ *   covariance = k(Q, Q) + (P + P') / 2,   P = sum_i A_i' V_i    b x b */
 #include "predict/joint.h"
 
 #include "base/memory.h"

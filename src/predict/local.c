@@ -1,3 +1,6 @@
+/* Experts for each query: candidates by distance to the experts' centres and by the owners of
+ * the nearest rows, all of whom are asked; the K that explain most, k_A(x) = k*' C_e^-1 k*, take
+ * the seats. */
 #include "predict/local.h"
 
 #include "base/memory.h"

@@ -1,3 +1,8 @@
+/* A GP on the m rows nearest to each query, as one more expert at its table:
+ *
+ *   gamma = C^-1 k*,   mean = gamma' y,   explained = gamma' k*    m numbers a query
+ *
+ * and its covariance with the experts beside it, by panels of their rows. */
 #include "predict/nearest.h"
 
 #include "aggregate/npae.h"

@@ -1,3 +1,4 @@
+/* Experts in the order of work: the largest first, equal ones by number. */
 #include "rows/parts.h"
 
 #include <stdlib.h>

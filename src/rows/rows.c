@@ -1,3 +1,5 @@
+/* Training rows in the slices of a team: fetched by number to every rank, gathered whole, or
+ * delivered to the ranks that want them.  A row travels as its D inputs and its target. */
 #include "rows/rows.h"
 
 #include "base/memory.h"

@@ -1,3 +1,6 @@
+/* Mean and standard deviation of columns, from sums over rows in order:
+ *
+ *   mean = sum x / n,   scale^2 = sum (x - mean)^2 / n */
 #include "rows/scaling.h"
 
 #include <float.h>

@@ -1,3 +1,5 @@
+/* What both back ends share: slices of items, items dealt in turn, and items by their cost, the
+ * dearest first to whoever has least to do. */
 #include "team/team.h"
 
 #include "base/memory.h"

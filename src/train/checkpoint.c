@@ -1,3 +1,5 @@
+/* The list of a fit's evaluations, as a file and in memory: recalled in order as long as it
+ * lasts, then written down. */
 #include "train/checkpoint.h"
 
 #include "base/memory.h"

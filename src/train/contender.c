@@ -1,3 +1,6 @@
+/* Scores of a kernel's theta on rows left out in turn, and which kernel is best: of those whose
+ * density is as good as the best one's, within two standard errors, those with as small an
+ * error, and of these the one with the highest likelihood. */
 #include "train/contender.h"
 
 #include "base/memory.h"

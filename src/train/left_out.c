@@ -1,3 +1,6 @@
+/* Each part's last row predicted from the rows before it:
+ *
+ *   error = y - k*' C^-1 y_N,   variance = s_f^2 - k*' C^-1 k* + s^2 */
 #include "train/left_out.h"
 
 #include "base/memory.h"

@@ -1,3 +1,10 @@
+/* theta = (l_1 .. l_D, s_f^2, s^2) by minimising the sum of the terms' negative log likelihoods,
+ * a row:
+ *
+ *   f(log theta) = sum_e NLML_e(theta) / n,   with its gradient, within bounds
+ *
+ * Terms are spread over threads and ranks and added in the order of the list; NLopt searches,
+ * with the next algorithm where one gives up, and from other starts where nothing was found. */
 #include "train/train.h"
 
 #include "base/memory.h"

@@ -1,3 +1,7 @@
+/* Blocks of near rows (kd-tree), a random order of the blocks, and for every target block the
+ * nearest rows among the earlier ones: by a scan over all earlier rows, or, where targets are
+ * few among many rows, by an index over all.  The parts hold what is given, farthest first, then
+ * the block. */
 #include "train/vecchia.h"
 
 #include "base/memory.h"
