@@ -7,26 +7,17 @@ EXPERIMENT: synthetic, pumadyn, protein-raw, protein-log.  Every line of the CSV
 method in one space for one seed; comment lines say how it was made.  synthetic needs no data.
 """
 import argparse
-import csv
-import datetime
 import gzip
-import json
 import os
-import subprocess
 import sys
 import tempfile
 
 import numpy as np
 
+from common import run, write_csv
+
 FIELDS = ["experiment", "experts", "seed", "method", "select", "space", "smse", "msll", "mae",
           "coverage95", "experts_used", "seconds", "fit_seconds", "evaluations", "nlml"]
-
-
-def run(command):
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(command)}\n{done.stderr}")
-    return json.loads(done.stdout)
 
 
 # The paper's way: parts by raw inputs, hyperparameters trained on those parts.
@@ -110,19 +101,6 @@ EXPERIMENTS = {
 }
 
 
-def machine():
-    with open("/proc/cpuinfo") as info:
-        model = next((l.split(":")[1].strip() for l in info if l.startswith("model name")), "?")
-    return f"{model}, {os.cpu_count()} processors"
-
-
-def commit():
-    here = os.path.dirname(os.path.abspath(__file__))
-    done = subprocess.run(["git", "-C", here, "describe", "--always", "--dirty"],
-                          capture_output=True, text=True)
-    return done.stdout.strip() or "?"
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -138,19 +116,11 @@ def main():
     if args.experiment != "synthetic" and not os.path.isdir(args.data):
         sys.exit("accuracy.py: --data must name the directory of the data sets")
     path = os.path.join(args.out, args.experiment + ".csv")
-    version = subprocess.run([args.quorum, "--version"], capture_output=True, text=True).stdout
+    command = (f"bench/accuracy.py {args.experiment} --seeds {' '.join(map(str, args.seeds))} "
+               f"--npae-seeds {' '.join(map(str, args.npae_seeds))} --data DIR")
     with tempfile.TemporaryDirectory() as folder:
-        rows = list(EXPERIMENTS[args.experiment](args, folder))
-    with open(path, "w", newline="") as out:
-        out.write(f"# command: bench/accuracy.py {args.experiment} --seeds "
-                  f"{' '.join(map(str, args.seeds))} --npae-seeds "
-                  f"{' '.join(map(str, args.npae_seeds))} --data DIR\n")
-        out.write(f"# machine: {machine()}\n# version: {' '.join(version.split())}\n")
-        out.write(f"# commit: {commit()}\n# date: {datetime.date.today()}\n")
-        writer = csv.DictWriter(out, FIELDS, extrasaction="ignore")
-        writer.writeheader()
-        for row in rows:
-            writer.writerow({k: f"{v:.6g}" if isinstance(v, float) else v for k, v in row.items()})
+        rows = EXPERIMENTS[args.experiment](args, folder)
+        write_csv(path, command, args.quorum, FIELDS, rows, digits=6)
     print(path)
 
 

@@ -10,8 +10,6 @@ import tempfile
 
 import numpy as np
 
-from accuracy import machine
-
 HERE = os.path.dirname(os.path.abspath(__file__))
 RESULTS = os.path.join(HERE, "results")
 
@@ -40,6 +38,14 @@ def read_table(directory, name, part):
         return np.loadtxt(file, delimiter=",")
 
 
+def run(command):
+    """What a command prints as JSON."""
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)}\n{done.stderr}")
+    return json.loads(done.stdout)
+
+
 def blas_kernels(quorum):
     """The kernel set that quorum's OpenBLAS uses, by the name that OPENBLAS_CORETYPE wants."""
     text = subprocess.run([quorum, "--version"], capture_output=True, text=True).stdout
@@ -60,6 +66,12 @@ def measured(command, environment=None):
         return {"output": output.read(), "wall": wall, "processor": processor, "peak_mb": peak}
 
 
+def machine():
+    with open("/proc/cpuinfo") as info:
+        model = next((l.split(":")[1].strip() for l in info if l.startswith("model name")), "?")
+    return f"{model}, {os.cpu_count()} processors"
+
+
 def commit():
     """The present commit, "-dirty" if anything but results has changed since."""
     def git(*words):
@@ -75,22 +87,30 @@ def slope(sizes, seconds):
     return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
 
 
-def shown(value):
-    return f"{value:.5g}" if isinstance(value, float) else value
+def load():
+    """What else the machine was doing, as a note."""
+    return f"load at the start {os.getloadavg()[0]:.1f}"
 
 
-def write_csv(path, command, quorum, fields, rows, notes=()):
-    """The rows as CSV, below comment lines that say where they come from."""
+def shown(value, digits):
+    return f"{value:.{digits}g}" if isinstance(value, float) else value
+
+
+def write_csv(path, command, quorum, fields, rows, notes=(), digits=5):
+    """The rows as CSV, each as it comes, below comment lines that say where they come from.
+
+    `quorum` is the command whose BLAS kernels are told, or None; reals have `digits` digits.
+    """
+    kernels = f"# kernels: {blas_kernels(quorum)}\n" if quorum else ""
     with open(path, "w", newline="") as out:
-        out.write(f"# command: {command}\n# machine: {machine()}\n"
-                  f"# kernels: {blas_kernels(quorum)}\n# commit: {commit()}\n"
-                  f"# date: {datetime.date.today()}\n")
+        out.write(f"# command: {command}\n# machine: {machine()}\n{kernels}"
+                  f"# commit: {commit()}\n# date: {datetime.date.today()}\n")
         for note in notes:
             out.write(f"# note: {note}\n")
         writer = csv.DictWriter(out, fields)
         writer.writeheader()
         for row in rows:
-            writer.writerow({key: shown(row.get(key, "")) for key in fields})
+            writer.writerow({key: shown(row.get(key, ""), digits) for key in fields})
             out.flush()
 
 

@@ -11,8 +11,7 @@ import argparse
 import os
 import tempfile
 
-from accuracy import run
-from common import write_csv
+from common import run, write_csv
 
 FIELDS = ["set", "seed", "prediction", "kernel", "smse", "msll", "coverage95",
           "coverage95_uncalibrated", "experts_used", "fit_seconds", "calibrate_seconds",

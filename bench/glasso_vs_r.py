@@ -12,14 +12,16 @@ alone, ours first and then R's.
 
 import argparse
 import csv
-import datetime
 import os
 import pathlib
-import platform
 import subprocess
 import sys
 import tempfile
 
+from common import load, write_csv
+
+FIELDS = ["p", "lambda", "ours_seconds", "r_seconds", "ratio", "ours_objective", "r_objective",
+          "difference", "kind", "r_thr"]
 RATIO = 0.1
 TOLERANCE = 1e-10
 THRESHOLDS = (1e-4, 1e-6)
@@ -36,18 +38,6 @@ value <- if (d$sign > 0 && min(eigen(W, TRUE, only.values = TRUE)$values) > 0)
     as.numeric(d$modulus) - sum(S * W) - lambda * sum(abs(W)) else NaN
 cat(sprintf("%.6f %.17g\\n", seconds, value))
 """
-
-
-def processor():
-    for line in open("/proc/cpuinfo"):
-        if line.startswith("model name"):
-            return line.split(":", 1)[1].strip()
-    return platform.processor()
-
-
-def commit():
-    run = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
-    return run.stdout.strip() if run.returncode == 0 else "none yet"
 
 
 def run_ours(program, folder, largest):
@@ -80,6 +70,16 @@ def compare(row, thr, r_seconds, r_objective):
             f"{value - r_objective:.2e}", row["kind"], f"{thr:g}"]
 
 
+def measure(program, folder, largest):
+    """The lines of the table, which are also printed."""
+    print(*FIELDS, sep="\t")
+    for row in run_ours(program, folder, largest):
+        for thr in THRESHOLDS:
+            line = compare(row, thr, *run_r(folder, row, thr))
+            print(*line, sep="\t", flush=True)
+            yield dict(zip(FIELDS, line))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("program")
@@ -87,24 +87,10 @@ def main():
     parser.add_argument("--out", default=pathlib.Path(__file__).parent / "results" / "glasso.csv")
     options = parser.parse_args()
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
-    with tempfile.TemporaryDirectory() as name, open(options.out, "w") as out:
-        folder = pathlib.Path(name)
-        out.write(f"# command: {' '.join(['bench/glasso_vs_r.py'] + sys.argv[1:])}\n")
-        out.write(f"# cpu: {processor()}, {os.cpu_count()} logical\n")
-        out.write(f"# date: {datetime.date.today()}\n# commit: {commit()}\n")
-        out.write(f"# load at the start: {os.getloadavg()[0]:.1f}\n")
-        out.write(f"# lambda = {RATIO} max|S_ij|, i != j; ours: relative gap {TOLERANCE:g}\n")
-        writer = csv.writer(out, lineterminator="\n")
-        header = ("p,lambda,ours_seconds,r_seconds,ratio,ours_objective,r_objective,difference,"
-                  "kind,r_thr").split(",")
-        writer.writerow(header)
-        print(*header, sep="\t")
-        for row in run_ours(options.program, folder, options.largest):
-            for thr in THRESHOLDS:
-                line = compare(row, thr, *run_r(folder, row, thr))
-                writer.writerow(line)
-                out.flush()
-                print(*line, sep="\t", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        write_csv(options.out, " ".join(["bench/glasso_vs_r.py"] + sys.argv[1:]), None, FIELDS,
+                  measure(options.program, pathlib.Path(folder), options.largest),
+                  [load(), f"lambda = {RATIO} max|S_ij|, i != j; ours: relative gap {TOLERANCE:g}"])
 
 
 if __name__ == "__main__":

@@ -17,8 +17,7 @@ import argparse
 import os
 import tempfile
 
-from accuracy import run
-from common import write_csv
+from common import run, write_csv
 from predictions import theta_of
 
 FIELDS = ["case", "prediction", "smse", "msll", "coverage95", "pairs_a_query", "fit_seconds",

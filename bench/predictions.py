@@ -18,8 +18,7 @@ import zipfile
 
 import numpy as np
 
-from accuracy import run
-from common import write_csv
+from common import run, write_csv
 
 FIELDS = ["set", "kernel", "spread", "overlap", "select", "neighbours", "smse", "msll",
           "coverage95", "processor_seconds"]

@@ -12,15 +12,13 @@ is one call; the medians are printed.
 """
 import argparse
 import copy
-import csv
-import datetime
 import itertools
 import os
 import statistics
 import time
 
 import numpy as np
-from accuracy import commit, machine
+from common import write_csv
 
 import quorum
 from quorum import QuorumRegressor, _model
@@ -105,13 +103,8 @@ def main():
     timed = time_library()
     results = [result for rows in args.rows
                for result in measure(timed, rows, args.inputs, args.repetitions)]
-    with open(args.out, "w", newline="") as file:
-        file.write("# command: bench/python_overhead.py\n"
-                   f"# machine: {machine()}\n# version: quorum {quorum.__version__}\n"
-                   f"# commit: {commit()}\n# date: {datetime.date.today()}\n")
-        writer = csv.DictWriter(file, results[0], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(results)
+    write_csv(args.out, "bench/python_overhead.py", None, list(results[0]), results,
+              [f"quorum {quorum.__version__}"])
     for rows, name in itertools.product(args.rows, METHODS):
         mine = [r for r in results if (r["rows"], r["prediction"]) == (rows, name)]
         seconds, percent, alone = (statistics.median(float(r[k]) for r in mine)

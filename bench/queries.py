@@ -15,8 +15,7 @@ import tempfile
 
 import numpy as np
 
-from accuracy import run
-from common import made, measured, write_csv
+from common import made, measured, run, write_csv
 
 FIELDS = ["rows", "prediction", "fit_seconds", "few_seconds", "seconds_per_1000",
           "processor_seconds_per_1000"]

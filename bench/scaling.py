@@ -11,7 +11,6 @@ second does not suffer when the machine has other work, but does not see the tim
 take.  predict fits the cost model to two sizes and checks it on a third.
 """
 import argparse
-import csv
 import json
 import math
 import os
@@ -24,11 +23,11 @@ import time
 
 import numpy as np
 
-from accuracy import commit, machine
+from common import load, read_csv, shown, write_csv
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 RESULTS = os.path.join(HERE, "results", "scaling.csv")
-INPUTS = 8
+INPUTS, DIGITS = 8, 4
 # the same number of evaluations for all sizes
 LARGE_FIT = "fit --kernel se --tolerance 0 --max-evaluations 25"
 SMALL, MIDDLE, LARGE = 260000, 520000, 1040000  # rows: more than 500 experts, so no graph
@@ -152,24 +151,22 @@ def prepare(build, folder):
          "--experts", "20", "--theta", "2,10,0.1", "--graph", "none", "-q"])
 
 
+def measured_rows(args, folder):
+    """The lines of the table, which are also printed."""
+    prepare(args.build, folder)
+    for case, rows, queries, words, repeated in cases(folder):
+        if args.only and args.only not in f"{case} {rows}":
+            continue
+        for row in compare(args.build, case, rows, queries, words, args.repeats if repeated else 1):
+            print({key: shown(value, DIGITS) for key, value in row.items()}, flush=True)
+            yield row
+
+
 def measure(args):
-    with tempfile.TemporaryDirectory() as folder, open(args.out, "w", encoding="utf-8") as out:
-        prepare(args.build, folder)
-        out.write(f"# command: bench/scaling.py measure --repeats {args.repeats}\n"
-                  f"# machine: {machine()}\n# load at the start: {os.getloadavg()[0]:.1f}\n"
-                  f"# commit: {commit()}\n"
-                  "# of 2 ranks: the busiest rank's figures\n")
-        writer = csv.DictWriter(out, FIELDS, restval="")
-        writer.writeheader()
-        for case, rows, queries, words, repeated in cases(folder):
-            if args.only and args.only not in f"{case} {rows}":
-                continue
-            for row in compare(args.build, case, rows, queries, words,
-                               args.repeats if repeated else 1):
-                row = {k: f"{v:.4g}" if isinstance(v, float) else v for k, v in row.items()}
-                writer.writerow(row)
-                out.flush()
-                print(row, flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        write_csv(args.out, f"bench/scaling.py measure --repeats {args.repeats}",
+                  os.path.join(args.build, "quorum"), FIELDS, measured_rows(args, folder),
+                  [load(), "of 2 ranks the busiest rank's figures"], DIGITS)
 
 
 # ---- The model ----
@@ -182,9 +179,7 @@ SIZE = 500        # rows of an expert
 
 
 def read_results():
-    with open(RESULTS, encoding="utf-8") as file:
-        lines = [line for line in file if not line.startswith("#")]
-    rows = list(csv.DictReader(lines))
+    rows = read_csv(RESULTS)
     for row in rows:
         for key, value in row.items():
             if key != "case" and value != "":

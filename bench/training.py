@@ -17,8 +17,7 @@ import zipfile
 
 import numpy as np
 
-from accuracy import run
-from common import read_table, write_csv
+from common import read_table, run, write_csv
 
 SETS = ["pumadyn32nm", "protein", "kin40k_10k30k", "sarcos_noleak"]
 PAPER = ["--metric", "input"]
