@@ -1,9 +1,9 @@
 """What to run, and what came out: a cell is one `quorum` command.
 
-An experiment is a list of cells.  Each finished cell is one JSON file that holds the command, what
-it printed and a key: a hash of the command, of the data it reads, of quorum's version and of the
-fit behind it.  A cell whose file has the right key is not run again, so an interrupted run goes on
-where it stopped.
+An experiment is a list of cells.  cells.json in its folder has a line for each finished one: the
+command, what it printed and a key: a hash of the command, of the data it reads, of quorum's version
+and of the fit behind it.  A cell that is there with the right key is not run again, so an
+interrupted run goes on where it stopped.
 """
 import csv
 import hashlib
@@ -88,6 +88,32 @@ def output_of(cell, stdout, folder):
         return json.load(file)
 
 
+class Finished:
+    """The finished cells of an experiment by name, in a file that is replaced after every one."""
+
+    def __init__(self, path):
+        self.path = path
+        self.cells = self.read()
+
+    def read(self):
+        try:
+            with open(self.path) as file:
+                return {cell["name"]: cell for cell in json.load(file)}
+        except FileNotFoundError:
+            return {}
+        except (ValueError, KeyError, TypeError) as error:
+            raise SystemExit(f"quorum reproduce: {self.path} is not a list of finished cells; "
+                             "remove it to run them all again") from error
+
+    def add(self, cell):
+        self.cells = {**self.read(), cell["name"]: cell}  # what others have added meanwhile stays
+        lines = [json.dumps(self.cells[name], separators=(",", ":"))
+                 for name in sorted(self.cells, key=slug)]
+        with open(self.path + ".part", "w") as file:
+            file.write("[\n" + ",\n".join(lines) + "\n]\n")
+        os.replace(self.path + ".part", self.path)
+
+
 class Runner:
     """Runs the cells of one experiment in its folder."""
 
@@ -99,8 +125,8 @@ class Runner:
         self.version = origin.version(quorum)
         self.origin = {"version": self.version, "commit": origin.commit(),
                        "machine": origin.machine(), "date": origin.today()}
-        for part in ("cells", WORK):
-            os.makedirs(os.path.join(folder, part), exist_ok=True)
+        os.makedirs(os.path.join(folder, WORK), exist_ok=True)
+        self.store = Finished(os.path.join(folder, "cells.json"))
 
     def real(self, word, cell=None):
         if cell and word.startswith("$THETA*"):
@@ -127,19 +153,12 @@ class Runner:
         parts = [cell.words, data, self.version, self.key(cell.after) if cell.after else ""]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
-    def file_of(self, cell):
-        return os.path.join(self.folder, "cells", slug(cell.name) + ".json")
-
     def finished(self, cell):
-        """What the cell's file holds, if it is this very cell's; else None."""
+        """What is stored of the cell, if it is of this very cell; else None."""
         if self.again and self.again in cell.name:
             return None
-        try:
-            with open(self.file_of(cell)) as file:
-                stored = json.load(file)
-        except (OSError, ValueError):
-            return None
-        return stored if stored.get("key") == self.key(cell) else None
+        stored = self.store.cells.get(cell.name)
+        return stored if stored and stored.get("key") == self.key(cell) else None
 
     def unfinished(self, cells):
         """Cells to run, among them fits whose models are needed and gone."""
@@ -149,7 +168,7 @@ class Runner:
         return [c for c in cells if c.name in todo | wanted]
 
     def run(self, cells):
-        """What the cells' files hold, by name.  Fits come before what uses them."""
+        """What is stored of the cells, by name.  Fits come before what uses them."""
         assert len({slug(c.name) for c in cells}) == len(cells), "two cells of one name"
         todo = self.unfinished(cells)
         self.progress.start([c.seconds for c in todo])
@@ -169,15 +188,10 @@ class Runner:
         if child.wait() != 0:
             raise SystemExit(f"\nquorum reproduce: {cell.name}: {' '.join(command)}\n{said}")
         self.ran += 1
-        stored = {"name": cell.name, "command": "quorum " + " ".join(cell.words),
-                  "key": self.key(cell), **self.origin,
-                  "wall_seconds": round(time.time() - started, 2),
-                  "result": output_of(cell, stdout, self.folder)}
-        temporary = self.file_of(cell) + ".part"
-        with open(temporary, "w") as file:
-            json.dump(stored, file, separators=(",", ":"))
-            file.write("\n")
-        os.replace(temporary, self.file_of(cell))
+        self.store.add({"name": cell.name, "command": "quorum " + " ".join(cell.words),
+                        "key": self.key(cell), **self.origin,
+                        "wall_seconds": round(time.time() - started, 2),
+                        "result": output_of(cell, stdout, self.folder)})
 
 
 def scores(cells, results):

@@ -167,7 +167,7 @@ def how_made(book, stored):
         "with other work; they include making the experts' factors for the first method of a call "
         "and, for starred methods, learning the graph on the test inputs. `scores.csv`, "
         "`fits.csv`, `experts.csv`, `differences.csv` and `claims.csv` lie beside this page; "
-        "`cells/` has what every command printed. In the commands, $DATA is the directory of the "
+        "`cells.json` has what every command printed. In the commands, $DATA is the directory of the "
         "data sets, and work/ is made in the experiment's folder.")
     page.commands(f"All {len(book.cells)} commands",
                   ["quorum " + " ".join(c.words) for c in book.cells])
@@ -184,7 +184,7 @@ def write_tables(book):
 
 
 def write(experiment, setup, cells, stored):
-    """Makes the page of finished cells (what their files hold, by name); returns its path."""
+    """Makes the page of finished cells (what is stored of them, by name); returns its path."""
     results = {name: s["result"] for name, s in stored.items()}
     rows, experts = list(scores(cells, results)), list(expert_rows(cells, results))
     book = Book(setup, Page(experiment.TITLE, setup.folder), cells, results, rows,

@@ -33,6 +33,10 @@ def rows_of(path):
         return list(csv.DictReader(file))
 
 
+def cells_of(folder):
+    return {cell["name"]: cell for cell in json.loads((folder / "cells.json").read_text())}
+
+
 class Checker(HTMLParser):
     """Tags that are closed as they should be, and ids that occur once."""
     VOID = {"meta", "br", "img", "use", "path", "line", "polygon", "circle", "ellipse"}
@@ -83,11 +87,12 @@ def test_tables_are_tidy(quick):
 
 def test_cells_say_how_they_were_made(quick):
     folder, _ = quick
-    files = sorted((folder / "cells").iterdir())
-    assert len(files) >= 25
-    cell = json.loads(files[0].read_text())
-    assert cell["command"].startswith("quorum ") and cell["version"].startswith("quorum ")
-    assert {"commit", "machine", "date", "key", "result"} <= cell.keys()
+    text = (folder / "cells.json").read_text()
+    cells = json.loads(text)
+    assert len(cells) >= 25 and len(text.splitlines()) == len(cells) + 2   # a line each
+    for cell in cells:
+        assert cell["command"].startswith("quorum ") and cell["version"].startswith("quorum ")
+        assert {"name", "commit", "machine", "date", "key", "result"} <= cell.keys()
 
 
 def test_second_run_executes_nothing(quick):
@@ -100,15 +105,29 @@ def test_second_run_executes_nothing(quick):
 
 def test_interrupted_run_goes_on(quick):
     folder, _ = quick
-    cells = sorted((folder / "cells").iterdir())
-    gone = [c for c in cells if c.name in ("m10-seed1-npae.json", "m20-seed1-npae.json")]
-    for cell in gone:
-        cell.unlink()
-    gone[0].write_text('{"key": "of another command"}')
+    before = cells_of(folder)
+    cells = {name: dict(cell) for name, cell in before.items()}
+    cells["M10 seed1: npae"]["key"] = "of another command"
+    del cells["M20 seed1: npae"]
     os.remove(folder / "work" / "m20-seed1.npz")     # its fit has to be run again
+    cells["of other seeds"] = {"name": "of other seeds"}
+    (folder / "cells.json").write_text(json.dumps(list(cells.values())))
     done = reproduce("synthetic", "--out", folder.parent, "--quick")
     assert "(3 of" in done.stdout
-    assert all(c.exists() for c in gone)
+    after = cells_of(folder)
+    assert after.pop("of other seeds") == {"name": "of other seeds"}
+    assert {c["key"] for c in after.values()} == {c["key"] for c in before.values()}
+    assert not list(folder.glob("*.part"))
+
+
+@pytest.mark.parametrize("text", ["", "[{}]", '[{"name": "a"}', "7"])
+def test_a_damaged_file_of_cells_is_left_alone(tmp_path, text):
+    folder = tmp_path / "synthetic-quick"
+    folder.mkdir()
+    (folder / "cells.json").write_text(text)
+    done = reproduce("synthetic", "--out", tmp_path, "--quick", code=1)
+    assert "cells.json is not a list of finished cells; remove it" in done.stderr
+    assert (folder / "cells.json").read_text() == text
 
 
 def test_again_runs_what_is_named(quick):
