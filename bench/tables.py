@@ -14,7 +14,8 @@ import sys
 from common import HERE, RESULTS, read_csv
 
 PAGES = [os.path.join(os.path.dirname(HERE), page)
-         for page in ("docs/performance.md", "docs/training.md", "docs/methods.md", "README.md")]
+         for page in ("docs/performance.md", "docs/training.md", "docs/methods.md", "docs/accuracy.md",
+                      "README.md")]
 
 
 def rows_of(name, **wanted):
@@ -149,7 +150,7 @@ def latency():
             cell["p50"], cell["p99"] = median.group(1), r["rate"]
         else:
             cell["allocations"] = r["rate"]
-    return table(["prediction", "rows", "p50, ms", "p99, ms", "allocations a call"],
+    return table(["prediction", "rows", "p50, ms", "p99, ms", "allocations per call"],
                  [[way, f"{n:,}", number(c["p50"]), number(c["p99"]), c["allocations"]]
                   for (way, n), c in found.items()])
 
@@ -293,15 +294,101 @@ def training():
                   for (train, kernel, options), by in lines.items()])
 
 
+def means(name, method, select, space):
+    """SMSE, MSLL and coverage of one prediction, means over the seeds; None: not measured."""
+    found = rows_of(name, method=method, select=select, space=space)
+    return [mean(found, column) for column in ("smse", "msll", "coverage95")] if found else None
+
+
+def pumadyn():
+    names = {("npae", "all"): "npae", ("npae", "graph:0.8"): "npae*, 12 of 15 experts",
+             ("npae", "graph:0.5"): "npae, best 8 of 15", ("grbcm", "all"): "grbcm",
+             ("grbcm*", "graph:0.8"): "grbcm*", ("rbcm", "all"): "rbcm", ("bcm", "all"): "bcm",
+             ("gpoe", "all"): "gpoe", ("poe", "all"): "poe", ("single", "all"): "single"}
+    lines = []
+    for (method, select), name in names.items():
+        line = [name]
+        for space in ("latent", "observed"):
+            found = means("pumadyn", method, select, space)
+            line += [f"{found[0]:.4f}", f"{found[1]:.3f}", f"{100 * found[2]:.1f}"] if found else [""] * 3
+        seconds = mean(rows_of("pumadyn", method=method, select=select, space="latent"), "seconds")
+        lines.append([*line, f"{seconds:.2f}"])
+    return table(["method", "SMSE", "MSLL", "95 %", "SMSE, observed", "MSLL, observed",
+                  "95 %, observed", "seconds, latent"], lines)
+
+
+def synthetic():
+    names = {("npae", "all"): "npae", ("npae", "graph:0.8"): "npae, most important 80 %",
+             ("npae", "graph:0.5"): "npae, most important 50 %",
+             ("npae", "worst:0.5"): "npae, least important 50 %", ("grbcm", "all"): "grbcm",
+             ("rbcm", "all"): "rbcm", ("gpoe", "all"): "gpoe"}
+    sizes = ("10", "20", "40")
+    lines = []
+    for (method, select), name in names.items():
+        found = [rows_of("synthetic", method=method, select=select, space="latent", experts=M)
+                 for M in sizes]
+        lines.append([name, *(f"{mean(f, 'smse'):.4f} / {mean(f, 'msll'):.3f} / "
+                              f"{100 * mean(f, 'coverage95'):.1f}" for f in found)])
+    return table(["method", *(f"{M} experts" for M in sizes)], lines)
+
+
+def published_protein(method):
+    """What the paper says (its table 2), or nothing."""
+    path = os.path.join(os.path.dirname(HERE), "experiments", "published.csv")
+    found = {r["metric"]: float(r["value"]) for r in read_csv(path)
+             if (r["table"], r["dataset"], r["method"].lower()) == ("2", "protein", method)}
+    return f"{found['smse']:.3f} / {found['msll']:.3f}" if found else ""
+
+
+def protein():
+    """Only NPAE has fewer seeds and one space, which is latent."""
+    lines = []
+    for method in ("poe", "gpoe", "bcm", "rbcm", "grbcm", "single", "npae", "npae*"):
+        select = "graph:0.8" if method.endswith("*") else "all"
+        line = [method + (" (seed 1)" if "npae" in method else ""), published_protein(method)]
+        for name, space in (("protein-log", "observed"), ("protein-log", "latent"),
+                            ("protein-raw", "observed"), ("protein-raw", "latent")):
+            found = means(name, method, select, space)
+            line.append(f"{found[0]:.3f} / {found[1]:.3f}" if found else "")
+        lines.append(line)
+    return table(["method", "paper", "log target, observed", "log target, latent",
+                  "raw target, observed", "raw target, latent"], lines)
+
+
+def glasso_r():
+    rows = rows_of("glasso", r_thr="1e-06")
+    lines = []
+    for p in dict.fromkeys(r["p"] for r in rows):
+        pair = [next(r for r in rows if (r["p"], r["kind"]) == (p, kind)) for kind in ("local", "random")]
+        lines.append([p, "local / random", *(" / ".join(number(r[column], 2) for r in pair) for column in
+                                              ("ours_seconds", "r_seconds", "ratio", "difference"))])
+    return table(["experts", "matrix", "ours, s", "R, s", "ours is faster by", "objective, ours - R's"],
+                 lines)
+
+
+def beside():
+    """The default and the largest setting of each other tool, one line a set."""
+    shown = [("quorum", "default"), ("NumPy NN-GP", "64 neighbours"), ("scikit-learn GP", "1000 rows")]
+    lines = []
+    for name in dict.fromkeys(r["set"] for r in rows_of("peers")):
+        found = [rows_of("peers", set=name, method=m, setting=s)[0] for m, s in shown]
+        lines.append([name, *(f"{number(r['smse'])} / {float(r['msll']):.2f}, "
+                              f"{float(r['fit_seconds']) + float(r['predict_seconds']):.0f} s"
+                              for r in found)])
+    return table(["set", "quorum, defaults", "nearest-neighbour GP in NumPy, 64 rows",
+                  "scikit-learn's GP, 1,000 rows"], lines)
+
+
 def local(case):
-    return table(["prediction", "SMSE / MSLL", "pairs of experts a query"],
+    return table(["prediction", "SMSE / MSLL", "pairs of experts per query"],
                  [[r["prediction"], scores(float(r["smse"]), float(r["msll"])),
                    f"{int(r['pairs_a_query']):,}"]
                   for r in rows_of("local") if r["case"] in case])
 
 
 ACCURACY = {"defaults": defaults, "predictions": predictions, "training": training,
-            "local_protein": lambda: local(["protein"]),
+            "pumadyn": pumadyn, "synthetic": synthetic, "protein": protein, "glasso_r": glasso_r,
+            "beside": beside, "local_protein": lambda: local(["protein"]),
             "local_kin40k": lambda: local(["kin40k", "exact"])}
 SUITE = {"limits": limits, "lapack": lapack,
          "kernel": lambda: "\n\n".join([kernels(), claims("kernel"), flushing()]),
