@@ -24,9 +24,11 @@ typedef struct {
     component_solver solver;
 } glasso_problem;
 
+enum { MOST_SWEEPS = 500 }; /* of a component */
+
 glasso_options glasso_defaults(double lambda)
 {
-    return (glasso_options){.lambda = lambda, .tolerance = 1e-6, .max_iterations = 500};
+    return (glasso_options){.lambda = lambda, .tolerance = 1e-6, .max_iterations = MOST_SWEEPS};
 }
 
 static quorum_status check_options(const glasso_options *o)

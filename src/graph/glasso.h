@@ -14,7 +14,7 @@ typedef struct {
     double lambda;       /* >= 0, absolute                                       */
     int free_diagonal;   /* 1: leave the diagonal unpenalised                    */
     double tolerance;    /* stop when gap <= tolerance * max(1, |objective|); 1e-6 */
-    int max_iterations;  /* sweeps per component; 500                            */
+    int max_iterations;  /* sweeps per component                                 */
     const double *start; /* p x p warm start (a previous Omega; may be the       */
                          /* output), or NULL                                     */
 } glasso_options;

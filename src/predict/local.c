@@ -11,7 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OWNERS = 8 }; /* candidates at most for owning near rows */
+enum {
+    ASKED_FOR_EACH = 3, /* candidates by their centres, for each expert wanted ... */
+    ASKED_BESIDES = 8,  /* ... and besides                                         */
+    OWNERS = 8          /* candidates at most for owning near rows                 */
+};
 
 /* An expert's rows begin before its centre: of its radius so much is taken off.  On protein
  * (82 experts, 20 candidates) 5 of 2,287 queries missed one by the centre alone, none with it. */
@@ -19,7 +23,7 @@ static const double REACH = 0.3;
 
 static size_t by_centre(size_t K, size_t count)
 {
-    size_t wanted = 3 * K + 8;
+    size_t wanted = ASKED_FOR_EACH * K + ASKED_BESIDES;
     return wanted < count ? wanted : count;
 }
 

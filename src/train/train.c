@@ -243,14 +243,19 @@ quorum_status total_likelihood(const parts *p, const size_t *experts, size_t cou
 
 /* ---- Parameters: log theta within bounds ---- */
 
+static const double SHORTEST = 1e-3, LONGEST = 300.0; /* length-scales                       */
+static const double LEAST_SIGNAL = 1e-4, MOST_SIGNAL = 1e4;
+static const double LEAST_NOISE = 1e-6, MOST_NOISE = 10.0;
+static const double ON_BOUND = 1e-3; /* in logarithms: so near a bound a parameter is on it */
+
 double theta_lower_bound(size_t D, size_t i)
 {
-    return log(i < D ? 1e-3 : i == D ? 1e-4 : 1e-6);
+    return log(i < D ? SHORTEST : i == D ? LEAST_SIGNAL : LEAST_NOISE);
 }
 
 double theta_upper_bound(size_t D, size_t i)
 {
-    return log(i < D ? 300.0 : i == D ? 1e4 : 10.0);
+    return log(i < D ? LONGEST : i == D ? MOST_SIGNAL : MOST_NOISE);
 }
 
 static void from_logs(const double *x, hyper *theta)
@@ -266,7 +271,8 @@ void theta_at_bound(const hyper *theta, int *at_bound)
     size_t D = theta->D;
     for (size_t i = 0; i < D + 2; i++) {
         double x = log(i < D ? theta->lengthscale[i] : i == D ? theta->signal : theta->noise);
-        at_bound[i] = (x > theta_upper_bound(D, i) - 1e-3) - (x < theta_lower_bound(D, i) + 1e-3);
+        at_bound[i] =
+            (x > theta_upper_bound(D, i) - ON_BOUND) - (x < theta_lower_bound(D, i) + ON_BOUND);
     }
 }
 
