@@ -327,7 +327,7 @@ static void deal_block(dealing *t, int to, size_t rows)
         t->out_bytes[to] = bytes;
     if (team_rank() == to)
         t->in_bytes[0] = bytes;
-    team_exchange(t->block, t->out_bytes, t->mine + t->count * t->width, t->in_bytes);
+    team_exchange(t->block, t->out_bytes, t->mine + t->count * t->width, t->in_bytes, 1);
     t->count += team_rank() == to ? rows : 0;
 }
 
@@ -404,7 +404,7 @@ static quorum_status settle_rows(dealing *t, quorum_data *d)
     double *came = NULL;
     count_exchange(t, d->rows, held);
     TRY_OR_DONE(team_agree(room_to_settle(t, held.count, &came)));
-    team_exchange(t->mine, t->out_bytes, came, t->in_bytes);
+    team_exchange(t->mine, t->out_bytes, came, t->in_bytes, 1);
     mem_free(t->mine);
     t->mine = NULL;
     NEW_ARRAY(d->X, held.count * d->inputs);

@@ -249,7 +249,7 @@ static void send_some(rows_home *h)
         }
     }
     h->out_bytes[0] = out * sizeof *h->out;
-    team_exchange(h->out, h->out_bytes, h->in, h->in_bytes);
+    team_exchange(h->out, h->out_bytes, h->in, h->in_bytes, 1);
     if (team_rank() == 0)
         put_in_order(h, first, end);
     h->targets += end == m->M;

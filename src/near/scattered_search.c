@@ -134,21 +134,21 @@ static void share_limits(search *s)
 /* ---- The way home ---- */
 
 typedef struct {
-    size_t width;                 /* numbers of a row that goes along, or 0            */
-    size_t *out, *in;             /* ranks: rows that go to and come from each         */
-    size_t *out_bytes, *in_bytes; /* ranks                                             */
-    size_t *counts;               /* queries by home: rows found for each              */
-    size_t *theirs;               /* ranks x my queries: rows that each found for mine */
-    near_row *list, *came;        /* out, by home and query; in, by rank and query     */
-    double *rows, *came_rows;     /* the same: the rows                                */
+    size_t width;             /* numbers of a row that goes along, or 0            */
+    size_t *out, *in;         /* ranks: rows that go to and come from each         */
+    size_t *asked, *mine;     /* ranks: queries at home there; those at home here  */
+    size_t *counts;           /* queries by home: rows found for each              */
+    size_t *theirs;           /* ranks x my queries: rows that each found for mine */
+    near_row *list, *came;    /* out, by home and query; in, by rank and query     */
+    double *rows, *came_rows; /* the same: the rows                                */
 } journey;
 
 static void journey_free(journey *j)
 {
     mem_free(j->out);
     mem_free(j->in);
-    mem_free(j->out_bytes);
-    mem_free(j->in_bytes);
+    mem_free(j->asked);
+    mem_free(j->mine);
     mem_free(j->counts);
     mem_free(j->theirs);
     mem_free(j->list);
@@ -163,14 +163,13 @@ static quorum_status journey_new(const search *s, size_t mine, journey *j)
     *j = (journey){.width = s->held->X ? s->asked->Q->D + 1 : 0};
     NEW_ZEROED(j->out, ranks);
     NEW_ZEROED(j->in, ranks);
-    NEW_ZEROED(j->out_bytes, ranks);
-    NEW_ARRAY(j->in_bytes, ranks);
+    NEW_ZEROED(j->asked, ranks);
+    NEW_ARRAY(j->mine, ranks);
     NEW_ARRAY(j->counts, s->asked->Q->n);
     NEW_ARRAY(j->theirs, ranks * mine);
     NEW_ARRAY(j->list, s->count);
     NEW_ARRAY(j->rows, s->count * j->width);
-    if (j->out && j->in && j->out_bytes && j->in_bytes && j->counts && j->theirs && j->list &&
-        j->rows)
+    if (j->out && j->in && j->asked && j->mine && j->counts && j->theirs && j->list && j->rows)
         return QUORUM_OK;
     return out_of_memory(s->asked->Q->n);
 }
@@ -191,7 +190,7 @@ static void pack(const search *s, journey *j)
             if (s->asked->home[q] != r)
                 continue;
             j->counts[listed++] = s->found[q];
-            j->out_bytes[r] += sizeof *j->counts;
+            j->asked[r]++;
             j->out[r] += s->found[q];
             for (size_t k = 0; k < s->found[q]; k++, at++) {
                 j->list[at] = s->rows[s->start[q] + k];
@@ -204,20 +203,11 @@ static void pack(const search *s, journey *j)
 static void exchange_counts(journey *j, size_t mine)
 {
     for (int r = 0; r < team_size(); r++)
-        j->in_bytes[r] = mine * sizeof *j->theirs;
-    team_exchange(j->counts, j->out_bytes, j->theirs, j->in_bytes);
+        j->mine[r] = mine;
+    team_exchange(j->counts, j->asked, j->theirs, j->mine, sizeof *j->counts);
     for (size_t r = 0; r < (size_t)team_size(); r++)
         for (size_t i = 0; i < mine; i++)
             j->in[r] += j->theirs[r * mine + i];
-}
-
-static void exchange_items(journey *j, const void *out, size_t bytes, void *in)
-{
-    for (int r = 0; r < team_size(); r++) {
-        j->out_bytes[r] = j->out[r] * bytes;
-        j->in_bytes[r] = j->in[r] * bytes;
-    }
-    team_exchange(out, j->out_bytes, in, j->in_bytes);
 }
 
 static quorum_status send_found(const search *s, journey *j, size_t mine)
@@ -230,9 +220,9 @@ static quorum_status send_found(const search *s, journey *j, size_t mine)
     NEW_ARRAY(j->came, all);
     NEW_ARRAY(j->came_rows, all * j->width);
     TRY(team_agree(j->came && j->came_rows ? QUORUM_OK : out_of_memory(mine)));
-    exchange_items(j, j->list, sizeof *j->list, j->came);
+    team_exchange(j->list, j->out, j->came, j->in, sizeof *j->list);
     if (j->width > 0)
-        exchange_items(j, j->rows, j->width * sizeof *j->rows, j->came_rows);
+        team_exchange(j->rows, j->out, j->came_rows, j->in, j->width * sizeof *j->rows);
     for (size_t i = 0; j->width > 0 && i < all; i++)
         j->came[i].tag = i;
     return QUORUM_OK;

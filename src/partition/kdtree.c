@@ -341,9 +341,8 @@ static int box_owner(const shared_split *s, size_t b)
 
 typedef struct {
     size_t *out_rows, *in_rows; /* ranks: that go to and come from each */
-    size_t *out_bytes, *in_bytes;
-    double *X;   /* D x rows: on their way out, then as they came */
-    size_t *row; /* their numbers                                 */
+    double *X;                  /* D x rows: on their way out, then as they came */
+    size_t *row;                /* their numbers                                 */
     double *came;
     size_t *came_row;
 } removal;
@@ -352,8 +351,6 @@ static void removal_free(removal *m)
 {
     mem_free(m->out_rows);
     mem_free(m->in_rows);
-    mem_free(m->out_bytes);
-    mem_free(m->in_bytes);
     mem_free(m->X);
     mem_free(m->row);
     mem_free(m->came);
@@ -365,8 +362,6 @@ static quorum_status removal_new(const shared_split *s, size_t *count, removal *
     size_t ranks = (size_t)team_size();
     NEW_ZEROED(m->out_rows, ranks);
     NEW_ZEROED(m->in_rows, ranks);
-    NEW_ARRAY(m->out_bytes, ranks);
-    NEW_ARRAY(m->in_bytes, ranks);
     *count = 0;
     for (size_t b = 0; m->out_rows && m->in_rows && b < s->boxes; b++) {
         m->out_rows[box_owner(s, b)] += own_share(s)[b];
@@ -379,19 +374,9 @@ static quorum_status removal_new(const shared_split *s, size_t *count, removal *
     NEW_ARRAY(m->row, s->held.count);
     NEW_ARRAY(m->came, *count * s->rows.D);
     NEW_ARRAY(m->came_row, *count);
-    if (m->out_rows && m->in_rows && m->out_bytes && m->in_bytes && m->X && m->row && m->came &&
-        m->came_row)
+    if (m->out_rows && m->in_rows && m->X && m->row && m->came && m->came_row)
         return QUORUM_OK;
     return failure(QUORUM_E_MEMORY, "out of memory for moving %zu rows", s->held.count + *count);
-}
-
-static void exchange(const removal *m, const void *out, void *in, size_t width)
-{
-    for (int r = 0; r < team_size(); r++) {
-        m->out_bytes[r] = m->out_rows[r] * width;
-        m->in_bytes[r] = m->in_rows[r] * width;
-    }
-    team_exchange(out, m->out_bytes, in, m->in_bytes);
 }
 
 static void send_rows(const shared_split *s, const removal *m)
@@ -401,8 +386,8 @@ static void send_rows(const shared_split *s, const removal *m)
         memcpy(m->X + i * D, s->rows.X + s->mine[i] * D, D * sizeof *m->X);
         m->row[i] = s->held.first + s->mine[i];
     }
-    exchange(m, m->X, m->came, D * sizeof *m->X);
-    exchange(m, m->row, m->came_row, sizeof *m->row);
+    team_exchange(m->X, m->out_rows, m->came, m->in_rows, D * sizeof *m->X);
+    team_exchange(m->row, m->out_rows, m->came_row, m->in_rows, sizeof *m->row);
 }
 
 /* What came, rank by rank and in each by box, goes to its place: box by box, rows ascending. */

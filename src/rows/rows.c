@@ -163,7 +163,7 @@ typedef struct {
     const size_t *list, *start;
     size_t lists, width;
     const int *owner;
-    size_t *out_bytes, *in_bytes; /* ranks */
+    size_t *out_rows, *in_rows; /* ranks */
     double *out, *in;
 } delivery;
 
@@ -194,18 +194,18 @@ static team_slice held_part(const delivery *d, size_t k, int from)
 
 static quorum_status delivery_new(delivery *d)
 {
-    size_t ranks = (size_t)team_size(), out = 0, in = 0, bytes = d->width * sizeof(double);
-    NEW_ZEROED(d->out_bytes, ranks);
-    NEW_ZEROED(d->in_bytes, ranks);
-    if (!d->out_bytes || !d->in_bytes)
+    size_t ranks = (size_t)team_size(), out = 0, in = 0;
+    NEW_ZEROED(d->out_rows, ranks);
+    NEW_ZEROED(d->in_rows, ranks);
+    if (!d->out_rows || !d->in_rows)
         return out_of_memory(d->start[d->lists]);
     for (size_t k = 0; k < d->lists; k++) {
         size_t gives = held_part(d, k, team_rank()).count;
-        d->out_bytes[d->owner[k]] += gives * bytes;
+        d->out_rows[d->owner[k]] += gives;
         out += gives;
         for (int from = 0; d->owner[k] == team_rank() && from < team_size(); from++) {
             size_t takes = held_part(d, k, from).count;
-            d->in_bytes[from] += takes * bytes;
+            d->in_rows[from] += takes;
             in += takes;
         }
     }
@@ -216,8 +216,8 @@ static quorum_status delivery_new(delivery *d)
 
 static void delivery_free(delivery *d)
 {
-    mem_free(d->out_bytes);
-    mem_free(d->in_bytes);
+    mem_free(d->out_rows);
+    mem_free(d->in_rows);
     mem_free(d->out);
     mem_free(d->in);
 }
@@ -267,7 +267,7 @@ quorum_status rows_deliver(const sliced_rows *r, const size_t *list, const size_
     quorum_status status = team_agree(delivery_new(&d));
     if (status == QUORUM_OK) {
         pack_deliveries(&d, y != NULL);
-        team_exchange(d.out, d.out_bytes, d.in, d.in_bytes);
+        team_exchange(d.out, d.out_rows, d.in, d.in_rows, d.width * sizeof *d.out);
         unpack_deliveries(&d, X, y);
     }
     delivery_free(&d);

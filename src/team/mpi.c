@@ -301,24 +301,25 @@ static int one_of(size_t bytes, size_t at)
 }
 
 /* Where the bytes for or from rank r begin. */
-static size_t bytes_before(const size_t *bytes, int r)
+static size_t items_before(const size_t *count, int r)
 {
     size_t sum = 0;
     for (int i = 0; i < r; i++)
-        sum += bytes[i];
+        sum += count[i];
     return sum;
 }
 
 /* In round k rank r sends to rank r + k and receives from rank r - k. */
-void team_exchange(const void *out, const size_t *out_bytes, void *in, const size_t *in_bytes)
+void team_exchange(const void *out, const size_t *out_count, void *in, const size_t *in_count,
+                   size_t width)
 {
     moment start = now();
     double sent = 0.0, received = 0.0;
     for (int k = 0; k < team.size; k++) {
         int to = (team.rank + k) % team.size, from = (team.rank - k + team.size) % team.size;
-        size_t gives = out_bytes[to], takes = in_bytes[from];
-        const char *source = (const char *)out + bytes_before(out_bytes, to);
-        char *target = (char *)in + bytes_before(in_bytes, from);
+        size_t gives = out_count[to] * width, takes = in_count[from] * width;
+        const char *source = (const char *)out + items_before(out_count, to) * width;
+        char *target = (char *)in + items_before(in_count, from) * width;
         for (size_t at = 0; at < gives || at < takes; at += MOST_TOGETHER)
             MPI_Sendrecv(source + (at < gives ? at : 0), one_of(gives, at), MPI_BYTE,
                          at < gives ? to : MPI_PROC_NULL, 0, target + (at < takes ? at : 0),

@@ -60,10 +60,11 @@ void team_add(size_t *counts, size_t n)
     (void)n;
 }
 
-void team_exchange(const void *out, const size_t *out_bytes, void *in, const size_t *in_bytes)
+void team_exchange(const void *out, const size_t *out_count, void *in, const size_t *in_count,
+                   size_t width)
 {
-    (void)in_bytes;
-    memcpy(in, out, out_bytes[0]);
+    (void)in_count;
+    memcpy(in, out, out_count[0] * width);
 }
 
 team_traffic team_spent(void)

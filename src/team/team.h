@@ -60,9 +60,10 @@ void team_share(const team_piece *pieces, size_t count);
 /* Counts are added up over all ranks, and all have the sums.  Integers: any order is right. */
 void team_add(size_t *counts, size_t n);
 
-/* `out` has out_bytes[r] bytes for each rank r, one after another; what the ranks sent to this
- * one comes into `in` the same way, in_bytes[r] bytes from rank r. */
-void team_exchange(const void *out, const size_t *out_bytes, void *in, const size_t *in_bytes);
+/* `out` has out_count[r] items of `width` bytes for each rank r, one after another; what the ranks
+ * sent to this one comes into `in` the same way, in_count[r] items from rank r. */
+void team_exchange(const void *out, const size_t *out_count, void *in, const size_t *in_count,
+                   size_t width);
 
 /* What this rank spent on all this so far. */
 typedef struct {

@@ -49,11 +49,11 @@ static void add_one(void *context)
 static void one_alone_sends_to_itself(void **state)
 {
     (void)state;
-    size_t counts[] = {3, 4}, bytes = sizeof counts, came[2] = {0};
+    size_t counts[] = {3, 4}, count = 2, came[2] = {0};
     int turns = 0;
     team_add(counts, 2);
     assert_int_equal(counts[1], 4);
-    team_exchange(counts, &bytes, came, &bytes);
+    team_exchange(counts, &count, came, &count, sizeof *counts);
     assert_memory_equal(came, counts, sizeof counts);
     team_in_turn(&turns, sizeof turns, add_one, &turns);
     assert_int_equal(turns, 1);
