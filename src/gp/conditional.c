@@ -33,25 +33,6 @@ static void weigh_column(size_t n, const double *restrict a, const double *restr
         w[i] = (w[i] - a[i] * a_j + b[i] * b_j) * slope[i];
 }
 
-/* gradient_d = sum_i (W 1)_i z_id^2 - z_id (W Z')_id. */
-static void lengthscale_gradient(size_t m, const double *W, likelihood_space *ws, double *gradient)
-{
-    size_t D = ws->D;
-    for (size_t d = 0; d < D; d++)
-        memcpy(ws->side + d * m, ws->Z.T + d * ws->Z.stride, m * sizeof *ws->side);
-    for (size_t i = 0; i < m; i++)
-        ws->side[D * m + i] = 1.0;
-    blas_symm_lower(m, D + 1, W, m, ws->side, m, ws->product, m);
-    const double *row_sum = ws->product + D * m;
-    for (size_t d = 0; d < D; d++) {
-        const double *z = ws->side + d * m, *Wz = ws->product + d * m;
-        double sum = 0.0;
-        for (size_t i = 0; i < m; i++)
-            sum += z[i] * (row_sum[i] * z[i] - Wz[i]);
-        gradient[d] = sum;
-    }
-}
-
 /* The last s columns of L^-T, m x s, into U. */
 static void last_columns(size_t m, size_t s, const double *L, double *U)
 {

@@ -45,6 +45,10 @@ double likelihood_space_bytes(size_t room, size_t D);
  * not change, but products of coordinates lose less to cancellation. */
 void scale_about_mean(const hyper *theta, const expert_data *data, likelihood_space *ws);
 
+/* gradient_d (D) = sum_i (W 1)_i z_id^2 - z_id (W Z')_id over the first m points of ws->Z; W (m x m),
+ * the lower triangle, may be ws->inverse or ws->C. */
+void lengthscale_gradient(size_t m, const double *W, likelihood_space *ws, double *gradient);
+
 /* Negative log marginal likelihood of one expert (paper eq. 1) and its gradient
  * with respect to (log l_1 .. log l_D, log s_f^2, log s^2).  QUORUM_E_NUMERIC
  * when K + s^2 I is not numerically positive definite. */

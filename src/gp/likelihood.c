@@ -82,18 +82,14 @@ static void weigh_column(size_t n, const double *restrict alpha, double alpha_j,
         w[i] = (w[i] - alpha[i] * alpha_j) * slope[i];
 }
 
-/* gradient_d = sum_i (W 1)_i z_id^2 - z_id (W Z')_id. */
-static void lengthscale_gradient(size_t m, likelihood_space *ws, double *gradient)
+void lengthscale_gradient(size_t m, const double *W, likelihood_space *ws, double *gradient)
 {
     size_t D = ws->D;
-    for (size_t j = 0; j < m; j++)
-        weigh_column(m - j, ws->alpha + j, ws->alpha[j], ws->slopes + j * m + j,
-                     ws->inverse + j * m + j);
     for (size_t d = 0; d < D; d++)
         memcpy(ws->side + d * m, ws->Z.T + d * ws->Z.stride, m * sizeof *ws->side);
     for (size_t i = 0; i < m; i++)
         ws->side[D * m + i] = 1.0;
-    blas_symm_lower(m, D + 1, ws->inverse, m, ws->side, m, ws->product, m);
+    blas_symm_lower(m, D + 1, W, m, ws->side, m, ws->product, m);
     const double *row_sum = ws->product + D * m;
     for (size_t d = 0; d < D; d++) {
         const double *z = ws->side + d * m, *Wz = ws->product + d * m;
@@ -114,7 +110,10 @@ static quorum_status fill_gradient(const hyper *theta, const expert_data *data,
         trace += ws->inverse[i * m + i];
     gradient[data->D] = 0.5 * ((double)m - fit - theta->noise * trace);
     gradient[data->D + 1] = 0.5 * theta->noise * trace;
-    lengthscale_gradient(m, ws, gradient);
+    for (size_t j = 0; j < m; j++)
+        weigh_column(m - j, ws->alpha + j, ws->alpha[j], ws->slopes + j * m + j,
+                     ws->inverse + j * m + j);
+    lengthscale_gradient(m, ws->inverse, ws, gradient);
     return QUORUM_OK;
 }
 
