@@ -9,6 +9,7 @@
 #include "partition/kdtree.h"
 #include "near/scattered_search.h"
 #include "near/neighbours.h"
+#include "near/ranked.h"
 #include "rows/rows.h"
 #include "linalg/blas.h"
 #include "team/team.h"
@@ -212,50 +213,6 @@ static quorum_status order_rows(const vecchia_problem *p, const block_order *b, 
 /* ---- The nearest earlier rows ---- */
 
 typedef struct {
-    double distance; /* |z - c|^2 - |c|^2 */
-    size_t place;
-} candidate;
-
-static int farther(candidate a, candidate b)
-{
-    return a.distance > b.distance || (a.distance == b.distance && a.place > b.place);
-}
-
-/* Lets the item at the top of a heap of `size` sink: the farthest comes up. */
-static void sink(candidate *heap, size_t size, size_t i)
-{
-    candidate item = heap[i];
-    for (size_t child; (child = 2 * i + 1) < size; i = child) {
-        if (child + 1 < size && farther(heap[child + 1], heap[child]))
-            child++;
-        if (!farther(heap[child], item))
-            break;
-        heap[i] = heap[child];
-    }
-    heap[i] = item;
-}
-
-/* One target's search: the `room` nearest of the places seen so far. */
-typedef struct {
-    candidate *heap;
-    size_t size, room;
-} nearest;
-
-static void consider(nearest *t, double distance, size_t place)
-{
-    candidate c = {distance, place};
-    if (t->size < t->room) {
-        t->heap[t->size++] = c;
-        if (t->size == t->room)
-            for (size_t i = t->room / 2 + 1; i-- > 0;)
-                sink(t->heap, t->room, i);
-    } else if (t->room && farther(t->heap[0], c)) {
-        t->heap[0] = c;
-        sink(t->heap, t->room, 0);
-    }
-}
-
-typedef struct {
     const vecchia_problem *p;
     const ordering *o;
     size_t count;        /* target blocks: the last of the order              */
@@ -266,7 +223,7 @@ typedef struct {
     size_t *found;       /* count x p->given: rows                            */
     size_t *found_count; /* count                                             */
     double *product;     /* per worker: TILE x GROUP                          */
-    candidate *heap;     /* per worker: GROUP x p->given                      */
+    ranked *items;       /* per worker: GROUP x nearest_room(p->given)        */
 } target_search;
 
 /* Candidates are the places before this one. */
@@ -305,38 +262,41 @@ static quorum_status find_targets(target_search *s)
     return QUORUM_OK;
 }
 
-/* One target's column of products z.c over the places from .. to-1. */
+/* Offers the places from .. to-1 that are allowed to a target, by |z - c|^2 - |c|^2; product: its
+ * column of -2 z.c. */
 static void scan_column(const target_search *s, size_t target, size_t from, size_t to,
-                        const double *product, nearest *t)
+                        const double *product, nearest *best)
 {
     const ordering *o = s->o;
     size_t own = s->first[target], behind = s->first[target + 1];
     size_t end = allowed_end(s, target);
-    for (size_t i = from; i < to && i < end; i++) {
-        double distance = o->norm[i] + product[i - from];
-        if ((t->size < t->room || distance <= t->heap[0].distance) && (i < own || i >= behind))
-            consider(t, distance, i);
-    }
+    for (size_t i = from; i < to && i < end; i++)
+        if (i < own || i >= behind)
+            nearest_offer(best, o->norm[i] + product[i - from], i);
 }
 
-static int farthest_first(const void *a, const void *b)
+/* The rows of the places that a target found, farthest first. */
+static void keep_found(const target_search *s, size_t target, nearest *best)
 {
-    candidate x = *(const candidate *)a, y = *(const candidate *)b;
-    return farther(x, y) ? -1 : farther(y, x);
+    size_t *rows = s->found + target * s->p->given, count = nearest_finish(best, rows, NULL);
+    reverse_rows(count, rows);
+    for (size_t i = 0; i < count; i++)
+        rows[i] = s->o->row[rows[i]];
+    s->found_count[target] = count;
 }
 
 static quorum_status search_group(void *context, size_t item, int worker)
 {
     target_search *s = context;
     const ordering *o = s->o;
-    size_t first = item * GROUP, D = o->D, room = s->p->given;
+    size_t first = item * GROUP, D = o->D, room = nearest_room(s->p->given);
     size_t width = s->count - first < GROUP ? s->count - first : GROUP;
     const double *center = s->center + first * D;
     double *product = s->product + (size_t)worker * TILE * GROUP;
     nearest found[GROUP];
     size_t end = 0;
     for (size_t k = 0; k < width; k++) {
-        found[k] = (nearest){.heap = s->heap + ((size_t)worker * GROUP + k) * room, .room = room};
+        found[k] = nearest_start(s->p->given, s->items + ((size_t)worker * GROUP + k) * room);
         end = allowed_end(s, first + k) > end ? allowed_end(s, first + k) : end;
     }
     for (size_t from = 0; from < end; from += TILE) {
@@ -346,12 +306,8 @@ static quorum_status search_group(void *context, size_t item, int worker)
         for (size_t k = 0; k < width; k++)
             scan_column(s, first + k, from, to, product + k * TILE, &found[k]);
     }
-    for (size_t k = 0; k < width; k++) {
-        qsort(found[k].heap, found[k].size, sizeof *found[k].heap, farthest_first);
-        for (size_t i = 0; i < found[k].size; i++)
-            s->found[(first + k) * room + i] = o->row[found[k].heap[i].place];
-        s->found_count[first + k] = found[k].size;
-    }
+    for (size_t k = 0; k < width; k++)
+        keep_found(s, first + k, &found[k]);
     return QUORUM_OK;
 }
 
@@ -362,14 +318,14 @@ static quorum_status find_neighbours(target_search *s)
     size_t workers = (size_t)parallel_workers(s->p->threads, groups);
     quorum_status status = QUORUM_OK;
     NEW_ARRAY(s->product, workers * TILE * GROUP);
-    NEW_ARRAY(s->heap, workers * GROUP * s->p->given);
-    if (s->product && s->heap)
+    NEW_ARRAY(s->items, workers * GROUP * nearest_room(s->p->given));
+    if (s->product && s->items)
         status = team_deal((int)workers, groups, search_group, s); /* later ones see more rows */
     else
         status = failure(QUORUM_E_MEMORY, "out of memory for the neighbours of %zu training blocks",
                          s->count);
     mem_free(s->product);
-    mem_free(s->heap);
+    mem_free(s->items);
     TRY(status);
     TRY(team_share_dealt(s->found, s->p->given * sizeof *s->found, s->count, GROUP));
     return team_share_dealt(s->found_count, sizeof *s->found_count, s->count, GROUP);
