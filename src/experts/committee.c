@@ -181,26 +181,20 @@ static quorum_status find_centres(committee *c)
 quorum_status expert_owners(const parts *p, int *out)
 {
     size_t *experts = NULL;
-    double *cost = NULL;
     int *owner = NULL;
     quorum_status status = QUORUM_OK;
-    NEW_ARRAY(experts, p->M);
-    NEW_ARRAY(cost, p->M);
-    NEW_ARRAY(owner, p->M);
-    if (experts && cost && owner) {
-        for (size_t e = 0; e < p->M; e++)
-            experts[e] = e;
-        sort_by_size(p, experts, p->M);
-        for (size_t i = 0; i < p->M; i++)
-            cost[i] = pow((double)part_size(p, experts[i]), 3.0);
-        spread_by_cost(cost, p->M, team_size(), owner);
-        for (size_t i = 0; i < p->M; i++)
-            out[experts[i]] = owner[i];
-    } else {
+    if (!NEW_ARRAY(experts, p->M) || !NEW_ARRAY(owner, p->M)) {
         status = failure(QUORUM_E_MEMORY, "out of memory for %zu experts", p->M);
+        goto done;
     }
+    for (size_t e = 0; e < p->M; e++)
+        experts[e] = e;
+    sort_by_size(p, experts, p->M);
+    TRY_OR_DONE(spread_by_size(p, experts, p->M, owner));
+    for (size_t i = 0; i < p->M; i++)
+        out[experts[i]] = owner[i];
+done:
     mem_free(experts);
-    mem_free(cost);
     mem_free(owner);
     return status;
 }

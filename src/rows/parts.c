@@ -1,6 +1,10 @@
-/* Experts in the order of work: the largest first, equal ones by number. */
+/* Experts in the order of work, the largest first, equal ones by number, and who works on which. */
 #include "rows/parts.h"
 
+#include "base/memory.h"
+#include "team/team.h"
+
+#include <math.h>
 #include <stdlib.h>
 
 static int larger_first(const void *a, const void *b, void *context)
@@ -16,4 +20,16 @@ static int larger_first(const void *a, const void *b, void *context)
 void sort_by_size(const parts *p, size_t *experts, size_t count)
 {
     qsort_r(experts, count, sizeof *experts, larger_first, (void *)p);
+}
+
+quorum_status spread_by_size(const parts *p, const size_t *experts, size_t count, int *owner)
+{
+    double *cost;
+    if (!NEW_ARRAY(cost, count))
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu experts", count);
+    for (size_t i = 0; i < count; i++)
+        cost[i] = pow((double)part_size(p, experts[i]), 3.0);
+    spread_by_cost(cost, count, team_size(), owner);
+    mem_free(cost);
+    return QUORUM_OK;
 }

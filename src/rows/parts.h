@@ -91,4 +91,7 @@ enum { BIG_EXPERT = 2048 };
  * which work is handed out. */
 void sort_by_size(const parts *p, size_t *experts, size_t count);
 
+/* owner[i] (count): the rank that works on experts[i], by cost m^3; the experts come largest first. */
+quorum_status spread_by_size(const parts *p, const size_t *experts, size_t count, int *owner);
+
 #endif

@@ -75,13 +75,13 @@ static int larger_first(const void *a, const void *b, void *context)
 
 /* Scratch of the division: the caller's list, largest expert first. */
 typedef struct {
-    size_t *slot; /* count: places in the caller's list */
-    double *cost; /* count: m^3                         */
-    int *owner;   /* count: rank                        */
+    size_t *slot;   /* count: places in the caller's list */
+    size_t *expert; /* count: who stands there            */
+    int *owner;     /* count: rank                        */
 } work_order;
 
 /* Rank r's terms follow those of the ranks before it, in order of work. */
-static void give_out(likelihood_job *j, const size_t *experts, const work_order *o)
+static void give_out(likelihood_job *j, const work_order *o)
 {
     size_t at = 0, bytes = term_width(j) * sizeof *j->term;
     for (int r = 0; r < team_size(); r++) {
@@ -90,7 +90,7 @@ static void give_out(likelihood_job *j, const size_t *experts, const work_order 
             if (o->owner[i] != r)
                 continue;
             if (r == team_rank())
-                j->experts[j->mine++] = experts[o->slot[i]];
+                j->experts[j->mine++] = o->expert[i];
             j->place[o->slot[i]] = at++;
         }
         j->pieces[r] = (team_piece){
@@ -107,22 +107,21 @@ static quorum_status divide_work(likelihood_job *j, const size_t *experts)
 {
     work_order o = {0};
     quorum_status status = QUORUM_OK;
-    NEW_ARRAY(o.slot, j->count);
-    NEW_ARRAY(o.cost, j->count);
-    NEW_ARRAY(o.owner, j->count);
-    if (o.slot && o.cost && o.owner) {
-        for (size_t k = 0; k < j->count; k++)
-            o.slot[k] = k;
-        qsort_r(o.slot, j->count, sizeof *o.slot, larger_first, &(listed){j->p, experts});
-        for (size_t i = 0; i < j->count; i++)
-            o.cost[i] = pow((double)part_size(j->p, experts[o.slot[i]]), 3.0);
-        spread_by_cost(o.cost, j->count, team_size(), o.owner);
-        give_out(j, experts, &o);
-    } else {
+    if (!NEW_ARRAY(o.slot, j->count) || !NEW_ARRAY(o.expert, j->count) ||
+        !NEW_ARRAY(o.owner, j->count)) {
         status = failure(QUORUM_E_MEMORY, "out of memory for training on %zu experts", j->count);
+        goto done;
     }
+    for (size_t k = 0; k < j->count; k++)
+        o.slot[k] = k;
+    qsort_r(o.slot, j->count, sizeof *o.slot, larger_first, &(listed){j->p, experts});
+    for (size_t i = 0; i < j->count; i++)
+        o.expert[i] = experts[o.slot[i]];
+    TRY_OR_DONE(spread_by_size(j->p, o.expert, j->count, o.owner));
+    give_out(j, &o);
+done:
     mem_free(o.slot);
-    mem_free(o.cost);
+    mem_free(o.expert);
     mem_free(o.owner);
     return status;
 }
