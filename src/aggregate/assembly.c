@@ -49,11 +49,6 @@ void assembly_seat_all(assembly *a, const size_t *experts, size_t count)
             a->member[s * a->b + q] = experts[s];
 }
 
-static size_t padded(size_t b)
-{
-    return (b + QUERY_MULTIPLE - 1) / QUERY_MULTIPLE * QUERY_MULTIPLE;
-}
-
 /* tables[e] = at how many queries expert e sits. */
 static void count_tables(const assembly *a, size_t *tables)
 {
@@ -70,14 +65,14 @@ static quorum_status make_lists(assembly *a, const size_t *tables, size_t *place
     a->attending = 0;
     for (size_t e = 0; e < a->c->parts.M; e++) {
         a->attending += tables[e] > 0;
-        total += 2 * padded(tables[e]);
+        total += 2 * padded_queries(tables[e]);
     }
     if (!NEW_ARRAY(a->by_expert, a->attending) || !NEW_ARRAY(a->lists, total))
         return failure(QUORUM_E_MEMORY, "out of memory for the lists of %zu experts", a->attending);
     for (size_t e = 0; e < a->c->parts.M; e++) {
         if (tables[e] == 0)
             continue;
-        size_t b = padded(tables[e]);
+        size_t b = padded_queries(tables[e]);
         place[e] = k;
         a->by_expert[k++] =
             (attendance){.expert = e, .b = b, .query = a->lists + at, .seat = a->lists + at + b};

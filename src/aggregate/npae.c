@@ -58,11 +58,6 @@ static points expert_points(const committee *c, size_t e)
     return points_view(&c->Z, c->parts.offset[e], part_size(&c->parts, e));
 }
 
-static size_t padded(size_t b)
-{
-    return (b + QUERY_MULTIPLE - 1) / QUERY_MULTIPLE * QUERY_MULTIPLE;
-}
-
 static size_t column_of(const meeting *w, int of_j)
 {
     return of_j ? w->column_j : w->column_i;
@@ -76,7 +71,7 @@ static int side_by_side(const meeting *w, size_t count, int of_j, const attendan
     for (size_t k = 1; k < count; k++)
         if (column_of(&w[k], of_j) != first + k)
             return 0;
-    return first + padded(count) <= t->b;
+    return first + padded_queries(count) <= t->b;
 }
 
 /* The meetings' columns of the expert's gamma, m x padded count: as they stand, or gathered into
@@ -86,7 +81,7 @@ static const double *take_columns(const meeting *w, size_t count, int of_j, cons
 {
     if (side_by_side(w, count, of_j, t))
         return t->gamma + column_of(w, of_j) * m;
-    for (size_t k = 0; k < padded(count); k++) {
+    for (size_t k = 0; k < padded_queries(count); k++) {
         size_t column = column_of(&w[k < count ? k : count - 1], of_j);
         memcpy(room + k * m, t->gamma + column * m, m * sizeof *room);
     }
@@ -121,7 +116,7 @@ static quorum_status one_pair(void *context, size_t item, int worker)
     const attendance *first = &a->by_expert[pair->i], *second = &a->by_expert[pair->j];
     const meeting *w = job->meetings + pair->first;
     points X = expert_points(c, first->expert), Y = expert_points(c, second->expert);
-    size_t count = pair->count, b = padded(count);
+    size_t count = pair->count, b = padded_queries(count);
     double *K = job->scratch + (size_t)worker * job->room, *T = K + ROW_PANEL * Y.n;
     double *result = T + ROW_PANEL * b, *room = result + b;
     const double *gamma_i = take_columns(w, count, 0, first, X.n, room);
@@ -265,7 +260,7 @@ static size_t scratch_numbers(const pair_job *job)
     size_t most = 0;
     for (size_t k = 0; k < job->pairs; k++) {
         const assembly *a = job->a;
-        size_t b = padded(job->pair[k].count);
+        size_t b = padded_queries(job->pair[k].count);
         size_t m = part_size(&a->c->parts, a->by_expert[job->pair[k].i].expert);
         size_t n = part_size(&a->c->parts, a->by_expert[job->pair[k].j].expert);
         size_t needed = ROW_PANEL * (n + b) + b + (m + n) * b;

@@ -58,6 +58,11 @@ int committee_owner(const committee *c, size_t e);
  * of queries are padded to a multiple of this. */
 enum { QUERY_MULTIPLE = 16 };
 
+static inline size_t padded_queries(size_t b)
+{
+    return (b + QUERY_MULTIPLE - 1) / QUERY_MULTIPLE * QUERY_MULTIPLE;
+}
+
 /* Bytes of the factors that this rank would keep. */
 double committee_factor_bytes(const committee *c);
 
