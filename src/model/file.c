@@ -22,86 +22,69 @@ static quorum_status to_int64(const size_t *from, size_t count, int64_t **out)
     return QUORUM_OK;
 }
 
-/* Indices as the file has them; they live until it is written. */
+/* Writing a model.  home: where rows come from that this rank has not; NULL: it has all. */
 typedef struct {
-    int64_t *row, *offset, *extra, *extra_offset;
-} stored_indices;
+    const quorum_model *m;
+    rows_home *home;
+    npz_writer *w;
+    model_sizes sizes;
+    char *meta;
+    int64_t *indices[ARRAYS]; /* as the file has them; they live until it is written */
+} save_state;
 
-static void stored_indices_free(stored_indices *i)
+static void save_state_free(save_state *s)
 {
-    mem_free(i->row);
-    mem_free(i->offset);
-    mem_free(i->extra);
-    mem_free(i->extra_offset);
+    npz_writer_free(s->w);
+    mem_free(s->meta);
+    for (int i = 0; i < ARRAYS; i++)
+        mem_free(s->indices[i]);
 }
 
-static quorum_status add_indices(const quorum_model *m, npz_writer *w, stored_indices *i)
+static int is_in_model(const save_state *s, const array_member *a)
 {
-    const extra_rows *x = &m->extra;
-    size_t M1 = m->M + 1;
-    TRY(to_int64(m->row, m->n, &i->row));
-    TRY(to_int64(m->offset, M1, &i->offset));
-    TRY(npz_add_int64(w, "row", 1, &m->n, i->row));
-    TRY(npz_add_int64(w, "offset", 1, &M1, i->offset));
-    if (!x->offset)
-        return QUORUM_OK;
-    TRY(to_int64(x->row, x->offset[m->M], &i->extra));
-    TRY(to_int64(x->offset, M1, &i->extra_offset));
-    TRY(npz_add_int64(w, "extra", 1, &x->offset[m->M], i->extra));
-    return npz_add_int64(w, "extra_offset", 1, &M1, i->extra_offset);
-}
-
-/* home: where rows come from that this rank has not; NULL: it has all. */
-static quorum_status add_rows(const quorum_model *m, npz_writer *w, rows_home *home)
-{
-    size_t nD[] = {m->n, m->D};
-    if (!home) {
-        TRY(npz_add_doubles(w, "X", 2, nD, m->X));
-        return npz_add_doubles(w, "y", 1, &m->n, m->y);
+    switch (a->when) {
+    case ALWAYS: break;
+    case WITH_OVERLAP: return s->m->extra.offset != NULL;
+    case WHERE_LEARNED: return numbers_of(a, s->m) && s->sizes.length[a->side[0]] > 0;
+    case WITH_CALIBRATION: return s->m->calibration.count > 0;
     }
-    TRY(npz_add_pulled(w, "X", 2, nD, rows_home_next, home));
-    return npz_add_pulled(w, "y", 1, &m->n, rows_home_next, home);
+    return 1;
+}
+
+static quorum_status add_array(save_state *s, int i)
+{
+    const array_member *a = &array_members[i];
+    size_t shape[2];
+    int ndim = array_shape(a, &s->sizes, shape);
+    if (a->type == INDICES) {
+        TRY(to_int64(indices_of(a, s->m), shape[0], &s->indices[i]));
+        return npz_add_int64(s->w, a->name, ndim, shape, s->indices[i]);
+    }
+    if (a->of_rows && s->home)
+        return npz_add_pulled(s->w, a->name, ndim, shape, rows_home_next, s->home);
+    return npz_add_doubles(s->w, a->name, ndim, shape, numbers_of(a, s->m));
 }
 
 static quorum_status check_saved(npz_reader *npz, void *context);
 
+static quorum_status save_members(save_state *s, const char *path)
+{
+    if (!(s->w = npz_writer_new()))
+        return failure(QUORUM_E_MEMORY, "out of memory for saving the model");
+    TRY(meta_make(s->m, &s->meta));
+    TRY(npz_add_text(s->w, "meta.json", s->meta));
+    for (int i = 0; i < ARRAYS; i++)
+        if (is_in_model(s, &array_members[i]))
+            TRY(add_array(s, i));
+    npz_writer_check(s->w, check_saved, (void *)s->m);
+    return npz_writer_save(s->w, path);
+}
+
 static quorum_status save(const quorum_model *m, const char *path, rows_home *home)
 {
-    const double *theta = m->log_theta;
-    stored_indices indices = {0};
-    char *meta = NULL;
-    npz_writer *w = npz_writer_new();
-    quorum_status status = QUORUM_OK;
-    size_t MM[] = {m->M, m->M}, rD[] = {m->references, m->D};
-    if (!w) {
-        status = failure(QUORUM_E_MEMORY, "out of memory for saving the model");
-        goto done;
-    }
-    TRY_OR_DONE(meta_make(m, &meta));
-    TRY_OR_DONE(npz_add_text(w, "meta.json", meta));
-    TRY_OR_DONE(add_rows(m, w, home));
-    TRY_OR_DONE(add_indices(m, w, &indices));
-    TRY_OR_DONE(npz_add_doubles(w, "log_lengthscale", 1, &m->D, theta));
-    TRY_OR_DONE(npz_add_doubles(w, "log_signal_variance", 0, NULL, theta + m->D));
-    TRY_OR_DONE(npz_add_doubles(w, "log_noise_variance", 0, NULL, theta + m->D + 1));
-    TRY_OR_DONE(npz_add_doubles(w, "x_mean", 1, &m->D, m->x_mean));
-    TRY_OR_DONE(npz_add_doubles(w, "x_scale", 1, &m->D, m->x_scale));
-    TRY_OR_DONE(npz_add_doubles(w, "y_mean", 0, NULL, &m->y_mean));
-    TRY_OR_DONE(npz_add_doubles(w, "y_scale", 0, NULL, &m->y_scale));
-    if (m->references > 0)
-        TRY_OR_DONE(npz_add_doubles(w, "reference", 2, rD, m->reference));
-    if (m->graph.precision)
-        TRY_OR_DONE(npz_add_doubles(w, "precision", 2, MM, m->graph.precision));
-    TRY_OR_DONE(npz_add_doubles(w, "importance", 1, &m->M, m->graph.importance));
-    if (m->calibration.count > 0)
-        TRY_OR_DONE(
-            npz_add_doubles(w, "calibration", 1, &m->calibration.count, m->calibration.ratio));
-    npz_writer_check(w, check_saved, (void *)m);
-    TRY_OR_DONE(npz_writer_save(w, path));
-done:
-    npz_writer_free(w);
-    mem_free(meta);
-    stored_indices_free(&indices);
+    save_state s = {.m = m, .home = home, .sizes = sizes_of_model(m)};
+    quorum_status status = save_members(&s, path);
+    save_state_free(&s);
     return status;
 }
 
@@ -124,6 +107,8 @@ quorum_status quorum_save(const quorum_model *m, const char *path)
 typedef struct {
     npz_reader *npz;
     model_meta meta;
+    model_sizes sizes;
+    int whole; /* 1: every rank needs all rows */
     quorum_model *m;
 } load_state;
 
@@ -133,210 +118,154 @@ static quorum_status go_on(size_t i)
     return i % (1 << 16) == 0 ? progress_go_on() : QUORUM_OK;
 }
 
-static quorum_status read_scalar(npz_reader *npz, const char *name, double *out)
+static quorum_status check_finite(const char *name, const double *data, size_t count)
 {
-    double *data;
-    TRY(npz_get_doubles(npz, name, 0, NULL, &data));
-    *out = *data;
-    mem_free(data);
-    return isfinite(*out) ? QUORUM_OK : damaged(name);
-}
-
-/* An array of doubles, all finite, of exactly the given shape; a shape of 0 is
- * filled in from the file. */
-static quorum_status read_array(npz_reader *npz, const char *name, int ndim, size_t *shape,
-                                double **out)
-{
-    size_t found[2] = {1, 1}, count = 1;
-    TRY(npz_get_doubles(npz, name, ndim, found, out));
-    for (int k = 0; k < ndim; k++) {
-        if (shape[k] != 0 && shape[k] != found[k])
-            return failure(QUORUM_E_FORMAT,
-                           "the model file is damaged or was altered: %s has size %zu where %zu is "
-                           "expected",
-                           name, found[k], shape[k]);
-        shape[k] = found[k];
-        count *= found[k];
-    }
     for (size_t i = 0; i < count; i++) {
         TRY(go_on(i));
-        if (!isfinite((*out)[i]))
+        if (!isfinite(data[i]))
             return damaged(name);
     }
     return QUORUM_OK;
 }
 
-/* Integers of size `count`, each in 0 .. limit. */
-static quorum_status read_sizes(npz_reader *npz, const char *name, size_t *count, size_t limit,
-                                size_t **out)
+static quorum_status check_shape(const load_state *l, const array_member *a, const size_t *found)
 {
-    int64_t *data;
-    size_t found;
-    TRY(npz_get_int64(npz, name, 1, &found, &data));
-    quorum_status status = QUORUM_OK;
-    if ((*count != 0 && *count != found) || found == 0) {
-        status = damaged(name);
-    } else if (!NEW_ARRAY(*out, found)) {
-        status = failure(QUORUM_E_MEMORY, "out of memory for %s", name);
+    size_t wanted[2];
+    int ndim = array_shape(a, &l->sizes, wanted);
+    for (int k = 0; k < ndim; k++)
+        if (found[k] != wanted[k])
+            return wrong_size(a->name, found[k], wanted[k]);
+    return QUORUM_OK;
+}
+
+/* The place of a pointer to an array. */
+static void *pointer_at(const load_state *l, const array_member *a)
+{
+    return (char *)l->m + a->place;
+}
+
+static quorum_status load_numbers(load_state *l, const array_member *a)
+{
+    double *data;
+    size_t found[2] = {1, 1};
+    int ndim = array_shape(a, &l->sizes, (size_t[2]){0});
+    TRY(npz_get_doubles(l->npz, a->name, ndim, found, &data));
+    quorum_status status = check_shape(l, a, found);
+    if (status >= 0)
+        status = check_finite(a->name, data, found[0] * found[1]);
+    if (status >= 0 && ndim > 0 && !a->within) {
+        *(double **)pointer_at(l, a) = data;
+        return status;
     }
-    for (size_t i = 0; status == QUORUM_OK && i < found; i++) {
-        if (data[i] < 0 || (uint64_t)data[i] > limit)
-            status = damaged(name);
-        else
-            (*out)[i] = (size_t)data[i];
-        status = status < 0 ? status : go_on(i);
-    }
+    if (status >= 0)
+        memcpy(numbers_of(a, l->m), data, found[0] * sizeof *data);
     mem_free(data);
-    *count = found;
     return status;
 }
 
-static quorum_status load_offsets(load_state *l)
+static quorum_status to_sizes(const char *name, const int64_t *from, size_t count, size_t *to)
 {
-    quorum_model *m = l->m;
-    size_t M1 = 0;
-    TRY(read_sizes(l->npz, "offset", &M1, m->n, &m->offset));
-    if (M1 < 2 || m->offset[0] != 0 || m->offset[M1 - 1] != m->n)
-        return damaged("offset does not span the rows");
-    for (size_t e = 0; e + 1 < M1; e++)
-        if (m->offset[e] >= m->offset[e + 1])
-            return damaged("offset is not ascending");
-    m->M = M1 - 1;
-    return QUORUM_OK;
-}
-
-static quorum_status load_all_rows(load_state *l, size_t D)
-{
-    quorum_model *m = l->m;
-    size_t shape[] = {m->n, D};
-    TRY(read_array(l->npz, "X", 2, shape, &m->X));
-    TRY(read_array(l->npz, "y", 1, &m->n, &m->y));
-    rows_note(m->n);
-    return read_sizes(l->npz, "row", &m->n, SIZE_MAX / 2, &m->row);
-}
-
-/* The rows of this rank's experts; where they came from nobody asks a team. */
-static quorum_status load_own_rows(load_state *l, size_t D)
-{
-    quorum_model *m = l->m;
-    size_t shape[2];
-    TRY(model_find_owners(m));
-    npz_sections own = {.count = m->M, .first = m->offset, .wanted = m->held};
-    TRY(npz_get_some_doubles(l->npz, "X", 2, shape, &own, &m->X));
-    if (shape[1] != D)
-        return damaged("X");
-    TRY(npz_get_some_doubles(l->npz, "y", 1, shape, &own, &m->y));
-    for (size_t e = 0; e < m->M; e++)
-        for (size_t i = m->offset[e]; m->held[e] && i < m->offset[e + 1]; i++) {
-            for (size_t d = 0; d < D; d++)
-                if (!isfinite(m->X[i * D + d]))
-                    return damaged("X");
-            if (!isfinite(m->y[i]))
-                return damaged("y");
-        }
-    return QUORUM_OK;
-}
-
-/* Whether every rank needs all rows. */
-static int is_whole(const load_state *l)
-{
-    return team_size() == 1 || l->meta.version >= FORMAT_VERSION_OVERLAP;
-}
-
-static quorum_status load_rows(load_state *l, const model_sizes *sizes)
-{
-    quorum_model *m = l->m;
-    size_t D = sizes->D;
-    m->n = sizes->n;
-    TRY(load_offsets(l));
-    TRY(is_whole(l) ? load_all_rows(l, D) : load_own_rows(l, D));
-    TRY(read_array(l->npz, "x_mean", 1, &D, &m->x_mean));
-    TRY(read_array(l->npz, "x_scale", 1, &D, &m->x_scale));
-    for (size_t d = 0; d < D; d++)
-        if (!(m->x_scale[d] > 0.0))
-            return damaged("x_scale is not positive");
-    TRY(read_scalar(l->npz, "y_mean", &m->y_mean));
-    TRY(read_scalar(l->npz, "y_scale", &m->y_scale));
-    m->D = D; /* last: names are freed by it */
-    return m->y_scale > 0.0 ? QUORUM_OK : damaged("y_scale is not positive");
-}
-
-/* Extra rows: ascending within an expert, and owned by others. */
-static quorum_status load_extra(load_state *l)
-{
-    quorum_model *m = l->m;
-    extra_rows *x = &m->extra;
-    size_t count = 0, M1 = m->M + 1;
-    if (l->meta.version < FORMAT_VERSION_OVERLAP)
-        return QUORUM_OK;
-    TRY(read_sizes(l->npz, "extra", &count, m->n - 1, &x->row));
-    TRY(read_sizes(l->npz, "extra_offset", &M1, count, &x->offset));
-    if (x->offset[0] != 0 || x->offset[m->M] != count)
-        return damaged("extra_offset does not span the extra rows");
-    for (size_t e = 0; e < m->M; e++) {
-        if (x->offset[e] > x->offset[e + 1])
-            return damaged("extra_offset is not ascending");
-        for (size_t k = x->offset[e]; k < x->offset[e + 1]; k++) {
-            if (k > x->offset[e] && x->row[k] <= x->row[k - 1])
-                return damaged("extra is not ascending within an expert");
-            if (x->row[k] >= m->offset[e] && x->row[k] < m->offset[e + 1])
-                return damaged("extra names a row of the expert's own");
-        }
+    for (size_t i = 0; i < count; i++) {
+        TRY(go_on(i));
+        if (from[i] < 0)
+            return damaged(name);
+        to[i] = (size_t)from[i];
     }
     return QUORUM_OK;
 }
 
-static quorum_status load_theta(load_state *l)
+static quorum_status load_indices(load_state *l, const array_member *a)
 {
-    quorum_model *m = l->m;
-    double *logs;
-    size_t D = m->D;
-    m->theta.D = D;
-    if (!NEW_ARRAY(m->log_theta, D + 2) || !NEW_ARRAY(m->theta.lengthscale, D))
-        return failure(QUORUM_E_MEMORY, "out of memory for %zu length-scales", D);
-    TRY(npz_get_doubles(l->npz, "log_lengthscale", 1, &D, &logs));
-    if (D == m->D)
-        memcpy(m->log_theta, logs, D * sizeof *logs);
-    mem_free(logs);
-    if (D != m->D)
-        return damaged("log_lengthscale has not one entry an input");
-    TRY(read_scalar(l->npz, "log_signal_variance", &m->log_theta[D]));
-    TRY(read_scalar(l->npz, "log_noise_variance", &m->log_theta[D + 1]));
-    for (size_t i = 0; i < D + 2; i++)
-        if (!(fabs(m->log_theta[i]) <= 100.0))
-            return damaged("a hyperparameter is out of range");
-    model_set_theta(m);
-    return QUORUM_OK;
+    int64_t *data;
+    size_t found, *kept = NULL;
+    TRY(npz_get_int64(l->npz, a->name, 1, &found, &data));
+    quorum_status status = check_shape(l, a, &found);
+    if (status >= 0 && !NEW_ARRAY(kept, found))
+        status = failure(QUORUM_E_MEMORY, "out of memory for %s", a->name);
+    if (status >= 0)
+        status = to_sizes(a->name, data, found, kept);
+    *(size_t **)pointer_at(l, a) = kept;
+    mem_free(data);
+    return status;
 }
 
-static quorum_status load_graph(load_state *l)
+/* In a team: the rows of this rank's experts; where they came from nobody asks it. */
+static quorum_status load_own_rows(load_state *l, const array_member *a)
 {
     quorum_model *m = l->m;
-    size_t MM[] = {m->M, m->M}, rD[] = {0, m->D};
-    if (npz_has(l->npz, "reference.npy"))
-        TRY(read_array(l->npz, "reference", 2, rD, &m->reference));
-    m->references = rD[0];
-    if (npz_has(l->npz, "precision.npy"))
-        TRY(read_array(l->npz, "precision", 2, MM, &m->graph.precision));
-    return read_array(l->npz, "importance", 1, &m->M, &m->graph.importance);
-}
-
-static quorum_status load_calibration(load_state *l)
-{
-    calibration *c = &l->m->calibration;
-    size_t count = 0;
-    if (!npz_has(l->npz, "calibration.npy") && !c->how.rule)
+    size_t found[2] = {1, 1};
+    double **data = pointer_at(l, a);
+    int ndim = array_shape(a, &l->sizes, (size_t[2]){0});
+    npz_sections own = {.count = m->M, .first = m->offset, .wanted = m->held};
+    if (a->type == INDICES)
         return QUORUM_OK;
-    TRY(read_array(l->npz, "calibration", 1, &count, &c->ratio));
-    if (!c->how.rule)
-        return damaged("its calibration does not say what it holds for");
-    if (count == 0 || c->ratio[0] < 0.0)
-        return damaged("calibration is out of range");
-    for (size_t i = 1; i < count; i++)
-        if (c->ratio[i] < c->ratio[i - 1])
-            return damaged("calibration is not ascending");
-    c->count = count;
+    TRY(npz_get_some_doubles(l->npz, a->name, ndim, found, &own, data));
+    TRY(check_shape(l, a, found));
+    for (size_t e = 0; e < m->M; e++)
+        if (m->held[e])
+            TRY(check_finite(a->name, *data + m->offset[e] * found[1],
+                             (m->offset[e + 1] - m->offset[e]) * found[1]));
     return QUORUM_OK;
+}
+
+static int is_in_file(const load_state *l, const array_member *a)
+{
+    switch (a->when) {
+    case ALWAYS: break;
+    case WITH_OVERLAP: return l->meta.version >= FORMAT_VERSION_OVERLAP;
+    case WHERE_LEARNED: return has_array(l->npz, a);
+    case WITH_CALIBRATION: return has_array(l->npz, a) || l->m->calibration.how.rule;
+    }
+    return 1;
+}
+
+static quorum_status load_array(load_state *l, const array_member *a)
+{
+    if (a->of_rows && !l->whole)
+        return load_own_rows(l, a);
+    TRY(a->type == INDICES ? load_indices(l, a) : load_numbers(l, a));
+    return a->check ? a->check(l->m, &l->sizes) : QUORUM_OK;
+}
+
+static quorum_status load_arrays(load_state *l, int of_rows)
+{
+    for (int i = 0; i < ARRAYS; i++)
+        if (array_members[i].of_rows == of_rows && is_in_file(l, &array_members[i]))
+            TRY(load_array(l, &array_members[i]));
+    return QUORUM_OK;
+}
+
+/* What the sizes say already, and room for what is a part of an array. */
+static quorum_status prepare(load_state *l)
+{
+    quorum_model *m = l->m;
+    m->n = l->sizes.length[SIDE_ROWS];
+    m->D = m->theta.D = l->sizes.length[SIDE_INPUTS];
+    m->M = l->sizes.length[SIDE_EXPERTS];
+    m->references = l->sizes.length[SIDE_REFERENCES];
+    m->calibration.count = l->sizes.length[SIDE_HELD_OUT];
+    if (!NEW_ARRAY(m->log_theta, m->D + 2) || !NEW_ARRAY(m->theta.lengthscale, m->D))
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu length-scales", m->D);
+    return QUORUM_OK;
+}
+
+/* All but the rows: which of those are wanted, the offsets say. */
+static quorum_status load_but_rows(load_state *l)
+{
+    TRY(prepare(l));
+    TRY(meta_apply(&l->meta, l->m));
+    TRY(load_arrays(l, 0));
+    model_set_theta(l->m);
+    return QUORUM_OK;
+}
+
+static quorum_status load_rows(load_state *l)
+{
+    if (l->whole)
+        rows_note(l->m->n);
+    else
+        TRY(model_find_owners(l->m));
+    return load_arrays(l, 1);
 }
 
 static quorum_status load_meta(load_state *l)
@@ -352,19 +281,12 @@ static quorum_status load_meta(load_state *l)
 static quorum_status check_saved(npz_reader *npz, void *context)
 {
     const quorum_model *saved = context;
-    load_state l = {.npz = npz, .m = model_new()};
+    load_state l = {.npz = npz, .sizes = sizes_of_model(saved), .m = model_new()};
     quorum_status status = QUORUM_OK;
     if (!l.m)
         return failure(QUORUM_E_MEMORY, "out of memory for saving the model");
     TRY_OR_DONE(load_meta(&l));
-    TRY_OR_DONE(meta_apply_first(&l.meta, l.m));
-    l.m->n = saved->n;
-    l.m->M = saved->M;
-    l.m->D = saved->D;
-    TRY_OR_DONE(load_theta(&l));
-    TRY_OR_DONE(meta_apply(&l.meta, l.m));
-    TRY_OR_DONE(load_graph(&l));
-    TRY_OR_DONE(load_calibration(&l));
+    TRY_OR_DONE(load_but_rows(&l));
 done:
     meta_free(&l.meta);
     quorum_model_free(l.m);
@@ -393,21 +315,16 @@ static quorum_status open_model(const char *path, const quorum_options *options,
 static quorum_status load(load_state *l, const char *path, const quorum_options *options)
 {
     double memory = options_memory(options_values(options));
-    model_sizes sizes;
     TRY(team_agree(open_model(path, options, &l->npz)));
     TRY(agree_on_file(l->npz));
     if (!npz_has(l->npz, "meta.json"))
         return failure(QUORUM_E_FORMAT, "it has no meta.json: it is not a quorum model");
     TRY(check_meta_bytes(l->npz, memory));
     TRY(load_meta(l));
-    TRY(meta_apply_first(&l->meta, l->m));
-    TRY(check_model_sizes(l->npz, memory, is_whole(l) ? 1 : team_size(), &sizes));
-    TRY(load_rows(l, &sizes));
-    TRY(load_extra(l));
-    TRY(load_theta(l));
-    TRY(meta_apply(&l->meta, l->m));
-    TRY(load_graph(l));
-    TRY(load_calibration(l));
+    l->whole = team_size() == 1 || l->meta.version >= FORMAT_VERSION_OVERLAP;
+    TRY(check_model_sizes(l->npz, memory, l->whole ? 1 : team_size(), &l->sizes));
+    TRY(load_but_rows(l));
+    TRY(load_rows(l));
     return model_complete(l->m);
 }
 

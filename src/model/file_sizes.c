@@ -14,31 +14,6 @@ static const double EACH = 64.0;        /* what is derived, of every expert and 
 static const double LARGE = 64e6;       /* bytes: a file that unpacks to less harms nobody ... */
 static const double MOST_RATIO = 250.0; /* ... and one to so many times its size is no model   */
 
-/* The length of a side of an array. */
-typedef enum { NONE, ROWS, INPUTS, EXPERTS, OFFSETS, UP_TO_ROWS, ANY } side;
-
-static const struct {
-    const char *name;
-    side side[2];
-    double copies; /* integers are there twice while they are checked */
-    int of_rows;   /* a rank has its share                            */
-} arrays[] = {
-    {"X", {ROWS, INPUTS}, 1.0, 1},
-    {"y", {ROWS, NONE}, 1.0, 1},
-    {"row", {ROWS, NONE}, 2.0, 1},
-    {"offset", {OFFSETS, NONE}, 2.0, 0},
-    {"extra", {ANY, NONE}, 2.0, 0},
-    {"extra_offset", {OFFSETS, NONE}, 2.0, 0},
-    {"x_mean", {INPUTS, NONE}, 1.0, 0},
-    {"x_scale", {INPUTS, NONE}, 1.0, 0},
-    {"log_lengthscale", {INPUTS, NONE}, 2.0, 0},
-    {"reference", {ANY, INPUTS}, 1.0, 0},
-    {"precision", {EXPERTS, EXPERTS}, 1.0, 0},
-    {"importance", {EXPERTS, NONE}, 1.0, 0},
-    {"calibration", {UP_TO_ROWS, NONE}, 1.0, 0},
-};
-enum { ARRAYS = sizeof arrays / sizeof *arrays };
-
 static quorum_status too_large(double needed, double memory)
 {
     return failure(QUORUM_E_MEMORY,
@@ -55,23 +30,26 @@ quorum_status check_meta_bytes(const npz_reader *npz, double memory)
     return META_FACTOR * bytes <= memory ? QUORUM_OK : too_large(META_FACTOR * bytes, memory);
 }
 
-static quorum_status check_side(const char *name, side s, size_t found, const model_sizes *m)
+quorum_status wrong_size(const char *name, size_t found, size_t wanted)
 {
-    const size_t expected[] = {
-        [ROWS] = m->n, [INPUTS] = m->D, [EXPERTS] = m->M, [OFFSETS] = m->M + 1};
-    if (s == ANY || s == NONE || (s == UP_TO_ROWS && found <= m->n))
-        return QUORUM_OK;
-    size_t wanted = s == UP_TO_ROWS ? m->n : expected[s];
-    if (found == wanted)
-        return QUORUM_OK;
     return failure(
         QUORUM_E_FORMAT,
         "the model file is damaged or was altered: %s has size %zu where %zu is expected", name,
         found, wanted);
 }
 
+/* Sides that nothing but the array itself tells are as long as it says. */
+static quorum_status settle_side(const char *name, side s, size_t found, model_sizes *sizes)
+{
+    if (s == SIDE_HELD_OUT && found > sizes->length[SIDE_ROWS])
+        return wrong_size(name, found, sizes->length[SIDE_ROWS]);
+    if (s == SIDE_EXTRAS || s == SIDE_REFERENCES || s == SIDE_HELD_OUT)
+        sizes->length[s] = found;
+    return found == sizes->length[s] ? QUORUM_OK : wrong_size(name, found, sizes->length[s]);
+}
+
 /* Rows and inputs are those of X, the experts have one offset more. */
-static quorum_status read_sizes(npz_reader *npz, model_sizes *m)
+static quorum_status read_sizes(npz_reader *npz, model_sizes *sizes)
 {
     size_t shape[2], offsets;
     TRY(npz_get_shape(npz, "X", 2, shape));
@@ -80,35 +58,47 @@ static quorum_status read_sizes(npz_reader *npz, model_sizes *m)
     TRY(npz_get_shape(npz, "offset", 1, &offsets));
     if (offsets < 2 || offsets - 1 > shape[0])
         return damaged("offset does not span the rows");
-    *m = (model_sizes){.n = shape[0], .D = shape[1], .M = offsets - 1};
+    *sizes = (model_sizes){{[SIDE_ROWS] = shape[0],
+                            [SIDE_INPUTS] = shape[1],
+                            [SIDE_EXPERTS] = offsets - 1,
+                            [SIDE_OFFSETS] = offsets}};
     return QUORUM_OK;
 }
 
-static quorum_status measure_array(npz_reader *npz, int i, int ranks, const model_sizes *m,
-                                   double *total)
+/* Indices are there twice while they are checked, and so is what becomes a part of an array. */
+static double copies(const array_member *a)
 {
-    const char *name = arrays[i].name;
+    return a->type == INDICES || a->within ? 2.0 : 1.0;
+}
+
+static quorum_status measure_array(npz_reader *npz, const array_member *a, int ranks,
+                                   model_sizes *sizes, double *total)
+{
     size_t shape[2];
     double bytes;
-    int ndim = arrays[i].side[1] == NONE ? 1 : 2;
-    TRY(npz_measure(npz, name, ndim, shape, &bytes));
+    int ndim = array_shape(a, sizes, shape);
+    TRY(npz_measure(npz, a->name, ndim, shape, &bytes));
     for (int k = 0; k < ndim; k++)
-        TRY(check_side(name, arrays[i].side[k], shape[k], m));
-    *total += arrays[i].copies * bytes / (arrays[i].of_rows ? ranks : 1);
+        TRY(settle_side(a->name, a->side[k], shape[k], sizes));
+    *total += copies(a) * bytes / (a->of_rows ? ranks : 1);
     return QUORUM_OK;
+}
+
+int has_array(const npz_reader *npz, const array_member *a)
+{
+    char member[32];
+    snprintf(member, sizeof member, "%s.npy", a->name);
+    return npz_has(npz, member);
 }
 
 quorum_status check_model_sizes(npz_reader *npz, double memory, int ranks, model_sizes *out)
 {
     TRY(read_sizes(npz, out));
-    double total =
-        META_FACTOR * npz_member_bytes(npz, "meta.json") + EACH * ((double)out->D + (double)out->M);
-    for (int i = 0; i < ARRAYS; i++) {
-        char member[32];
-        snprintf(member, sizeof member, "%s.npy", arrays[i].name);
-        if (npz_has(npz, member))
-            TRY(measure_array(npz, i, ranks, out, &total));
-    }
+    double total = META_FACTOR * npz_member_bytes(npz, "meta.json") +
+                   EACH * ((double)out->length[SIDE_INPUTS] + (double)out->length[SIDE_EXPERTS]);
+    for (int i = 0; i < ARRAYS; i++)
+        if (array_members[i].side[0] != NO_SIDE && has_array(npz, &array_members[i]))
+            TRY(measure_array(npz, &array_members[i], ranks, out, &total));
     if (total > LARGE && total > MOST_RATIO * npz_file_bytes(npz))
         return failure(
             QUORUM_E_FORMAT,

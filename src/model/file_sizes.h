@@ -3,10 +3,12 @@
 #define QRM_MODEL_FILE_SIZES_H
 
 #include "archive/npz.h"
+#include "model/members.h"
 
-typedef struct {
-    size_t n, D, M;
-} model_sizes;
+/* "the model file is damaged or was altered: name has size found where wanted is expected" */
+quorum_status wrong_size(const char *name, size_t found, size_t wanted);
+
+int has_array(const npz_reader *npz, const array_member *a);
 
 /* Fails before anything is read that memory (bytes) does not have room for, by meta.json alone: */
 quorum_status check_meta_bytes(const npz_reader *npz, double memory);

@@ -2,12 +2,7 @@
 #ifndef QRM_MODEL_META_H
 #define QRM_MODEL_META_H
 
-#include "archive/json.h"
-#include "model/model.h"
-
-/* Version 2 has extra rows of the experts, which a reader of version 1 would overlook;
- * without them a file is still of version 1. */
-enum { FORMAT_VERSION = 1, FORMAT_VERSION_OVERLAP = 2 };
+#include "model/members.h"
 
 /* Bytes of its text: no model's is longer. */
 enum { MOST_META = 64 << 20 };
@@ -24,15 +19,11 @@ quorum_status meta_make(const quorum_model *m, char **text);
 quorum_status meta_parse(const char *text, model_meta *meta);
 void meta_free(model_meta *meta);
 
-/* Fills in the model and checks each entry: what is to be known before the arrays are read, and
- * the rest, which must fit the D inputs and M experts that they have. */
-quorum_status meta_apply_first(const model_meta *meta, quorum_model *m);
+/* Fills in a new model, which knows how many inputs and experts it is to have, and checks each
+ * value. */
 quorum_status meta_apply(const model_meta *meta, quorum_model *m);
 
 /* Whether the text would be accepted for a model of D inputs and M experts. */
 quorum_status meta_check(const char *text, size_t D, size_t M);
-
-/* "the model file is damaged or was altered: what" */
-quorum_status damaged(const char *what);
 
 #endif

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "train/train.h"
 #include "linalg/blas.h"
+#include "model/members.h"
 
 #include <math.h>
 #include <string.h>
@@ -105,6 +106,7 @@ quorum_status model_reference_points(const quorum_model *m, points *out)
     return status;
 }
 
+/* What is derived or irregular; the rest is in the tables of members. */
 quorum_status quorum_inspect(const quorum_model *m, quorum_info *info)
 {
     if (!m || !info)
@@ -121,40 +123,19 @@ quorum_status quorum_inspect(const quorum_model *m, quorum_info *info)
         .signal_variance = m->theta.signal,
         .noise_variance = m->theta.noise,
         .at_bound = m->at_bound,
-        .x_mean = m->x_mean,
-        .x_scale = m->x_scale,
-        .y_mean = m->y_mean,
-        .y_scale = m->y_scale,
-        .nlml = m->nlml,
-        .evaluations = m->evaluations,
-        .train_experts = m->train_experts,
-        .seconds_partition = m->seconds_partition,
-        .seconds_train = m->seconds_train,
-        .seconds_graph = m->seconds_graph,
-        .seconds_calibrate = m->seconds_calibrate,
-        .seconds_total = m->seconds_total,
         .seed = m->seed,
-        .lambda = m->graph.lambda,
-        .edges = m->graph.edges,
-        .precision = m->graph.precision,
-        .importance = m->graph.importance,
         .ranking = m->graph.ranking,
         .calibration_rows = m->calibration.count,
         .calibration_scale = m->calibration.count > 0 ? m->calibration.scale : 1.0,
         .train = options_train_name(m->train),
-        .train_rows = m->train_rows,
         .kernels = (size_t)m->kernel_choice.count,
         .kernel_names = m->kernel_choice.name,
         .kernel_scores = m->kernel_choice.score,
-        .spread = m->spread,
-        .row = m->row,
-        .offset = m->offset,
-        .named = m->has_names,
         .options = m->options,
         .constant = m->is_constant,
-        .graph_trouble = m->graph.trouble,
         .calibration_for = m->calibration.count > 0 ? m->calibration.purpose : NULL,
     };
+    members_show(m, info);
     return QUORUM_OK;
 }
 

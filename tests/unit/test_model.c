@@ -687,6 +687,10 @@ static void a_model_that_would_not_load_is_not_saved(void **state)
     m->log_theta[0] = 1000.0;
     assert_int_equal(quorum_save(m, w->path), QUORUM_E_FILE);
     assert_says("model.npz: was not written: it does not read back as it should");
+    m->log_theta[0] = 0.0;
+    m->x_scale[1] = -1.0;
+    assert_int_equal(quorum_save(m, w->path), QUORUM_E_FILE);
+    assert_says("x_scale is not positive");
     assert_file_is(w->path, whole, size);
     free(whole);
     quorum_model_free(m);

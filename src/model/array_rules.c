@@ -1,0 +1,121 @@
+/* The rules of the arrays of a model file, beyond shape and finite numbers (members.h). */
+#include "model/member_rules.h"
+
+#include <math.h>
+
+static const double MOST_LOG = 100.0; /* of a hyperparameter: exp of it is still a number */
+
+double *log_lengthscale_of(const quorum_model *m)
+{
+    return m->log_theta;
+}
+
+double *log_signal_of(const quorum_model *m)
+{
+    return m->log_theta + m->D;
+}
+
+double *log_noise_of(const quorum_model *m)
+{
+    return m->log_theta + m->D + 1;
+}
+
+static quorum_status check_logs(const double *logs, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!(fabs(logs[i]) <= MOST_LOG))
+            return damaged("a hyperparameter is out of range");
+    return QUORUM_OK;
+}
+
+quorum_status check_log_lengthscale(const quorum_model *m, const model_sizes *sizes)
+{
+    return check_logs(log_lengthscale_of(m), sizes->length[SIDE_INPUTS]);
+}
+
+quorum_status check_log_signal(const quorum_model *m, const model_sizes *sizes)
+{
+    (void)sizes;
+    return check_logs(log_signal_of(m), 1);
+}
+
+quorum_status check_log_noise(const quorum_model *m, const model_sizes *sizes)
+{
+    (void)sizes;
+    return check_logs(log_noise_of(m), 1);
+}
+
+quorum_status check_x_scale(const quorum_model *m, const model_sizes *sizes)
+{
+    for (size_t d = 0; d < sizes->length[SIDE_INPUTS]; d++)
+        if (!(m->x_scale[d] > 0.0))
+            return damaged("x_scale is not positive");
+    return QUORUM_OK;
+}
+
+quorum_status check_y_scale(const quorum_model *m, const model_sizes *sizes)
+{
+    (void)sizes;
+    return m->y_scale > 0.0 ? QUORUM_OK : damaged("y_scale is not positive");
+}
+
+/* Every expert has rows of its own. */
+quorum_status check_offset(const quorum_model *m, const model_sizes *sizes)
+{
+    size_t M = sizes->length[SIDE_EXPERTS];
+    if (m->offset[0] != 0 || m->offset[M] != sizes->length[SIDE_ROWS])
+        return damaged("offset does not span the rows");
+    for (size_t e = 0; e < M; e++)
+        if (m->offset[e] >= m->offset[e + 1])
+            return damaged("offset is not ascending");
+    return QUORUM_OK;
+}
+
+quorum_status check_extra(const quorum_model *m, const model_sizes *sizes)
+{
+    size_t count = sizes->length[SIDE_EXTRAS];
+    for (size_t k = 0; k < count; k++)
+        if (m->extra.row[k] >= sizes->length[SIDE_ROWS])
+            return damaged("extra");
+    return count > 0 ? QUORUM_OK : damaged("extra");
+}
+
+/* The extra rows of expert e: ascending, and owned by others. */
+static quorum_status check_extra_of(const quorum_model *m, size_t e)
+{
+    const extra_rows *x = &m->extra;
+    for (size_t k = x->offset[e]; k < x->offset[e + 1]; k++) {
+        if (k > x->offset[e] && x->row[k] <= x->row[k - 1])
+            return damaged("extra is not ascending within an expert");
+        if (x->row[k] >= m->offset[e] && x->row[k] < m->offset[e + 1])
+            return damaged("extra names a row of the expert's own");
+    }
+    return QUORUM_OK;
+}
+
+quorum_status check_extra_offset(const quorum_model *m, const model_sizes *sizes)
+{
+    const size_t *offset = m->extra.offset, M = sizes->length[SIDE_EXPERTS];
+    if (offset[0] != 0 || offset[M] != sizes->length[SIDE_EXTRAS])
+        return damaged("extra_offset does not span the extra rows");
+    for (size_t e = 0; e < M; e++)
+        if (offset[e] > offset[e + 1])
+            return damaged("extra_offset is not ascending");
+    for (size_t e = 0; e < M; e++)
+        TRY(check_extra_of(m, e));
+    return QUORUM_OK;
+}
+
+quorum_status check_calibration(const quorum_model *m, const model_sizes *sizes)
+{
+    const calibration *c = &m->calibration;
+    size_t count = sizes->length[SIDE_HELD_OUT];
+    if (!c->how.rule)
+        return damaged("its calibration does not say what it holds for");
+    if (count == 0 || c->ratio[0] < 0.0)
+        return damaged("calibration is out of range");
+    for (size_t i = 1; i < count; i++)
+        if (c->ratio[i] < c->ratio[i - 1])
+            return damaged("calibration is not ascending");
+    return QUORUM_OK;
+}

@@ -1,0 +1,366 @@
+/* The tables of a model file (members.h).  A new member is a line here: its place in the file is
+ * its place in the table. */
+#include "model/members.h"
+
+#include "model/member_rules.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define AT(field) offsetof(struct quorum_model, field)
+#define SHOWN(field) offsetof(quorum_info, field)
+
+const array_member array_members[] = {
+    {.name = "X",
+     .side = {SIDE_ROWS, SIDE_INPUTS},
+     .of_rows = 1,
+     .place = AT(X),
+     .doc = "inputs, standardised, rows sorted by expert"},
+    {.name = "y",
+     .side = {SIDE_ROWS},
+     .of_rows = 1,
+     .place = AT(y),
+     .doc = "target, standardised, in the same order"},
+    {.name = "row",
+     .type = INDICES,
+     .side = {SIDE_ROWS},
+     .of_rows = 1,
+     .place = AT(row),
+     .shown = SHOWN(row),
+     .doc = "the row's number in the training data, from 0, after dropped rows; ascending within "
+            "an expert"},
+    {.name = "offset",
+     .type = INDICES,
+     .side = {SIDE_OFFSETS},
+     .place = AT(offset),
+     .shown = SHOWN(offset),
+     .check = check_offset,
+     .allowed = "starts with 0, ends with n, strictly ascending",
+     .doc = "expert e (from 0) owns rows `offset[e]` to `offset[e+1] - 1`"},
+    {.name = "extra",
+     .type = INDICES,
+     .side = {SIDE_EXTRAS},
+     .when = WITH_OVERLAP,
+     .place = AT(extra.row),
+     .check = check_extra,
+     .allowed = "0 to n - 1",
+     .doc = "places in `X` of rows that experts hold beyond their own, sorted by expert"},
+    {.name = "extra_offset",
+     .type = INDICES,
+     .side = {SIDE_OFFSETS},
+     .when = WITH_OVERLAP,
+     .place = AT(extra.offset),
+     .check = check_extra_offset,
+     .allowed = "starts with 0, ends with k, ascending; the rows of an expert ascending too, none "
+                "of them its own",
+     .doc = "expert e also holds the rows `extra[extra_offset[e]]` to `extra[extra_offset[e+1] - "
+            "1]`"},
+    {.name = "log_lengthscale",
+     .side = {SIDE_INPUTS},
+     .within = log_lengthscale_of,
+     .check = check_log_lengthscale,
+     .allowed = "within +-100",
+     .doc = "natural logarithms of the length-scales, for standardised inputs; 100, as good as "
+            "infinite, of a constant one"},
+    {.name = "log_signal_variance",
+     .within = log_signal_of,
+     .check = check_log_signal,
+     .allowed = "within +-100",
+     .doc = "of the signal variance, for the standardised target"},
+    {.name = "log_noise_variance",
+     .within = log_noise_of,
+     .check = check_log_noise,
+     .allowed = "within +-100",
+     .doc = "of the noise variance, likewise"},
+    {.name = "x_mean",
+     .side = {SIDE_INPUTS},
+     .place = AT(x_mean),
+     .shown = SHOWN(x_mean),
+     .doc = "standardised input = (input - mean) / scale; of a constant column its value"},
+    {.name = "x_scale",
+     .side = {SIDE_INPUTS},
+     .place = AT(x_scale),
+     .shown = SHOWN(x_scale),
+     .check = check_x_scale,
+     .allowed = "positive",
+     .doc = "the scale in it; 1 for a constant column"},
+    {.name = "y_mean",
+     .place = AT(y_mean),
+     .shown = SHOWN(y_mean),
+     .doc = "the same for the target"},
+    {.name = "y_scale",
+     .place = AT(y_scale),
+     .shown = SHOWN(y_scale),
+     .check = check_y_scale,
+     .allowed = "positive",
+     .doc = "likewise"},
+    {.name = "reference",
+     .side = {SIDE_REFERENCES, SIDE_INPUTS},
+     .when = WHERE_LEARNED,
+     .place = AT(reference),
+     .doc = "inputs behind the expert graph, standardised; absent where `--graph auto` left the "
+            "graph out"},
+    {.name = "precision",
+     .side = {SIDE_EXPERTS, SIDE_EXPERTS},
+     .when = WHERE_LEARNED,
+     .place = AT(graph.precision),
+     .shown = SHOWN(precision),
+     .doc = "Omega, symmetric, exact zeros where there is no edge; the unit matrix without a "
+            "graph; absent where it could not be learned, and like `reference`"},
+    {.name = "importance",
+     .side = {SIDE_EXPERTS},
+     .place = AT(graph.importance),
+     .shown = SHOWN(importance),
+     .doc = "sum over j != i of |Omega_ij|"},
+    {.name = "calibration",
+     .side = {SIDE_HELD_OUT},
+     .when = WITH_CALIBRATION,
+     .place = AT(calibration.ratio),
+     .check = check_calibration,
+     .allowed = "not negative, ascending; h is n at most",
+     .doc = "ratios |y - mean| / std of the held-out rows"},
+};
+
+const meta_member meta_members[] = {
+    {.key = "format_version",
+     .type = OWN,
+     .put = put_version,
+     .kind = "integer",
+     .doc = "1; 2 with `extra`, which must not be overlooked. Other versions are refused with a "
+            "sentence"},
+    {.key = "library", .type = OWN, .put = put_library, .kind = "text", .doc = "`\"quorum\"`"},
+    {.key = "library_version",
+     .type = OWN,
+     .put = put_library_version,
+     .kind = "text",
+     .doc = "the version that wrote the file"},
+    {.key = "kernel",
+     .type = OWN,
+     .put = put_kernel,
+     .read = read_kernel,
+     .kind = "text",
+     .doc = "by name, such as `\"se\"`; one that this library knows"},
+    {.key = "partition",
+     .type = OWN,
+     .put = put_partition,
+     .read = read_partition,
+     .kind = "text",
+     .doc = "likewise, such as `\"kmeans\"`"},
+    {.key = "columns",
+     .type = OWN,
+     .put = put_columns,
+     .read = read_columns,
+     .kind = "list of texts",
+     .doc = "D + 1 column names, the target's last"},
+    {.key = "named_columns",
+     .type = FLAG,
+     .place = AT(has_names),
+     .shown = SHOWN(named),
+     .doc = "true: the names come from the data; false: made up (`x1`, ..., `y`)"},
+    {.key = "target_place",
+     .type = COUNT,
+     .place = AT(target),
+     .check = check_target,
+     .doc = "the target's place among the training file's columns (those not ignored), 0 to D; for "
+            "query files without names"},
+    {.key = "constant_inputs",
+     .type = OWN,
+     .is_there = has_constants,
+     .put = put_constants,
+     .read = read_constants,
+     .kind = "list of integers",
+     .doc = "only where there are any: inputs, from 0, that do not vary in the training data; a "
+            "query's value of them counts as the training data's. Files without it say so of none"},
+    {.key = "options",
+     .type = OWN,
+     .put = put_options,
+     .read = read_options,
+     .kind = "object of texts",
+     .doc = "every option of `fit`, by name ([options.md](options.md)), but for those of "
+            "prediction, which only calibration has a use for"},
+    {.object = "training",
+     .key = "nlml",
+     .type = NUMBER,
+     .place = AT(nlml),
+     .shown = SHOWN(nlml),
+     .doc = "negative log likelihood of `training.rows` rows, standardised units"},
+    {.object = "training",
+     .key = "evaluations",
+     .type = INTEGER,
+     .place = AT(evaluations),
+     .shown = SHOWN(evaluations),
+     .doc = "of it and its gradient"},
+    {.object = "training",
+     .key = "experts",
+     .type = COUNT,
+     .place = AT(train_experts),
+     .shown = SHOWN(train_experts),
+     .doc = "how many were trained on; 0: other rows"},
+    {.object = "training",
+     .key = "rule",
+     .type = OWN,
+     .put = put_train,
+     .read = read_train,
+     .kind = "text",
+     .doc = "the option `train`; missing: `parts`"},
+    {.object = "training",
+     .key = "rows",
+     .type = COUNT,
+     .place = AT(train_rows),
+     .shown = SHOWN(train_rows),
+     .doc = "rows that were trained on; missing in older files"},
+    {.object = "graph",
+     .key = "lambda",
+     .type = NUMBER,
+     .place = AT(graph.lambda),
+     .shown = SHOWN(lambda),
+     .doc = "the penalty, absolute"},
+    {.object = "graph",
+     .key = "edges",
+     .type = COUNT,
+     .place = AT(graph.edges),
+     .shown = SHOWN(edges),
+     .doc = "pairs of experts that `precision` is not 0 of"},
+    {.object = "graph",
+     .key = "ranking",
+     .type = OWN,
+     .put = put_ranking,
+     .read = read_ranking,
+     .kind = "list of integers",
+     .doc = "experts from 0, most important first; every one once"},
+    {.object = "graph",
+     .key = "trouble",
+     .type = TEXT,
+     .place = AT(graph.trouble),
+     .shown = SHOWN(graph_trouble),
+     .is_there = has_trouble,
+     .doc = "a sentence, where the graph could not be learned or is approximate"},
+    {.object = "seconds",
+     .key = "partition",
+     .type = NUMBER,
+     .place = AT(seconds_partition),
+     .shown = SHOWN(seconds_partition),
+     .doc = "of the fit"},
+    {.object = "seconds",
+     .key = "train",
+     .type = NUMBER,
+     .place = AT(seconds_train),
+     .shown = SHOWN(seconds_train),
+     .doc = "likewise"},
+    {.object = "seconds",
+     .key = "graph",
+     .type = NUMBER,
+     .place = AT(seconds_graph),
+     .shown = SHOWN(seconds_graph),
+     .doc = "likewise"},
+    {.object = "seconds",
+     .key = "calibrate",
+     .type = NUMBER,
+     .place = AT(seconds_calibrate),
+     .shown = SHOWN(seconds_calibrate),
+     .doc = "likewise"},
+    {.object = "seconds",
+     .key = "total",
+     .type = NUMBER,
+     .place = AT(seconds_total),
+     .shown = SHOWN(seconds_total),
+     .doc = "of all of it"},
+    {.key = "seed",
+     .type = OWN,
+     .put = put_seed,
+     .read = read_seed,
+     .kind = "integer",
+     .doc = "of the fit; GRBCM's base is drawn with it"},
+    {.key = "spread",
+     .type = NUMBER,
+     .place = AT(spread),
+     .shown = SHOWN(spread),
+     .is_there = has_spread,
+     .check = check_spread,
+     .doc = "nu of [the spread](methods.md#spread-variances-that-follow-the-data), a positive "
+            "number; missing: none"},
+    {.key = "kernel_scores",
+     .type = OWN,
+     .is_there = has_kernel_scores,
+     .put = put_kernel_scores,
+     .read = read_kernel_scores,
+     .kind = "object of numbers",
+     .doc = "only after `fit --kernel auto`: by kernel, the mean log density of rows left out, "
+            "standardised units; what is not known or not finite is passed over"},
+    {.key = "calibration",
+     .type = OWN,
+     .is_there = has_calibration,
+     .put = put_calibration,
+     .read = read_calibration,
+     .kind = "object",
+     .doc =
+         "only after `fit --calibrate`: `method`, `select`, `neighbours`, `space`, `graph_on` of "
+         "the prediction that it holds for, as texts, and `scale`, by which std is multiplied. "
+         "New files have the values that were used, older ones those that were given (`auto`, "
+         "which is read as what it means) and the first three only"},
+};
+
+model_sizes sizes_of_model(const quorum_model *m)
+{
+    return (model_sizes){{[NO_SIDE] = 1,
+                          [SIDE_ROWS] = m->n,
+                          [SIDE_INPUTS] = m->D,
+                          [SIDE_EXPERTS] = m->M,
+                          [SIDE_OFFSETS] = m->M + 1,
+                          [SIDE_EXTRAS] = m->extra.offset ? m->extra.offset[m->M] : 0,
+                          [SIDE_REFERENCES] = m->references,
+                          [SIDE_HELD_OUT] = m->calibration.count}};
+}
+
+int array_shape(const array_member *a, const model_sizes *sizes, size_t shape[2])
+{
+    int ndim = 0;
+    while (ndim < 2 && a->side[ndim] != NO_SIDE) {
+        shape[ndim] = sizes->length[a->side[ndim]];
+        ndim++;
+    }
+    return ndim;
+}
+
+double *numbers_of(const array_member *a, const quorum_model *m)
+{
+    char *place = (char *)m + a->place;
+    if (a->within)
+        return a->within(m);
+    return a->side[0] == NO_SIDE ? (double *)place : *(double **)place;
+}
+
+size_t *indices_of(const array_member *a, const quorum_model *m)
+{
+    return *(size_t **)((char *)m + a->place);
+}
+
+static size_t size_of_value(value_type type)
+{
+    static const size_t size[] = {[NUMBER] = sizeof(double),
+                                  [INTEGER] = sizeof(int),
+                                  [COUNT] = sizeof(size_t),
+                                  [FLAG] = sizeof(int),
+                                  [TEXT] = sizeof(char *)};
+    return size[type];
+}
+
+/* An array is shown by its pointer. */
+static size_t size_of_array(const array_member *a)
+{
+    return a->side[0] == NO_SIDE ? sizeof(double) : sizeof(double *);
+}
+
+void members_show(const quorum_model *m, quorum_info *info)
+{
+    for (int i = 0; i < ARRAYS; i++) {
+        const array_member *a = &array_members[i];
+        if (a->shown)
+            memcpy((char *)info + a->shown, (const char *)m + a->place, size_of_array(a));
+    }
+    for (int i = 0; i < META_MEMBERS; i++) {
+        const meta_member *v = &meta_members[i];
+        if (v->shown)
+            memcpy((char *)info + v->shown, (const char *)m + v->place, size_of_value(v->type));
+    }
+}

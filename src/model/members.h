@@ -1,0 +1,101 @@
+/* What a model file is made of: one table of its arrays, one of the values of its meta.json
+ * (members.c).  Saving, loading, the room they take (file_sizes.c), quorum_inspect and the tables
+ * of docs/model-file.md all walk these two; what is irregular about a member is a function of its
+ * own (array_rules.c, meta_rules.c) that its line names. */
+#ifndef QRM_MODEL_MEMBERS_H
+#define QRM_MODEL_MEMBERS_H
+
+#include "archive/json.h"
+#include "model/model.h"
+
+/* Version 2 has extra rows of the experts, which a reader of version 1 would overlook;
+ * without them a file is still of version 1. */
+enum { FORMAT_VERSION = 1, FORMAT_VERSION_OVERLAP = 2 };
+
+/* ---- Arrays ---- */
+
+/* The sides of arrays, and how long each is in one model. */
+typedef enum {
+    NO_SIDE,
+    SIDE_ROWS,
+    SIDE_INPUTS,
+    SIDE_EXPERTS,
+    SIDE_OFFSETS,    /* one more than there are experts                               */
+    SIDE_EXTRAS,     /* these three: as the array says that has them; 0: there is none */
+    SIDE_REFERENCES, /* ...                                                           */
+    SIDE_HELD_OUT,   /* ... but no more than there are rows                           */
+    SIDES
+} side;
+
+typedef struct {
+    size_t length[SIDES];
+} model_sizes;
+
+typedef enum { NUMBERS /* double */, INDICES /* size_t; one side */ } array_type;
+
+typedef enum {
+    ALWAYS,
+    WITH_OVERLAP,    /* format version 2                          */
+    WHERE_LEARNED,   /* where the model has one                   */
+    WITH_CALIBRATION /* where meta.json has one too               */
+} presence;
+
+typedef struct {
+    const char *name;
+    array_type type;
+    side side[2];
+    presence when;
+    int of_rows;  /* 1: one entry a row, of which a rank of a team has its own experts' */
+    size_t place; /* in the model: of the pointer to the array, or of a number          */
+    double *(*within)(const quorum_model *m); /* instead: a part of an array that is there */
+    size_t shown;                             /* in quorum_info; 0: not there            */
+    quorum_status (*check)(const quorum_model *m, const model_sizes *sizes); /* once read */
+    const char *allowed; /* what is checked, in words; NULL: any finite number            */
+    const char *doc;
+} array_member;
+
+enum { ARRAYS = 17 };
+extern const array_member array_members[ARRAYS]; /* in the order of the file */
+
+model_sizes sizes_of_model(const quorum_model *m);
+
+/* The shape that the array has in a model of these sizes; the number of its sides. */
+int array_shape(const array_member *a, const model_sizes *sizes, size_t shape[2]);
+
+/* Where its numbers or indices are in the model; NULL: not there. */
+double *numbers_of(const array_member *a, const quorum_model *m);
+size_t *indices_of(const array_member *a, const quorum_model *m);
+
+/* ---- Values of meta.json ---- */
+
+typedef enum {
+    NUMBER,  /* double */
+    INTEGER, /* int    */
+    COUNT,   /* size_t */
+    FLAG,    /* int    */
+    TEXT,    /* char * */
+    OWN      /* by put and read */
+} value_type;
+
+typedef struct {
+    const char *object, *key; /* the object it is in; NULL: meta.json itself                 */
+    value_type type;
+    size_t place, shown;                    /* as of an array */
+    int (*is_there)(const quorum_model *m); /* whether it is written; NULL: always        */
+    void (*put)(json_writer *w, const quorum_model *m);
+    quorum_status (*read)(const json_node *value /* NULL: missing */, quorum_model *m);
+    quorum_status (*check)(const quorum_model *m); /* once read                              */
+    const char *kind;                              /* of an OWN value, in words              */
+    const char *doc;
+} meta_member;
+
+enum { META_MEMBERS = 28 };
+extern const meta_member meta_members[META_MEMBERS]; /* in the order of the file */
+
+/* Copies into *info what the tables have shown. */
+void members_show(const quorum_model *m, quorum_info *info);
+
+/* "the model file is damaged or was altered: what" */
+quorum_status damaged(const char *what);
+
+#endif

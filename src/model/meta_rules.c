@@ -1,0 +1,342 @@
+/* The values of meta.json that are more than a number or a text in the model (members.h).
+ * Reading believes nothing before it is checked. */
+#include "model/member_rules.h"
+
+#include "base/memory.h"
+#include "base/text_buffer.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static void put_member_text(json_writer *w, const char *key, const char *text)
+{
+    json_key(w, key);
+    json_put_text(w, text);
+}
+
+static void put_member_number(json_writer *w, const char *key, double value)
+{
+    json_key(w, key);
+    json_put_number(w, value);
+}
+
+/* ---- What it is ---- */
+
+void put_version(json_writer *w, const quorum_model *m)
+{
+    json_put_integer(w, m->extra.offset ? FORMAT_VERSION_OVERLAP : FORMAT_VERSION);
+}
+
+void put_library(json_writer *w, const quorum_model *m)
+{
+    (void)m;
+    json_put_text(w, "quorum");
+}
+
+void put_library_version(json_writer *w, const quorum_model *m)
+{
+    (void)m;
+    json_put_text(w, quorum_version());
+}
+
+void put_kernel(json_writer *w, const quorum_model *m)
+{
+    json_put_text(w, m->theta.kernel->name);
+}
+
+quorum_status read_kernel(const json_node *value, quorum_model *m)
+{
+    const char *name = json_as_text(value);
+    m->theta.kernel = name ? kernel_by_name(name) : NULL;
+    return m->theta.kernel ? QUORUM_OK : damaged("its kernel or partition is not known");
+}
+
+void put_partition(json_writer *w, const quorum_model *m)
+{
+    json_put_text(w, m->partition->name);
+}
+
+quorum_status read_partition(const json_node *value, quorum_model *m)
+{
+    const char *name = json_as_text(value);
+    m->partition = name ? partition_by_name(name) : NULL;
+    return m->partition ? QUORUM_OK : damaged("its kernel or partition is not known");
+}
+
+/* ---- Columns ---- */
+
+void put_columns(json_writer *w, const quorum_model *m)
+{
+    json_begin_list(w);
+    for (size_t i = 0; i <= m->D; i++)
+        json_put_text(w, m->names[i]);
+    json_end(w);
+}
+
+quorum_status read_columns(const json_node *value, quorum_model *m)
+{
+    size_t i = 0;
+    if (json_list_size(value) != m->D + 1)
+        return damaged("columns do not fit the inputs");
+    if (!NEW_ZEROED(m->names, m->D + 1))
+        return failure(QUORUM_E_MEMORY, "out of memory for column names");
+    for (const json_node *c = json_first(value); c; c = json_next(c), i++) {
+        if (!json_as_text(c))
+            return damaged("a column has no name");
+        if (!(m->names[i] = mem_copy_text(json_as_text(c))))
+            return failure(QUORUM_E_MEMORY, "out of memory for column names");
+    }
+    return QUORUM_OK;
+}
+
+quorum_status check_target(const quorum_model *m)
+{
+    return m->target <= m->D ? QUORUM_OK : damaged("target_place is out of range");
+}
+
+int has_constants(const quorum_model *m)
+{
+    return model_varying(m) < m->D;
+}
+
+void put_constants(json_writer *w, const quorum_model *m)
+{
+    json_begin_list(w);
+    for (size_t d = 0; d < m->D; d++)
+        if (m->constant[d])
+            json_put_count(w, d);
+    json_end(w);
+}
+
+/* Older files say of no input that it is constant. */
+quorum_status read_constants(const json_node *value, quorum_model *m)
+{
+    if (!NEW_ZEROED(m->constant, m->D))
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu inputs", m->D);
+    if (value && json_list_size(value) == 0)
+        return damaged("constant_inputs is not a list of inputs");
+    for (const json_node *c = json_first(value); c; c = json_next(c)) {
+        int64_t d = json_as_integer(c, -1);
+        if (d < 0 || (uint64_t)d >= m->D || m->constant[d])
+            return damaged("constant_inputs is not a list of inputs");
+        m->constant[d] = 1;
+    }
+    return QUORUM_OK;
+}
+
+/* ---- Options of the fit ---- */
+
+/* The model has them as text, which it made itself: only memory can be missing here. */
+void put_options(json_writer *w, const quorum_model *m)
+{
+    json_tree options;
+    if (json_parse(m->options, strlen(m->options), &options) < 0) {
+        w->error = JSON_NOT_TAKEN;
+        return;
+    }
+    json_put_node(w, options.root);
+    json_free(&options);
+}
+
+/* Each option that this library knows; others are kept as they are. */
+static quorum_status set_options(const json_node *list, quorum_options *options)
+{
+    for (const json_node *o = json_first(list); o; o = json_next(o)) {
+        if (!json_as_text(o))
+            return damaged("an option is not a text");
+        if (quorum_options_get(NULL, o->key))
+            TRY(quorum_options_set(options, o->key, json_as_text(o)));
+    }
+    return QUORUM_OK;
+}
+
+static quorum_status copy_options_text(const json_node *list, quorum_model *m)
+{
+    text_buffer buffer = {0};
+    json_writer w = json_writer_to(text_buffer_put, &buffer, 0);
+    if (list) {
+        json_put_node(&w, list);
+    } else {
+        json_begin_object(&w);
+        json_end(&w);
+    }
+    quorum_status status = json_status(json_finish(&w), "the options");
+    if (status >= 0)
+        m->options = text_buffer_take(&buffer);
+    text_buffer_free(&buffer);
+    return status;
+}
+
+/* What later commands need of them, and the text itself. */
+quorum_status read_options(const json_node *value, quorum_model *m)
+{
+    quorum_options *options = NULL;
+    quorum_status status = QUORUM_OK;
+    if (value && !json_is_object(value))
+        return damaged("options is not an object");
+    if (!(options = quorum_options_new()))
+        return failure(QUORUM_E_MEMORY, "out of memory for the options");
+    TRY_OR_DONE(set_options(value, options));
+    TRY_OR_DONE(options_graph(options_values(options), &m->graph_how));
+    TRY_OR_DONE(copy_options_text(value, m));
+done:
+    quorum_options_free(options);
+    return status;
+}
+
+/* ---- How it came about ---- */
+
+void put_train(json_writer *w, const quorum_model *m)
+{
+    json_put_text(w, options_train_name(m->train));
+}
+
+/* Older files do not say: there was no other. */
+quorum_status read_train(const json_node *value, quorum_model *m)
+{
+    int train = options_train_number(json_as_text(value));
+    m->train = train < 0 ? TRAIN_PARTS : train;
+    return QUORUM_OK;
+}
+
+void put_seed(json_writer *w, const quorum_model *m)
+{
+    json_put_integer(w, (int64_t)m->seed);
+}
+
+quorum_status read_seed(const json_node *value, quorum_model *m)
+{
+    m->seed = (uint64_t)json_as_integer(value, 0);
+    return QUORUM_OK;
+}
+
+int has_spread(const quorum_model *m)
+{
+    return isfinite(m->spread);
+}
+
+quorum_status check_spread(const quorum_model *m)
+{
+    return m->spread > 0.0 ? QUORUM_OK : damaged("spread is not a positive number");
+}
+
+int has_kernel_scores(const quorum_model *m)
+{
+    return m->kernel_choice.count > 0;
+}
+
+void put_kernel_scores(json_writer *w, const quorum_model *m)
+{
+    const kernel_choice *c = &m->kernel_choice;
+    json_begin_object(w);
+    for (int i = 0; i < c->count; i++)
+        put_member_number(w, c->name[i], c->score[i]);
+    json_end(w);
+}
+
+/* Of the kernels that this library knows; names are its own. */
+quorum_status read_kernel_scores(const json_node *value, quorum_model *m)
+{
+    kernel_choice *c = &m->kernel_choice;
+    for (int i = 0; i < kernel_count() && c->count < MOST_KERNELS; i++) {
+        double score = json_as_number(json_member(value, kernel_at(i)->name), NAN);
+        if (!isfinite(score))
+            continue;
+        c->name[c->count] = kernel_at(i)->name;
+        c->score[c->count++] = score;
+    }
+    return QUORUM_OK;
+}
+
+/* ---- The graph ---- */
+
+int has_trouble(const quorum_model *m)
+{
+    return m->graph.trouble != NULL;
+}
+
+void put_ranking(json_writer *w, const quorum_model *m)
+{
+    json_begin_list(w);
+    for (size_t i = 0; i < m->M; i++)
+        json_put_count(w, m->graph.ranking[i]);
+    json_end(w);
+}
+
+quorum_status read_ranking(const json_node *value, quorum_model *m)
+{
+    char *seen = NULL;
+    size_t i = 0;
+    if (json_list_size(value) != m->M)
+        return damaged("the ranking has not one entry an expert");
+    if (!NEW_ARRAY(m->graph.ranking, m->M) || !NEW_ZEROED(seen, m->M))
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu experts", m->M);
+    quorum_status status = QUORUM_OK;
+    for (const json_node *r = json_first(value); r && status == QUORUM_OK; r = json_next(r)) {
+        int64_t e = json_as_integer(r, -1);
+        if (e < 0 || (uint64_t)e >= m->M || seen[e])
+            status = damaged("the ranking is not a permutation of the experts");
+        else
+            seen[m->graph.ranking[i++] = (size_t)e] = 1;
+    }
+    mem_free(seen);
+    return status;
+}
+
+/* ---- Calibration ---- */
+
+int has_calibration(const quorum_model *m)
+{
+    return m->calibration.count > 0;
+}
+
+void put_calibration(json_writer *w, const quorum_model *m)
+{
+    const calibration *c = &m->calibration;
+    char neighbours[32];
+    snprintf(neighbours, sizeof neighbours, "%zu", c->how.neighbours);
+    json_begin_object(w);
+    put_member_text(w, "method", c->how.rule->name);
+    put_member_text(w, "select", c->select);
+    put_member_text(w, "neighbours", neighbours);
+    put_member_text(w, "space", c->how.space == SPACE_OBSERVED ? "observed" : "latent");
+    put_member_text(w, "graph_on", c->how.graph_on == GRAPH_ON_TEST ? "test" : "train");
+    put_member_number(w, "scale", c->scale);
+    json_end(w);
+}
+
+/* One of the words that say what a calibration is for; older files have only the first three. */
+static quorum_status take_word(const json_node *how, const char *key, int required,
+                               quorum_options *options)
+{
+    const char *text = json_as_text(json_member(how, key));
+    if (!text)
+        return required ? damaged("its calibration does not say what it holds for") : QUORUM_OK;
+    quorum_status status = quorum_options_set(options, key, text);
+    return status == QUORUM_E_ARGUMENT
+               ? damaged("its calibration is for a prediction that is not known")
+               : status;
+}
+
+quorum_status read_calibration(const json_node *how, quorum_model *m)
+{
+    calibration *c = &m->calibration;
+    quorum_options *options = NULL;
+    quorum_status status = QUORUM_OK;
+    if (!how)
+        return QUORUM_OK;
+    if (!(options = quorum_options_new()))
+        return failure(QUORUM_E_MEMORY, "out of memory for the calibration");
+    TRY_OR_DONE(take_word(how, "method", 1, options));
+    TRY_OR_DONE(take_word(how, "select", 1, options));
+    TRY_OR_DONE(take_word(how, "neighbours", 1, options));
+    TRY_OR_DONE(take_word(how, "space", 0, options));
+    TRY_OR_DONE(take_word(how, "graph_on", 0, options));
+    TRY_OR_DONE(calibration_is_for(c, m, options_values(options)));
+    c->scale = json_as_number(json_member(how, "scale"), 0.0);
+    status = c->scale > 0.0 ? QUORUM_OK : damaged("calibration is out of range");
+done:
+    quorum_options_free(options);
+    return status;
+}
