@@ -11,6 +11,17 @@ import numpy as np
 import pytest
 
 QUORUM = os.path.abspath(os.environ.get("QUORUM", "quorum"))
+
+
+def is_sanitized():
+    """Whether the command is built with the address sanitizer: it keeps freed memory, and is slow."""
+    if not os.path.exists(QUORUM):
+        return False
+    with open(QUORUM, "rb") as program:
+        return b"__asan_init" in program.read()
+
+
+SANITIZED = is_sanitized()
 COMMANDS = ["fit", "predict", "evaluate", "inspect", "graph", "demo", "reproduce"]
 
 
