@@ -78,8 +78,10 @@ tidy: all                           ## clang-tidy over library and command
 check-includes:                     ## a room may include only the rooms before it
 	scripts/check-includes
 
-docs: all                           ## regenerate docs/options.md and Python's parameters from the option table
+docs: all                           ## regenerate what the tables of options and of the model file's members make
 	$(BUILD)/quorum options --markdown > docs/options.md
+	$(BUILD)/tests/model_file_page < docs/model-file.md > $(BUILD)/model-file.md
+	cp $(BUILD)/model-file.md docs/model-file.md
 	QUORUM_LIBRARY=$(BUILD)/libquorum.so /usr/bin/python3 -B python/generate_parameters.py
 
 install: all                        ## library, header, pkg-config, command, man page, completion
