@@ -5,6 +5,7 @@
 #include "base/progress.h"
 #include "base/subnormals.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -121,6 +122,7 @@ int parallel_workers(int threads, size_t n)
 
 quorum_status parallel_for(int threads, size_t n, parallel_body body, void *context)
 {
+    assert(threads >= 1);
     job j = {.body = body,
              .context = context,
              .n = n,

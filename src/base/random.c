@@ -3,6 +3,7 @@
  * Fisher and Yates. */
 #include "base/random.h"
 
+#include <assert.h>
 #include <math.h>
 
 static uint64_t splitmix(uint64_t *x)
@@ -55,6 +56,7 @@ double rng_normal(rng *r)
 
 size_t rng_below(rng *r, size_t bound)
 {
+    assert(bound >= 1);
     uint64_t limit = UINT64_MAX - UINT64_MAX % bound;
     uint64_t x;
     do

@@ -30,7 +30,7 @@ rng rng_seed(uint64_t seed, uint64_t stream);
 uint64_t rng_next(rng *r);
 double rng_uniform(rng *r);             /* [0, 1)                       */
 double rng_normal(rng *r);              /* mean 0, variance 1           */
-size_t rng_below(rng *r, size_t bound); /* 0 .. bound-1, without bias   */
+size_t rng_below(rng *r, size_t bound); /* 0 .. bound-1, bound >= 1      */
 void rng_shuffle(rng *r, size_t *items, size_t n);
 
 #endif

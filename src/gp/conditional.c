@@ -20,6 +20,7 @@
 #include "linalg/blas.h"
 #include "linalg/clones.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -100,6 +101,7 @@ quorum_status negative_log_conditional(const hyper *theta, const expert_data *da
                                        double *gradient)
 {
     size_t m = data->m;
+    assert(given < m && m <= ws->room && data->D == ws->D);
     scale_about_mean(theta, data, ws);
     TRY(covariance_self(theta->kernel, theta->signal, &ws->Z, ws->C, gradient ? ws->slopes : NULL,
                         1));

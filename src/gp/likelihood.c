@@ -16,6 +16,7 @@
 #include "linalg/clones.h"
 #include "linalg/tiles.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -122,6 +123,7 @@ quorum_status negative_log_likelihood(const hyper *theta, const expert_data *dat
                                       double *gradient)
 {
     size_t m = data->m, minor = 0;
+    assert(m <= ws->room && data->D == ws->D);
     scale_about_mean(theta, data, ws);
     TRY(covariance_self(theta->kernel, theta->signal, &ws->Z, ws->C, gradient ? ws->slopes : NULL,
                         threads));

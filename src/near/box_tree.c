@@ -7,6 +7,7 @@
 #include "base/parallel.h"
 #include "near/distances.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdint.h>
 
@@ -193,6 +194,7 @@ static box_tree shape_of(size_t n, size_t D)
 
 quorum_status box_tree_build(size_t n, size_t D, const double *Z, int threads, box_tree *out)
 {
+    assert(n >= 1);
     quorum_status status = QUORUM_OK;
     *out = shape_of(n, D);
     size_t leaves = (size_t)1 << out->splits;

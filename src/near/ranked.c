@@ -3,6 +3,7 @@
  * the limit. */
 #include "near/ranked.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdint.h>
 
@@ -50,6 +51,7 @@ static size_t split_at_pivot(ranked *items, size_t count)
 
 void ranked_select(ranked *items, size_t count, size_t nth)
 {
+    assert(nth < count);
     while (count > 1) {
         size_t place = split_at_pivot(items, count);
         if (nth == place)

@@ -14,7 +14,7 @@ static inline int ranked_before(ranked a, ranked b)
     return a.key < b.key || (a.key == b.key && a.row < b.row);
 }
 
-/* Puts the item of rank nth (0 = first) at its place, smaller ones before it.
+/* Puts the item of rank nth < count (0 = first) at its place, smaller ones before it.
  * Linear time on average whatever the order; the same result every time. */
 void ranked_select(ranked *items, size_t count, size_t nth);
 void ranked_sort(ranked *items, size_t count);

@@ -2,6 +2,8 @@
  * of the largest variance, of a sample of the rows: the pieces of a median split. */
 #include "near/select_nth.h"
 
+#include <assert.h>
+
 static int before(size_t a, size_t b, const double *X, size_t D, size_t d)
 {
     double x = X[a * D + d], y = X[b * D + d];
@@ -30,6 +32,7 @@ static void choose_pivot(size_t *rows, size_t count, const double *X, size_t D, 
 
 void select_nth(size_t *rows, size_t count, size_t nth, const double *X, size_t D, size_t d)
 {
+    assert(nth < count && d < D);
     while (count > 1) {
         choose_pivot(rows, count, X, D, d);
         size_t store = 0; /* rows[1..store] come before the pivot rows[0] */

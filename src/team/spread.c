@@ -4,6 +4,8 @@
 
 #include "base/memory.h"
 
+#include <assert.h>
+
 static size_t limited(int ranks)
 {
     return ranks < MOST_RANKS ? (size_t)ranks : MOST_RANKS;
@@ -12,6 +14,7 @@ static size_t limited(int ranks)
 /* Steps of items, the first ranks having one more where they do not divide. */
 team_slice slice_of(size_t n, size_t step, int rank, int ranks)
 {
+    assert(step >= 1 && 0 <= rank && rank < ranks);
     size_t steps = (n + step - 1) / step, size = limited(ranks), r = (size_t)rank;
     if (r >= size)
         return (team_slice){.first = n};
@@ -129,6 +132,7 @@ quorum_status team_share_dealt(void *items, size_t width, size_t n, size_t step)
 
 void spread_by_cost(const double *cost, size_t n, int ranks, int *owner)
 {
+    assert(ranks >= 1);
     double load[MOST_RANKS] = {0};
     size_t size = limited(ranks);
     for (size_t i = 0; i < n; i++) {
