@@ -19,11 +19,11 @@ FIELDS = ["set", "seed", "prediction", "kernel", "smse", "msll", "coverage95",
 
 PREDICTIONS = [
     ("default", []),
-    ("64 neighbours", ["--select", "none", "--neighbours", "64"]),
-    ("256 neighbours", ["--select", "none", "--neighbours", "256"]),
+    ("64 neighbours", ["--method", "nearest", "--neighbours", "64"]),
+    ("256 neighbours", ["--method", "nearest", "--neighbours", "256"]),
     ("4 experts", ["--select", "local:4"]),
 ]
-ALL_EXPERTS = [("all experts", ["--select", "all"]), ("graph:0.8", ["--select", "graph:0.8"])]
+ALL_EXPERTS = [("all experts", ["--method", "npae"]), ("graph:0.8", ["--method", "npae*"])]
 
 
 def measure(args, name, seed):
@@ -33,8 +33,8 @@ def measure(args, name, seed):
         fit = run([args.quorum, "fit", train, "-o", model, "--seed", str(seed), "--calibrate",
                    "--json", "--quiet", *args.fit])
         for label, options in PREDICTIONS + (ALL_EXPERTS if args.all_experts else []):
-            result = run([args.quorum, "evaluate", model, test, "--method", "npae", "--json",
-                          "--quiet", *options])[0]
+            result = run([args.quorum, "evaluate", model, test, "--json", "--quiet",
+                          *options])[0]
             before = result.get("coverage_uncalibrated", result["coverage"])
             yield {"set": name, "seed": seed, "prediction": label, "kernel": fit["kernel"],
                    "smse": result["smse"], "msll": result["msll"],

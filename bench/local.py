@@ -22,7 +22,7 @@ from predictions import theta_of
 
 FIELDS = ["case", "prediction", "smse", "msll", "coverage95", "pairs_a_query", "fit_seconds",
           "predict_seconds"]
-EVERYBODY = ["--select", "all", "--neighbours", "0"]
+EVERYBODY = ["--method", "npae"]
 EXACT = ["--experts", "1", "--graph", "none"]
 DEFAULT_THETA = "theta of the default fit"
 CASES = {
@@ -32,7 +32,7 @@ CASES = {
             ("all 70 experts", EVERYBODY)])]),
     "kin40k": ("kin40k_10k30k", [
         ([], [
-            ("256 neighbours", ["--select", "none", "--neighbours", "256"]),
+            ("256 neighbours", ["--method", "nearest", "--neighbours", "256"]),
             ("8 experts", ["--select", "local:8", "--neighbours", "0"]),
             ("256 neighbours, 8 experts", ["--select", "local:8", "--neighbours", "256"]),
             ("default", [])])]),
@@ -55,8 +55,8 @@ def measure(args, case):
             fit = run([args.quorum, "fit", train, "-o", model, "--kernel", "se", "--json",
                        "--quiet", *options])
             for label, how in predictions:
-                result = run([args.quorum, "evaluate", model, test, "--method", "npae", "--json",
-                              "--quiet", *how])[0]
+                result = run([args.quorum, "evaluate", model, test, "--json", "--quiet",
+                              *how])[0]
                 yield line(case, label, fit, result)
 
 

@@ -67,8 +67,9 @@ def measure(args, name):
                  "--quiet"])
             for select, neighbours in ways:
                 before = processor_seconds()
-                result = run([args.quorum, "evaluate", model, test, "--method", "npae", "--select",
-                              select, "--neighbours", str(neighbours), "--json", "--quiet"])[0]
+                experts = ["--method", "nearest"] if select == "none" else ["--select", select]
+                result = run([args.quorum, "evaluate", model, test, *experts, "--neighbours",
+                              str(neighbours), "--json", "--quiet"])[0]
                 yield {"set": name, "kernel": kernel, "spread": spread, "overlap": overlap,
                        "select": select, "neighbours": neighbours, "smse": result["smse"],
                        "msll": result["msll"], "coverage95": result["coverage"]["95"],

@@ -24,7 +24,7 @@ import quorum
 from quorum import QuorumRegressor, _model
 from quorum._watch import Watch
 
-METHODS = {"npae": {}, "npae, 64 neighbours": {"select": "none", "neighbours": 64},
+METHODS = {"nearest": {}, "nearest, 64 neighbours": {"neighbours": 64},
            "grbcm": {"method": "grbcm"}, "rbcm": {"method": "rbcm"}}
 QUERIES = 10000
 

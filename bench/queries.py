@@ -27,7 +27,7 @@ THETA = "1.5,1,0.05"
 
 def predict(args, folder, name, options):
     used = measured([args.quorum, "evaluate", os.path.join(folder, "model.npz"),
-                     os.path.join(folder, name), "--method", "npae", "--json", "--quiet", *options])
+                     os.path.join(folder, name), "--json", "--quiet", *options])
     return used["wall"], used["processor"]
 
 

@@ -14,8 +14,9 @@ static void print_words(const char *choices)
 
 static void print_methods(void)
 {
+    printf("auto");
     for (int i = 0; i < quorum_method_count(); i++)
-        printf("%s%s", i ? " " : "", quorum_method_name(i));
+        printf(" %s", quorum_method_name(i));
 }
 
 /* All flags of a command as words: --name, --no-name, -o. */

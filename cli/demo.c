@@ -51,14 +51,6 @@ const contender *best_contender(const contenders *all)
     return best;
 }
 
-contender_text contender_name(const contender *c)
-{
-    contender_text name;
-    snprintf(name.text, sizeof name.text, "%s%s", c->method,
-             strcmp(c->select, "all") == 0 ? ", all experts" : "");
-    return name;
-}
-
 static int print_scores(const contenders *all, const arguments *given)
 {
     static const char *const titles[] = {"method", "SMSE", "MSLL", "MAE", "95 %", "seconds"};
@@ -66,7 +58,7 @@ static int print_scores(const contenders *all, const arguments *given)
     table_start(&t, "lrrrrr", titles);
     for (size_t i = 0; i < all->count; i++) {
         const contender *c = &all->items[i];
-        table_add(&t, "%s", contender_name(c).text);
+        table_add(&t, "%s", c->method);
         table_add(&t, "%.4f", c->metrics.smse);
         table_add(&t, "%.3f", c->metrics.msll);
         table_add(&t, "%.4f", c->metrics.mae);
@@ -89,7 +81,7 @@ static int print_story(const demo *d, const arguments *given, const quorum_info 
     printf("\nSMSE: squared error over variance, 0 is perfect.  MSLL: log loss against a plain\n"
            "Gaussian, the lower the better.  95 %%: share of points inside the 95 %% interval.\n"
            "Best by MSLL: %s.  The picture of the fits is in %s\n",
-           contender_name(best_contender(&d->all)).text, shown(picture).text);
+           best_contender(&d->all)->method, shown(picture).text);
     printf("\nNext: quorum fit your.csv -o model.npz\n");
     return EXIT_DONE;
 }
@@ -137,19 +129,17 @@ static int fit_score_draw(demo *d, const arguments *given, const char *path)
     return code == EXIT_DONE ? tell(d, given, path) : code;
 }
 
-/* NPAE as it is by default, on all experts and on those that the graph selects, then the
- * other methods. */
+/* All methods, and NPAE once more on the experts that the graph selects. */
 static int enter_contenders(contenders *all, const arguments *given)
 {
     const char *space = quorum_options_get(given->options, "space");
-    int code = contenders_add(all, given, "npae", "auto", space);
-    if (code == EXIT_DONE)
-        code = contenders_add(all, given, "npae", "all", space);
-    if (code == EXIT_DONE)
-        code = contenders_add(all, given, "npae*", "auto", space);
-    for (int i = 0; i < quorum_method_count() && code == EXIT_DONE; i++)
-        if (strcmp(quorum_method_name(i), "npae") != 0)
-            code = contenders_add(all, given, quorum_method_name(i), "auto", space);
+    int code = EXIT_DONE;
+    for (int i = 0; i < quorum_method_count() && code == EXIT_DONE; i++) {
+        const char *method = quorum_method_name(i);
+        code = contenders_add(all, given, method, "auto", space);
+        if (code == EXIT_DONE && strcmp(method, "npae") == 0)
+            code = contenders_add(all, given, "npae*", "auto", space);
+    }
     return code;
 }
 

@@ -24,11 +24,4 @@ int draw_demo(const demo *d, const arguments *given, const char *path);
 /* The contender with the smallest MSLL. */
 const contender *best_contender(const contenders *all);
 
-/* "npae", or "npae, all experts" where that was asked for. */
-typedef struct {
-    char text[80];
-} contender_text;
-
-contender_text contender_name(const contender *c);
-
 #endif

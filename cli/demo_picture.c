@@ -35,7 +35,7 @@ static const contender *find_method(const contenders *all, const char *method)
 /* The best, then methods that fail in different ways. */
 static size_t choose_methods(const contenders *all, const contender *chosen[PANELS])
 {
-    static const char *const contrast[] = {"npae", "rbcm", "gpoe", "poe", "bcm", NULL};
+    static const char *const contrast[] = {"nearest", "rbcm", "gpoe", "poe", "bcm", NULL};
     size_t count = 0;
     chosen[count++] = best_contender(all);
     for (const char *const *method = contrast; *method && count < PANELS; method++) {
@@ -109,9 +109,8 @@ static void mark_edges(FILE *file, const panel *p)
 static void draw_panel(FILE *file, const demo *d, const contender *c, const curve *v, size_t column)
 {
     char title[160];
-    snprintf(title, sizeof title, "%s: SMSE %.3f, MSLL %.2f, 95 %%: %.1f %%",
-             contender_name(c).text, c->metrics.smse, c->metrics.msll,
-             100.0 * c->metrics.coverage[2]);
+    snprintf(title, sizeof title, "%s: SMSE %.3f, MSLL %.2f, 95 %%: %.1f %%", c->method,
+             c->metrics.smse, c->metrics.msll, 100.0 * c->metrics.coverage[2]);
     panel p = panel_at(d, column, title);
     plot_panel(file, &p);
     plot_band(file, &p, GRID, v->x, v->lower, v->upper, band_ink);
@@ -133,7 +132,7 @@ static void draw_frame(FILE *file, const demo *d, size_t panels)
     quorum_info info;
     char title[160];
     quorum_inspect(d->model, &info);
-    snprintf(title, sizeof title, "%d points, %zu experts (%s), one model, %zu ways to aggregate",
+    snprintf(title, sizeof title, "%d points, %zu experts (%s), one model, %zu ways to predict",
              DEMO_TRAIN, info.experts, info.partition, panels);
     plot_begin(file, 62.0 + 336.0 * (double)panels - 14.0, 432.0, title,
                "quorum demo: fits of the built-in example with their 95 % intervals");

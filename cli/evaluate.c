@@ -67,7 +67,7 @@ static int print_scores(const contenders *all, const arguments *given)
         const contender *c = &all->items[i];
         const quorum_metrics *m = &c->metrics;
         const double values[] = {m->smse, m->msll, m->mae, m->rmse, m->nlpd, m->crps};
-        table_add(&t, "%s", c->method);
+        table_add(&t, "%s", contender_method(c));
         table_add(&t, "%s", c->select);
         table_add(&t, "%s", c->space);
         for (int k = 0; k < 6; k++)
@@ -135,11 +135,11 @@ static const operand operands[] = {
 
 static const own_flag flags[] = {
     {"method", 0, "LIST", NULL, NULL,
-     "Methods to compare, separated by commas (npae,rbcm,'gpoe*'), or 'all'. The method that "
+     "Methods to compare, separated by commas (nearest,npae,'gpoe*'), or 'all'. The method that "
      "'quorum predict' would use when absent."},
     {"select", 0, "LIST", NULL, NULL,
      "Experts that take part, as in 'quorum predict'; several rules are separated by commas "
-     "(auto,all,local:8,graph:0.8)."},
+     "(all,local:8,graph:0.8)."},
     {"space", 0, "LIST", NULL, NULL,
      "Where experts are aggregated: latent, observed, or both as latent,observed."},
     {"json", 0, NULL, NULL, NULL, "Print the scores as a JSON list of objects."},
@@ -149,7 +149,7 @@ static const own_flag flags[] = {
 const command evaluate_command = {
     .name = "evaluate",
     .summary = "score a model on test data, method by method",
-    .usage = "MODEL TEST [--method all|npae,rbcm,...] [options]",
+    .usage = "MODEL TEST [--method all|nearest,npae,...] [options]",
     .description =
         "Predicts TEST with each method and prints a table of scores: SMSE (squared error over "
         "the target's variance; 1 is no better than the mean), MSLL (log loss against a Gaussian "
@@ -162,7 +162,7 @@ const command evaluate_command = {
         "  quorum evaluate model.npz test.csv\n"
         "  quorum evaluate model.npz test.csv --method all\n"
         "  quorum evaluate model.npz test.csv --method npae --select all,local:4,graph:0.8\n"
-        "  quorum evaluate model.npz test.csv --select none --neighbours 64\n"
+        "  quorum evaluate model.npz test.csv --method nearest --neighbours 64\n"
         "  quorum evaluate model.npz test.csv --method rbcm --space latent,observed --json\n",
     .lists_methods = true,
     .in_team = true,

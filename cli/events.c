@@ -19,6 +19,7 @@ void add_events(quorum_report *total, const quorum_report *r, size_t rows)
     total->seconds += r->seconds;
     total->calibrated = r->calibrated;
     total->calibration_unused = r->calibration_unused;
+    total->method = r->method;
 }
 
 void note_calibration(const arguments *given, const char *what, const quorum_model *model)

@@ -29,8 +29,8 @@ static bool is_set_to(const arguments *given, const char *name, const char *valu
 /* Each query has a GP of its own, on as many rows as the default takes. */
 static bool by_default_neighbours(const arguments *given)
 {
-    return is_set_to(given, "method", "npae") && is_set_to(given, "select", "auto") &&
-           is_set_to(given, "neighbours", "auto");
+    return (is_set_to(given, "method", "auto") || is_set_to(given, "method", "nearest")) &&
+           is_set_to(given, "select", "auto") && is_set_to(given, "neighbours", "auto");
 }
 
 static void tell(const arguments *given, double left)

@@ -94,7 +94,7 @@ static void say_summary(const arguments *given, const work *w, double seconds)
     if (dropped)
         note(given, "%zu row%s with missing cells left out: the result has fewer rows than %s",
              dropped, plural(dropped), given->operands[1]);
-    note_events(given, quorum_options_get(given->options, "method"), &w->total, w->predicted);
+    note_events(given, w->total.method, &w->total, w->predicted);
     note_off_constants(given, w->model, &w->total);
     if (w->total.calibration_unused)
         note_calibration(given, "std and interval are", w->model);

@@ -37,6 +37,11 @@ static void split_commas(const char *text, list *l)
     }
 }
 
+static bool is_all(const char *methods)
+{
+    return methods && strcmp(methods, "all") == 0;
+}
+
 static void all_methods(list *l)
 {
     for (int i = 0; i < quorum_method_count(); i++)
@@ -49,7 +54,7 @@ static int make_list(const arguments *given, const char *name, const char *text,
     l->count = 0;
     if (!text)
         text = quorum_options_get(given->options, name);
-    if (strcmp(name, "method") == 0 && text && strcmp(text, "all") == 0)
+    if (strcmp(name, "method") == 0 && is_all(text))
         all_methods(l);
     else if (text)
         split_commas(text, l);
@@ -83,14 +88,21 @@ int contenders_add(contenders *all, const arguments *given, const char *method, 
     return EXIT_DONE;
 }
 
-static int combine(contenders *all, const arguments *given, const list *m, const list *s,
-                   const list *p)
+/* Of experts to select, all methods are those that ask experts. */
+static bool is_left_out(const char *methods, const char *method, const char *select)
+{
+    return is_all(methods) && strcmp(method, "nearest") == 0 && strcmp(select, "auto") != 0;
+}
+
+static int combine(contenders *all, const arguments *given, const char *methods, const list *m,
+                   const list *s, const list *p)
 {
     int code = EXIT_DONE;
     for (size_t k = 0; k < p->count; k++)
         for (size_t j = 0; j < s->count; j++)
             for (size_t i = 0; i < m->count && code == EXIT_DONE; i++)
-                code = contenders_add(all, given, m->item[i], s->item[j], p->item[k]);
+                if (!is_left_out(methods, m->item[i], s->item[j]))
+                    code = contenders_add(all, given, m->item[i], s->item[j], p->item[k]);
     return code;
 }
 
@@ -104,7 +116,7 @@ int contenders_make(contenders *all, const arguments *given, const char *methods
         code = make_list(given, "select", selects, &s);
     if (code == EXIT_DONE)
         code = make_list(given, "space", spaces, &p);
-    return code == EXIT_DONE ? combine(all, given, &m, &s, &p) : code;
+    return code == EXIT_DONE ? combine(all, given, methods, &m, &s, &p) : code;
 }
 
 void contenders_free(contenders *all)
@@ -195,6 +207,12 @@ void contenders_finish(contenders *all)
 
 /* ---- Telling ----------------------------------------------------------------------- */
 
+const char *contender_method(const contender *c)
+{
+    bool starred = c->method[strlen(c->method) - 1] == '*';
+    return starred || !c->report.method ? c->method : c->report.method;
+}
+
 static void put_coverage(json_writer *w, const char *key, const double coverage[4])
 {
     static const char *const percent[] = {"50", "90", "95", "99"};
@@ -232,7 +250,7 @@ static void put_events(json_writer *w, const quorum_report *r)
 static void put_contender(json_writer *w, const contender *c)
 {
     json_begin_object(w);
-    json_member_text(w, "method", c->method);
+    json_member_text(w, "method", contender_method(c));
     json_member_text(w, "select", c->select);
     json_member_text(w, "space", c->space);
     put_metrics(w, &c->metrics);
@@ -272,7 +290,8 @@ void contenders_say_events(const contenders *all, const quorum_model *model, con
     for (size_t i = 0; i < all->count; i++) {
         const contender *c = &all->items[i];
         char name[192];
-        snprintf(name, sizeof name, "%s, select %s, %s space", c->method, c->select, c->space);
+        snprintf(name, sizeof name, "%s, select %s, %s space", contender_method(c), c->select,
+                 c->space);
         note_events(given, name, &c->report, c->scores.n);
         const double *before = c->metrics_before.coverage;
         if (c->scores_before.n)

@@ -22,7 +22,7 @@ typedef struct {
 } contenders;
 
 /* Every combination of the comma lists methods ("all": each one that the
- * library has), selects and spaces.  NULL lists mean the options' present
+ * library has and that goes with the selection), selects and spaces.  NULL lists mean the options' present
  * values.  Returns EXIT_DONE or, after saying which item is wrong, another
  * exit code. */
 int contenders_make(contenders *all, const arguments *given, const char *methods,
@@ -45,6 +45,9 @@ quorum_status contenders_block_rows(const contenders *all, const quorum_model *m
 quorum_status contenders_score(contenders *all, const quorum_model *model, quorum_options *options,
                                progress *p, size_t rows, const double *X, const double *y,
                                double *mean, double *std);
+
+/* The method that predicted, once it has: what auto meant. */
+const char *contender_method(const contender *c);
 
 /* Turns sums into metrics. */
 void contenders_finish(contenders *all);

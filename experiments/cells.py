@@ -200,7 +200,8 @@ def scores(cells, results):
         if cell.words[0] != "evaluate":
             continue
         for r in results[cell.name]:
-            by_itself = r["select"] == "auto" and r["method"] != "npae"
+            # older cells have npae, auto for what is nearest now
+            by_itself = r["select"] == "auto" and r["method"] not in ("nearest", "npae")
             yield {**cell.about, "method": r["method"].rstrip("*"),
                    "select": "all" if by_itself else r["select"],
                    "space": r["space"], "smse": r["smse"], "msll": r["msll"], "mae": r["mae"],

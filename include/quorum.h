@@ -232,8 +232,8 @@ typedef struct {
     const char *options;  /* the options of fit and their values as text: a JSON object   */
     const int *constant;  /* inputs: 1 where the training data do not vary: the input has no
                              effect, and a length-scale that stands for an infinite one     */
-    const char *calibration_for; /* the prediction that calibration holds for, as in "method npae,
-                                    select none, neighbours 512"; NULL: not calibrated    */
+    const char *calibration_for; /* the prediction that calibration holds for, as in "method
+                                    nearest, neighbours 512"; NULL: not calibrated        */
     const char *graph_trouble;   /* why the graph that was to be learned is not there, or is only
                                   approximate, and what to do; NULL: nothing to tell      */
 } quorum_info;
@@ -270,6 +270,8 @@ typedef struct {
                                training data, which has no effect                       */
     int calibration_unused; /* 1: the model is calibrated, but for another prediction than this
                                (quorum_info.calibration_for): std and interval are as without it */
+    const char *method;     /* the method that these options mean for the model, auto resolved:
+                               one of quorum_method_name; NULL: they are refused        */
 } quorum_report;
 
 /* Predicts at X (rows x inputs).  Options used: method, select, space,
@@ -281,7 +283,7 @@ QUORUM_API quorum_status quorum_predict(const quorum_model *model, const double 
                                         const quorum_options *options, const quorum_prediction *out,
                                         quorum_report *report);
 
-/* NPAE's joint predictive covariance between the given queries, rows x rows; the
+/* The joint predictive covariance of nearest or npae between the given queries, rows x rows; the
  * noise is on the diagonal unless latent=true, and the diagonal is the square of the std
  * that quorum_predict gives (but for select local:auto, which asks all it may here), calibrated
  * where that is.  Options used: method, select,
@@ -300,7 +302,7 @@ QUORUM_API double quorum_interval_factor(const quorum_model *model, const quorum
 /* How many queries to pass at once for good speed within the memory option. */
 QUORUM_API size_t quorum_block_rows(const quorum_model *model, const quorum_options *options);
 
-/* The methods that the method option knows: name and a line of explanation. */
+/* The methods that the method option knows besides auto: name and a line of explanation. */
 QUORUM_API int quorum_method_count(void);
 QUORUM_API const char *quorum_method_name(int i);
 QUORUM_API const char *quorum_method_help(int i);
@@ -311,7 +313,8 @@ QUORUM_API const char *quorum_method_help(int i);
  * query, experts x queries, become `out_mean` and `out_variance` (queries each).
  * Means are differences from the prior's mean, prior_variance is the prior's.
  * With grbcm the first expert is the base, whose rows the others hold as well.
- * npae is refused: it needs the experts' covariances.  On failure both outputs are
+ * npae is refused: it needs the experts' covariances; so is nearest, which asks none.  On failure
+ * both outputs are
  * filled with NaN. */
 QUORUM_API quorum_status quorum_aggregate(const char *method, size_t experts, size_t queries,
                                           const double *mean, const double *variance,

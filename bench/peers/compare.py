@@ -27,7 +27,7 @@ from draw import draw  # noqa: E402
 SETS = ["pumadyn32nm", "protein", "kin40k_10k30k", "sarcos_noleak"]
 FIELDS = ["set", "method", "setting", "fit_seconds", "predict_seconds", "fit_processor_seconds",
           "predict_processor_seconds", "peak_mb", "smse", "msll", "coverage95"]
-PREDICTIONS = [("default", []), ("64 neighbours", ["--select", "none", "--neighbours", "64"]),
+PREDICTIONS = [("default", []), ("64 neighbours", ["--method", "nearest", "--neighbours", "64"]),
                ("4 experts", ["--select", "local:4", "--neighbours", "0"])]
 NORMAL_95 = 1.959963984540054
 

@@ -50,7 +50,7 @@ class Report(ctypes.Structure):
     _fields_ = [("experts_used", c_double), ("prior_fallbacks", c_size_t), ("clamped", c_size_t),
                 ("jittered", c_size_t), ("pseudo_inverses", c_size_t), ("unsure", c_size_t),
                 ("calibrated", c_int), ("seconds", c_double), ("off_constants", c_size_t),
-                ("calibration_unused", c_int)]
+                ("calibration_unused", c_int), ("method", c_char_p)]
 
 
 class Scores(ctypes.Structure):

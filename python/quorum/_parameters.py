@@ -73,20 +73,21 @@ class Parameters(BaseEstimator):
     graph_rows : int, default=1000
         Training inputs, drawn at random, at which the experts' predictions are compared. From 2
         to 1e+06.
-    method : str, default='npae'
-        Aggregation rule: npae, grbcm, rbcm, bcm, gpoe, gpoe-entropy, poe or single; NAME* means
-        NAME with select graph:0.8.
+    method : str, default='auto'
+        How a query is predicted: nearest, from its nearest rows; or by experts that are joined
+        by npae, grbcm, rbcm, bcm, gpoe, gpoe-entropy, poe or single. NAME* means NAME with
+        select graph:0.8. auto: the exact GP where the model is one expert, otherwise nearest;
+        with select, npae of those experts.
     select : str, default='auto'
-        Experts that take part: all; none; graph:A, the share A that is most important in the
-        graph (also best:A); worst:A, the least important; expert:I, one alone; local:K, the K
-        that explain most at each query; local:auto, as many as still help; graph:A+local:K.
-        auto: for npae none, the neighbours being enough (local:4 with neighbours 0); all for
-        the other methods and when there is one expert. The paper's share alpha of the experts
-        is "graph:ALPHA".
+        Experts that take part: all; graph:A, the share A that is most important in the graph
+        (also best:A); worst:A, the least important; expert:I, one alone; local:K, the K that
+        explain most at each query; local:auto, as many as still help; graph:A+local:K. auto:
+        all; local:4 where method is auto and neighbours 0. It does not go with nearest, of
+        which none is an old spelling. The paper's share alpha of the experts is "graph:ALPHA".
     neighbours : int or str, default='auto'
-        Nearest training rows that make an expert of each query's own, joined with the others by
-        npae; 0: none. auto: 512 for npae with select auto, otherwise none; none when the model
-        is one expert, which then answers itself: the exact GP. A number, or "auto".
+        Nearest training rows of a query that nearest predicts from, or that make an expert of
+        the query's own for npae, joined with the others; 0: none. auto: 512 for nearest,
+        otherwise none. A number, or "auto".
     space : {"latent", "observed"}, default='latent'
         Whether independent-expert rules aggregate the latent function and add the noise once,
         or aggregate noisy predictions as much of the literature does. npae is always latent.
@@ -145,7 +146,7 @@ class Parameters(BaseEstimator):
         alpha='rel:0.1',
         free_diagonal=False,
         graph_rows=1000,
-        method='npae',
+        method='auto',
         select='auto',
         neighbours='auto',
         space='latent',

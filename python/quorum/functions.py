@@ -60,7 +60,7 @@ def aggregate(mean, variance, method="rbcm", *, prior_variance, prior_mean=0.0):
     mean, variance : array-like of shape (n_experts, n_queries)
         What each expert says.  With ``method="grbcm"`` the first expert is the base.
     method : str, default="rbcm"
-        Any rule but npae, which needs the covariances of the experts.
+        Any rule but npae, which needs the covariances of the experts, and nearest, which asks none.
     prior_variance : float
         Prior variance of what is predicted.
     prior_mean : float, default=0

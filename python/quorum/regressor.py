@@ -77,8 +77,8 @@ class QuorumRegressor(RegressorMixin, Parameters):
     Notes
     -----
     Not offered: `sample_y` and `return_cov` (rules for independent experts have no joint
-    distribution; `predict_joint` gives NPAE's), sample weights, several targets, missing values,
-    sparse matrices.  A constant target and a single row are refused.
+    distribution; `predict_joint` gives that of `nearest` and `npae`), sample weights, several
+    targets, missing values, sparse matrices.  A constant target and a single row are refused.
 
     Examples
     --------
@@ -161,7 +161,7 @@ class QuorumRegressor(RegressorMixin, Parameters):
         return results[0] if len(results) == 1 else tuple(results)
 
     def predict_joint(self, X):
-        """Predict together with the covariance between the queries (NPAE only).
+        """Predict together with the covariance between the queries (`nearest` and `npae`).
 
         Parameters
         ----------

@@ -8,7 +8,7 @@ from conftest import small
 
 from quorum import QuorumRegressor
 
-METHODS = ["npae", "grbcm", "rbcm", "single"]
+METHODS = ["nearest", "npae", "grbcm", "rbcm", "single"]
 
 
 def write_csv(path, frame):

@@ -52,8 +52,8 @@ def test_what_predict_returns(fitted, queries):
     np.testing.assert_allclose(mean - everything[2], 1.6448536269514722 * everything[1])
 
 
-@pytest.mark.parametrize("method", ["npae", "grbcm", "rbcm", "bcm", "gpoe", "poe", "single",
-                                    "npae*"])
+@pytest.mark.parametrize("method", ["nearest", "npae", "grbcm", "rbcm", "bcm", "gpoe", "poe",
+                                    "single", "npae*"])
 def test_prediction_parameters_need_no_new_fit(fitted, method):
     X, y = make_data(100, seed=2)
     model = QuorumRegressor(**fitted.get_params()).set_params(method=method)
@@ -93,7 +93,7 @@ def test_calibration_is_for_one_prediction(data, queries):
         model.set_params(calibration="off").predict(queries, return_std=True)
     np.testing.assert_allclose(np.sqrt(covariance.diagonal()), std, rtol=1e-6)
     model.set_params(calibration="auto")
-    with pytest.warns(quorum.CalibrationWarning, match="is for new observations by method npae") \
+    with pytest.warns(quorum.CalibrationWarning, match="is for new observations by method nearest") \
             as caught:
         model.predict(queries, return_std=True)
     assert caught[0].filename == __file__

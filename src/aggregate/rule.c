@@ -3,10 +3,18 @@
 
 #include <string.h>
 
+const rule rule_nearest = {
+    "nearest", "a GP on the query's nearest rows alone; no experts take part", TAKES_ROWS, 1, NULL};
+
 static const rule *const table[] = {
-    &rule_npae, &rule_grbcm,        &rule_rbcm, &rule_bcm,
-    &rule_gpoe, &rule_gpoe_entropy, &rule_poe,  &rule_single,
+    &rule_nearest, &rule_npae,         &rule_grbcm, &rule_rbcm,   &rule_bcm,
+    &rule_gpoe,    &rule_gpoe_entropy, &rule_poe,   &rule_single,
 };
+
+int rule_is_joint(const rule *r)
+{
+    return r->kind == TAKES_COVARIANCE || r->kind == TAKES_ROWS;
+}
 
 int rule_count(void)
 {

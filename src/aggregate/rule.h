@@ -1,5 +1,6 @@
-/* Aggregation rules: many opinions on a query become one prediction.  To add a
- * rule: a file like poe.c and a line in rule.c's table. */
+/* Methods of prediction: aggregation rules, by which many opinions on a query become one
+ * prediction, and nearest, which asks for no opinions.  To add a rule: a file like poe.c and a
+ * line in rule.c's table. */
 #ifndef QRM_AGGREGATE_RULE_H
 #define QRM_AGGREGATE_RULE_H
 
@@ -21,9 +22,10 @@ typedef struct {
 } consensus;
 
 typedef enum {
-    TAKES_OPINIONS,  /* experts as they are                                          */
-    TAKES_BASE,      /* expert 0 is the base, the others hold the base's rows as well */
-    TAKES_COVARIANCE /* the experts' joint distribution (npae.h); combine is NULL     */
+    TAKES_OPINIONS,   /* experts as they are                                          */
+    TAKES_BASE,       /* expert 0 is the base, the others hold the base's rows as well */
+    TAKES_COVARIANCE, /* the experts' joint distribution (npae.h); combine is NULL     */
+    TAKES_ROWS        /* no experts: the query's nearest rows; combine is NULL         */
 } rule_kind;
 
 typedef struct {
@@ -34,7 +36,11 @@ typedef struct {
 } rule;
 
 extern const rule rule_single, rule_poe, rule_gpoe, rule_gpoe_entropy, rule_bcm, rule_rbcm,
-    rule_grbcm, rule_npae;
+    rule_grbcm, rule_npae, rule_nearest;
+
+/* Whether it is one Gaussian over the rows that it looks at: always latent, and with covariances
+ * between queries. */
+int rule_is_joint(const rule *r);
 
 int rule_count(void);
 const rule *rule_at(int i);

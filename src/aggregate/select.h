@@ -8,7 +8,7 @@
 
 typedef enum {
     SELECT_ALL,   /* "all"                                                           */
-    SELECT_NONE,  /* "none": only the query's own neighbourhood                       */
+    SELECT_NONE,  /* "none": nobody, as method nearest has it                         */
     SELECT_MOST,  /* "graph:A" or "best:A": the ceil(A M) most important experts      */
     SELECT_LEAST, /* "worst:A": the ceil(A M) least important ones                    */
     SELECT_ONE    /* "expert:I": expert I alone, counted from 1                       */

@@ -11,6 +11,9 @@ static quorum_status choose_rule(const char *method, size_t experts, const rule 
     if (!*out)
         return failure(QUORUM_E_ARGUMENT, "aggregate: method \"%s\" is not known",
                        method ? method : "NULL");
+    if ((*out)->kind == TAKES_ROWS)
+        return failure(QUORUM_E_ARGUMENT,
+                       "aggregate: %s asks no experts; predict with a model instead", method);
     if ((*out)->kind == TAKES_COVARIANCE)
         return failure(QUORUM_E_ARGUMENT,
                        "aggregate: %s needs the experts' covariances, not their opinions alone; "

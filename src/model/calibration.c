@@ -23,11 +23,12 @@ void calibration_free(calibration *c)
 static quorum_status describe(calibration *c)
 {
     const recipe *r = &c->how;
-    char text[256];
-    int joint = r->rule->kind == TAKES_COVARIANCE;
+    char text[256], experts[96] = "";
+    if (r->rule->kind != TAKES_ROWS)
+        snprintf(experts, sizeof experts, ", select %s", c->select);
     snprintf(
-        text, sizeof text, "method %s, select %s, neighbours %zu%s%s", r->rule->name, c->select,
-        r->neighbours, !joint && r->space == SPACE_OBSERVED ? ", space observed" : "",
+        text, sizeof text, "method %s%s, neighbours %zu%s%s", r->rule->name, experts, r->neighbours,
+        !rule_is_joint(r->rule) && r->space == SPACE_OBSERVED ? ", space observed" : "",
         r->graph_on == GRAPH_ON_TEST && selection_is_by_rank(&r->chosen) ? ", graph-on test" : "");
     c->purpose = mem_copy_text(text);
     return c->purpose ? QUORUM_OK : failure(QUORUM_E_MEMORY, "out of memory for the calibration");

@@ -297,7 +297,8 @@ const meta_member meta_members[] = {
          "only after `fit --calibrate`: `method`, `select`, `neighbours`, `space`, `graph_on` of "
          "the prediction that it holds for, as texts, and `scale`, by which std is multiplied. "
          "New files have the values that were used, older ones those that were given (`auto`, "
-         "which is read as what it means) and the first three only"},
+         "which is read as what it means) and the first three only. `npae` with select `none` or "
+         "`auto` is what older files call `nearest`"},
 };
 
 model_sizes sizes_of_model(const quorum_model *m)

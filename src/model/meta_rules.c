@@ -319,6 +319,14 @@ static quorum_status take_word(const json_node *how, const char *key, int requir
                : status;
 }
 
+/* Older files have what was given, select auto as well, and then npae was what auto is now. */
+static quorum_status read_old_default(quorum_options *options)
+{
+    const settings *s = options_values(options);
+    int was_default = strcmp(s->method, "npae") == 0 && strcmp(s->select, "auto") == 0;
+    return was_default ? quorum_options_set(options, "method", "auto") : QUORUM_OK;
+}
+
 quorum_status read_calibration(const json_node *how, quorum_model *m)
 {
     calibration *c = &m->calibration;
@@ -333,6 +341,7 @@ quorum_status read_calibration(const json_node *how, quorum_model *m)
     TRY_OR_DONE(take_word(how, "neighbours", 1, options));
     TRY_OR_DONE(take_word(how, "space", 0, options));
     TRY_OR_DONE(take_word(how, "graph_on", 0, options));
+    TRY_OR_DONE(read_old_default(options));
     TRY_OR_DONE(calibration_is_for(c, m, options_values(options)));
     c->scale = json_as_number(json_member(how, "scale"), 0.0);
     status = c->scale > 0.0 ? QUORUM_OK : damaged("calibration is out of range");

@@ -14,9 +14,29 @@ static int is_local(const selection *s)
     return s->local > 0 || s->local_auto;
 }
 
+/* Method nearest and select none: one means the other. */
+static quorum_status check_nearest(const recipe *r)
+{
+    int nobody = r->chosen.kind == SELECT_NONE;
+    if (r->rule->kind != TAKES_ROWS)
+        return !nobody ? QUORUM_OK
+                       : failure(QUORUM_E_ARGUMENT,
+                                 "select none leaves method %s nobody to ask: use method nearest",
+                                 r->rule->name);
+    if (!nobody || is_local(&r->chosen))
+        return failure(QUORUM_E_ARGUMENT,
+                       "method nearest asks no experts, and select names some: leave select out, "
+                       "or use method npae");
+    if (r->neighbours == 0)
+        return failure(QUORUM_E_ARGUMENT,
+                       "method nearest has no rows to predict from: give neighbours 1 or more");
+    return QUORUM_OK;
+}
+
 quorum_status recipe_check(const recipe *r)
 {
     const char *name = r->rule->name;
+    TRY(check_nearest(r));
     if (r->rule->kind == TAKES_BASE && is_local(&r->chosen))
         return failure(QUORUM_E_ARGUMENT,
                        "method %s joins all experts with one base: select local does not apply",
@@ -24,13 +44,11 @@ quorum_status recipe_check(const recipe *r)
     if (r->chosen.local_auto && r->rule->kind != TAKES_COVARIANCE)
         return failure(QUORUM_E_ARGUMENT,
                        "method %s does not say which experts still help: use select local:K", name);
-    if (r->neighbours > 0 && r->rule->kind != TAKES_COVARIANCE)
+    if (r->neighbours > 0 && !rule_is_joint(r->rule))
         return failure(QUORUM_E_ARGUMENT,
                        "method %s takes the experts as independent, which a neighbourhood is not: "
-                       "use neighbours with npae",
+                       "use neighbours with nearest or npae",
                        name);
-    if (r->chosen.kind == SELECT_NONE && r->neighbours == 0)
-        return failure(QUORUM_E_ARGUMENT, "select none leaves nobody to ask: give neighbours");
     return QUORUM_OK;
 }
 
@@ -55,7 +73,7 @@ quorum_status model_check_recipe(const quorum_model *m, const recipe *r)
 }
 
 /* What makes no difference set to one value: a choice of all experts however it is called, the K
- * nearest of no more than K, the space where npae knows only one, inputs of a graph that nobody
+ * nearest of no more than K, the space where nearest and npae know only one, inputs of a graph that nobody
  * asks. */
 static recipe settled(const quorum_model *m, recipe r)
 {
@@ -66,7 +84,7 @@ static recipe settled(const quorum_model *m, recipe r)
     c->expert = c->kind == SELECT_ONE ? c->expert : 0;
     c->local = c->local < count ? c->local : 0;
     c->local_auto = c->local_auto && count > 1;
-    r.space = r.rule->kind == TAKES_COVARIANCE ? SPACE_LATENT : r.space;
+    r.space = rule_is_joint(r.rule) ? SPACE_LATENT : r.space;
     r.graph_on = selection_is_by_rank(c) ? r.graph_on : GRAPH_ON_TRAIN;
     return r;
 }

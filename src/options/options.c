@@ -141,21 +141,23 @@ static const option table[] = {
     {"graph-rows", COUNT, FIELD(graph_rows), "1000", NULL, 2, 1e6, "N", "fit",
      "Training inputs, drawn at random, at which the experts' predictions are compared.", NULL},
 
-    {"method", TEXT, FIELD(method), "npae", NULL, 0, 0, "NAME", "fit predict evaluate",
-     "Aggregation rule: npae, grbcm, rbcm, bcm, gpoe, gpoe-entropy, poe or single; NAME* means "
-     "NAME with select graph:0.8.",
+    {"method", TEXT, FIELD(method), "auto", NULL, 0, 0, "NAME", "fit predict evaluate",
+     "How a query is predicted: nearest, from its nearest rows; or by experts that are joined by "
+     "npae, grbcm, rbcm, bcm, gpoe, gpoe-entropy, poe or single.  NAME* means NAME with select "
+     "graph:0.8.  auto: the exact GP where the model is one expert, otherwise nearest; with "
+     "select, npae of those experts.",
      check_method},
     {"select", TEXT, FIELD(select), "auto", NULL, 0, 0, "WHICH", "fit predict evaluate graph",
-     "Experts that take part: all; none; graph:A, the share A that is most important in the graph "
-     "(also best:A); worst:A, the least important; expert:I, one alone; local:K, the K that "
-     "explain most at each query; local:auto, as many as still help; graph:A+local:K.  auto: for "
-     "npae none, the neighbours being enough (local:4 with neighbours 0); all for the other "
-     "methods and when there is one expert.",
+     "Experts that take part: all; graph:A, the share A that is most important in the graph (also "
+     "best:A); worst:A, the least important; expert:I, one alone; local:K, the K that explain most "
+     "at each query; local:auto, as many as still help; graph:A+local:K.  auto: all; local:4 where "
+     "method is auto and neighbours 0.  It does not go with nearest, of which none is an old "
+     "spelling.",
      check_select},
     {"neighbours", TEXT, FIELD(neighbours), "auto", NULL, 0, 0, "m", "fit predict evaluate",
-     "Nearest training rows that make an expert of each query's own, joined with the others by "
-     "npae; 0: none.  auto: 512 for npae with select auto, otherwise none; none when the model is "
-     "one expert, which then answers itself: the exact GP.",
+     "Nearest training rows of a query that nearest predicts from, or that make an expert of the "
+     "query's own for npae, joined with the others; 0: none.  auto: 512 for nearest, otherwise "
+     "none.",
      check_neighbours},
     {"space", CHOICE, FIELD(space), "latent", "latent|observed", 0, 0, NULL, "fit predict evaluate",
      "Whether independent-expert rules aggregate the latent function and add the noise once, or "
@@ -478,17 +480,21 @@ int options_train_number(const char *name)
     return -1;
 }
 
+/* *method NULL: auto. */
 static quorum_status find_method(const char *text, const rule **method, int *starred)
 {
     size_t length = strlen(text);
     *starred = length > 0 && text[length - 1] == '*';
     *method = rule_by_name(text, length - (size_t)*starred);
-    if (*method)
+    if (*starred && *method == &rule_nearest)
+        return failure(QUORUM_E_ARGUMENT,
+                       "method \"%s\": nearest asks no experts, so there are none to select", text);
+    if (*method || strcmp(text, "auto") == 0)
         return QUORUM_OK;
-    char names[256] = "";
+    char names[256] = "auto";
     for (int i = 0; i < rule_count(); i++) {
         size_t used = strlen(names);
-        snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", rule_at(i)->name);
+        snprintf(names + used, sizeof names - used, ", %s", rule_at(i)->name);
     }
     return failure(QUORUM_E_ARGUMENT, "method \"%s\" is not known; the methods are %s", text,
                    names);
@@ -589,27 +595,45 @@ static quorum_status check_lambda(const char *text)
     return parse_lambda(text, &kind, &value);
 }
 
-/* What neighbours auto stands for with npae and select auto, and select auto without
+/* What neighbours auto stands for with nearest, and select auto with method auto and without
  * neighbours. */
 enum { OWN_NEIGHBOURS = 512 };
 static const char WITHOUT_NEIGHBOURS[] = "local:4";
+
+static int is_auto(const char *text)
+{
+    return strcmp(text, "auto") == 0;
+}
+
+/* method auto: nearest, but npae where experts are selected, where neighbours are not wanted, and
+ * of one expert, which is the exact GP then. */
+static const rule *automatic_method(const settings *s, size_t experts, size_t neighbours)
+{
+    int by_rows = is_auto(s->neighbours) ? experts > 1 : neighbours > 0;
+    return is_auto(s->select) && by_rows ? &rule_nearest : &rule_npae;
+}
 
 /* options_method, with the selection as text. */
 static quorum_status resolve(const settings *s, size_t experts, const rule **method,
                              const char **select, size_t *neighbours)
 {
-    int starred, automatic = strcmp(s->select, "auto") == 0;
+    int starred, automatic;
+    *neighbours = 0;
     TRY(find_method(s->method, method, &starred));
-    int joint = (*method)->kind == TAKES_COVARIANCE && automatic && !starred;
-    *neighbours = joint && experts > 1 ? OWN_NEIGHBOURS : 0;
-    if (strcmp(s->neighbours, "auto") != 0)
+    if (!is_auto(s->neighbours))
         TRY(parse_neighbours(s->neighbours, neighbours));
-    *select = !automatic    ? s->select
-              : starred     ? "graph:0.8"
-              : !joint      ? "all"
-              : *neighbours ? "none"
-              : experts > 1 ? WITHOUT_NEIGHBOURS
-                            : "all";
+    automatic = !*method;
+    if (automatic)
+        *method = automatic_method(s, experts, *neighbours);
+    if (*method == &rule_npae && strcmp(s->select, "none") == 0)
+        *method = &rule_nearest; /* which was called that once */
+    if (*method == &rule_nearest && is_auto(s->neighbours))
+        *neighbours = OWN_NEIGHBOURS;
+    *select = !is_auto(s->select)        ? s->select
+              : *method == &rule_nearest ? "none"
+              : starred                  ? "graph:0.8"
+              : automatic && experts > 1 ? WITHOUT_NEIGHBOURS
+                                         : "all";
     return QUORUM_OK;
 }
 

@@ -75,8 +75,8 @@ const char *options_train_name(int train);
 int options_train_number(const char *name);
 
 /* method, select and neighbours resolved for a model of so many experts: NAME* means NAME with
- * select graph:0.8; select auto and neighbours auto are the best known settings of the method,
- * of one expert that expert alone: the exact GP. */
+ * select graph:0.8; method auto is nearest, of one expert that expert alone (the exact GP), and
+ * npae where experts are selected. */
 quorum_status options_method(const settings *s, size_t experts, const rule **method,
                              selection *chosen, size_t *neighbours);
 

@@ -117,7 +117,7 @@ static quorum_status check_factors(const plan *p)
         return QUORUM_OK;
     return failure(QUORUM_E_MEMORY,
                    "an expert's factor needs %.2f GB, more than memory (%.2f GB) allows: raise "
-                   "memory, predict from neighbours 512, or fit more experts",
+                   "memory, predict by method nearest, or fit more experts",
                    needed / 1e9, p->memory / 1e9);
 }
 
@@ -126,7 +126,7 @@ static size_t block_size(const plan *p, size_t queries)
 {
     size_t seats = seats_wanted(p), most = CI_BLOCK, b;
     double rows = 0.0, each = 8.0 * (4.0 * (double)p->m->D + 8.0);
-    if (p->rule->kind == TAKES_COVARIANCE) {
+    if (rule_is_joint(p->rule)) {
         if (is_local(p))
             most = local_block(p->count);
         else if (p->count > 0)
@@ -197,7 +197,7 @@ static int rows_are_few(const plan *p)
  * and a base that all share, need rows that other ranks own. */
 static int needs_all_rows(const plan *p)
 {
-    int pairs = p->rule->kind == TAKES_COVARIANCE && p->chosen.kind != SELECT_NONE;
+    int pairs = p->rule->kind == TAKES_COVARIANCE;
     return pairs || p->rule->kind == TAKES_BASE || (p->neighbours > 0 && rows_are_few(p));
 }
 
@@ -442,7 +442,7 @@ static quorum_status predict_block(const plan *p, size_t n, block_space *w, tall
 {
     for (size_t q = 0; q < n; q++)
         w->spread[q] = 1.0;
-    if (p->rule->kind != TAKES_COVARIANCE || p->mean_only)
+    if (!rule_is_joint(p->rule) || p->mean_only)
         return combine_opinions(p, n, w, t);
     if (p->chosen.local_auto && p->count > 1)
         return combine_gradually(p, n, w, t);
@@ -455,7 +455,7 @@ static quorum_status predict_block(const plan *p, size_t n, block_space *w, tall
  * the opinions were noisy already. */
 static double missing_noise(const plan *p)
 {
-    int has_noise = p->rule->kind != TAKES_COVARIANCE && p->s->space == SPACE_OBSERVED;
+    int has_noise = !rule_is_joint(p->rule) && p->s->space == SPACE_OBSERVED;
     return p->m->theta.noise * ((p->s->latent ? 0.0 : 1.0) - (has_noise ? 1.0 : 0.0));
 }
 
@@ -585,7 +585,9 @@ static quorum_status check_request(const quorum_model *m, const quorum_options *
     t->events.calibrated = model_is_calibrated(m, s);
     t->events.calibration_unused = model_misses_calibration(m, s);
     TRY(model_recipe(m, s, &r));
-    return model_check_recipe(m, &r);
+    TRY(model_check_recipe(m, &r));
+    t->events.method = r.rule->name;
+    return QUORUM_OK;
 }
 
 static double scratch_bytes(const quorum_options *options)
@@ -698,8 +700,8 @@ static quorum_status check_joint(const plan *p, size_t n)
     double rows = (double)p->c->parts.n;
     double needed = joint_bytes(pad(n), rows) +
                     (double)pad(n) * assembly_query_bytes(seats_wanted(p) + 1, rows);
-    if (p->rule->kind != TAKES_COVARIANCE)
-        return failure(QUORUM_E_ARGUMENT, "method %s has no joint covariance; use npae",
+    if (!rule_is_joint(p->rule))
+        return failure(QUORUM_E_ARGUMENT, "method %s has no joint covariance; use nearest or npae",
                        p->rule->name);
     if (needed > p->memory)
         return failure(QUORUM_E_MEMORY,

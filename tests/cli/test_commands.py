@@ -74,17 +74,19 @@ def test_calibration_is_for_one_prediction(tmp_path, data):
     run(*train, "--calibrate")
     assert "std times" in run("inspect", model).out
     assert run("inspect", model, "--json").json()["calibration_for"] == \
-        "method npae, select none, neighbours 300"
+        "method nearest, neighbours 300"
     calibrated = run("predict", model, queries)
     assert "note" not in calibrated.err
-    assert run("predict", model, queries, "--neighbours", 512).out == calibrated.out
+    for same in (["--neighbours", 512], ["--method", "nearest"],
+                 ["--method", "npae", "--select", "none", "--neighbours", 512]):
+        assert run("predict", model, queries, *same).out == calibrated.out
     plain = run("predict", model, queries, "--calibration", "off")
     assert plain.out != calibrated.out and "note" not in plain.err
     other = run("predict", model, queries, "--method", "rbcm")
     assert "note: std and interval are not calibrated: this model's calibration is for new " \
-        "observations by method npae, select none, neighbours 300" in other.err
+        "observations by method nearest, neighbours 300" in other.err
     assert "note" not in run("predict", model, queries, "--method", "rbcm", "--mean-only").err
-    scores = run("evaluate", model, data / "test.csv", "--method", "npae,rbcm,poe", "--json")
+    scores = run("evaluate", model, data / "test.csv", "--method", "nearest,rbcm,poe", "--json")
     assert "note: 2 of 3 predictions are not calibrated" in scores.err
     assert [s["calibrated"] for s in scores.json()] == [True, False, False]
     run(*train, "--calibrate", "--method", "rbcm", "--space", "observed")
@@ -102,7 +104,11 @@ def test_options_of_prediction_are_for_calibrate(tmp_path, data):
         assert not (tmp_path / "m.npz").exists()
 
 
-def test_older_files_say_the_options_of_a_calibration(tmp_path, data):
+@pytest.mark.parametrize("how", [
+    {"method": "npae", "select": "auto", "neighbours": "auto"},
+    {"method": "npae", "select": "none", "neighbours": "auto"},
+    {"method": "npae", "select": "none", "neighbours": "300", "space": "latent", "graph_on": "train"}])
+def test_older_files_call_nearest_npae(tmp_path, data, how):
     run("fit", data / "train.csv", "-o", tmp_path / "m.npz", "--experts", 4, "--theta",
         "0.5,1,0.01", "--calibrate")
     with zipfile.ZipFile(tmp_path / "m.npz") as new, \
@@ -112,13 +118,13 @@ def test_older_files_say_the_options_of_a_calibration(tmp_path, data):
             if name == "meta.json":
                 meta = json.loads(content)
                 scale = meta["calibration"]["scale"]
-                meta["calibration"] = {"method": "npae", "select": "auto", "neighbours": "auto",
-                                       "scale": scale}
+                meta["calibration"] = {**how, "scale": scale}
                 content = json.dumps(meta)
             old.writestr(name, content)
     new, old = (run("predict", tmp_path / name, data / "queries.csv")
                 for name in ("m.npz", "old.npz"))
     assert new.out == old.out and "note" not in old.err
+    assert "by method nearest, neighbours 300\n" in run("inspect", tmp_path / "old.npz").out
 
 
 def test_notes_on_noise_are_true(tmp_path):
@@ -292,10 +298,11 @@ def test_predict_columns(data):
                         r"each from its nearest rows\n", result.err)
 
 
-WRONG_TOGETHER = {"--method rbcm --neighbours 64": "use neighbours with npae",
+WRONG_TOGETHER = {"--method rbcm --neighbours 64": "use neighbours with nearest or npae",
+                  "--method nearest --select local:2": "leave select out",
                   "--method grbcm --select local:2": "select local does not apply",
                   "--method rbcm --select local:auto": "use select local:K",
-                  "--select none --neighbours 0": "leaves nobody to ask",
+                  "--select none --neighbours 0": "give neighbours 1 or more",
                   "--select expert:9": "the model has 4 experts"}
 
 
@@ -333,7 +340,7 @@ def test_predict_mean_only(data):
     assert np.allclose(values[:, 0], both[:, 0], rtol=1e-12)
 
 
-@pytest.mark.parametrize("method", ["npae", "npae*", "rbcm", "grbcm", "single"])
+@pytest.mark.parametrize("method", ["nearest", "npae", "npae*", "rbcm", "grbcm", "single"])
 def test_predict_streams_to_the_same_result(tmp_path, data, method):
     """Any chunk, any number of threads, any company of other rows: the same bits."""
     rows = make_rows(3000, seed=11)[:, :2]
@@ -434,7 +441,7 @@ def test_evaluate_json(data):
         assert s["smse"] < 0.5 and s["seconds"] >= 0
 
 
-@pytest.mark.parametrize("method", ["npae", "rbcm"])
+@pytest.mark.parametrize("method", ["nearest", "npae", "rbcm"])
 def test_evaluate_agrees_with_predict(data, method):
     """Each score from its definition, applied to what predict writes."""
     [score] = run("evaluate", data / "model.npz", data / "test.csv", "--method", method,
@@ -464,7 +471,7 @@ def test_evaluate_lists(data):
                      for p in ["latent", "observed"] for s in ["auto", "all", "worst:0.5"]
                      for m in ["npae", "rbcm*"]]
     used = {(s["method"], s["select"]): s["experts_used"] for s in scores}
-    assert used["npae", "all"] == used["rbcm*", "graph:0.8"] == 4 and used["npae", "auto"] == 0
+    assert used["npae", "all"] == used["rbcm*", "graph:0.8"] == used["npae", "auto"] == 4
     assert used["npae", "worst:0.5"] == 2
 
 
@@ -478,19 +485,37 @@ def test_star_is_a_selection(data):
             scores("--method", "npae*", "--select", "all")["smse"])
 
 
-def test_the_default_is_an_expert_of_each_querys_own(data):
+def test_the_default_is_nearest(data):
     words = [data / "model.npz", data / "test.csv", "--json"]
     [default] = run("evaluate", *words).json()
+    [named] = run("evaluate", *words, "--method", "nearest").json()
     [spelled] = run("evaluate", *words, "--select", "none", "--neighbours", 512).json()
     [fewer] = run("evaluate", *words, "--neighbours", 64).json()
-    assert default["nlpd"] == spelled["nlpd"] != fewer["nlpd"]
-    assert default["experts_used"] == fewer["experts_used"] == 0
+    assert default["nlpd"] == named["nlpd"] == spelled["nlpd"] != fewer["nlpd"]
+    for score in (default, named, spelled, fewer):
+        assert score["method"] == "nearest" and score["experts_used"] == 0
     [experts] = run("evaluate", *words, "--neighbours", 0).json()
-    [named] = run("evaluate", *words, "--select", "local:4", "--neighbours", 0).json()
-    assert experts["nlpd"] == named["nlpd"] and experts["experts_used"] == 4
-    [every] = run("evaluate", *words, "--select", "all").json()
-    [pure] = run("evaluate", *words, "--select", "all", "--neighbours", 0).json()
-    assert every["nlpd"] == pure["nlpd"]
+    [four] = run("evaluate", *words, "--select", "local:4", "--neighbours", 0).json()
+    assert experts["nlpd"] == four["nlpd"] and experts["experts_used"] == 4
+    assert experts["method"] == four["method"] == "npae"
+
+
+def test_npae_is_of_experts(data):
+    words = [data / "model.npz", data / "test.csv", "--json"]
+    [every] = run("evaluate", *words, "--method", "npae").json()
+    [selected] = run("evaluate", *words, "--select", "all").json()
+    assert every["nlpd"] == selected["nlpd"] and every["experts_used"] == 4
+    assert every["method"] == selected["method"] == "npae"
+    [joined] = run("evaluate", *words, "--method", "npae", "--neighbours", 32).json()
+    assert joined["nlpd"] != every["nlpd"] and joined["experts_used"] == 4
+
+
+def test_all_methods_of_a_selection_are_those_that_ask_experts(data):
+    words = [data / "model.npz", data / "test.csv", "--method", "all", "--json"]
+    every = [s["method"] for s in run("evaluate", *words).json()]
+    assert every[:2] == ["nearest", "npae"]
+    selected = [s["method"] for s in run("evaluate", *words, "--select", "graph:0.8").json()]
+    assert selected == every[1:]
 
 
 @pytest.mark.parametrize("words, message", [
@@ -498,12 +523,16 @@ def test_the_default_is_an_expert_of_each_querys_own(data):
      "method grbcm joins all experts with one base: select local does not apply"),
     (["--method", "rbcm", "--neighbours", "16"],
      "method rbcm takes the experts as independent, which a neighbourhood is not: use neighbours "
-     "with npae"),
+     "with nearest or npae"),
     (["--method", "poe*", "--neighbours", "16"],
      "method poe takes the experts as independent, which a neighbourhood is not: use neighbours "
-     "with npae"),
-    (["--select", "none"], "select none leaves nobody to ask: give neighbours"),
-    (["--method", "poe", "--select", "none"], "select none leaves nobody to ask: give neighbours"),
+     "with nearest or npae"),
+    (["--method", "nearest", "--neighbours", "0"],
+     "method nearest has no rows to predict from: give neighbours 1 or more"),
+    (["--method", "nearest", "--select", "all"],
+     "method nearest asks no experts, and select names some: leave select out, or use method npae"),
+    (["--method", "poe", "--select", "none"],
+     "select none leaves method poe nobody to ask: use method nearest"),
 ])
 def test_what_does_not_go_together(data, words, message):
     for command, file in [("predict", "queries.csv"), ("evaluate", "test.csv")]:
@@ -572,7 +601,7 @@ def test_evaluate_table(data):
 
 def test_evaluate_defaults_to_what_predict_does(data):
     [score] = run("evaluate", data / "model.npz", data / "test.csv", "--json").json()
-    assert score["method"] == "npae"
+    assert score["method"] == "nearest"
 
 
 # ---- inspect -------------------------------------------------------------------------------------------------------------
@@ -696,21 +725,21 @@ def test_demo(tmp_path):
     head = next(i for i, line in enumerate(lines) if line.startswith("method"))
     assert re.split(r"  +", lines[head]) == ["method", "SMSE", "MSLL", "MAE", "95 %", "seconds"]
     methods = [re.split(r"  +", line)[0] for line in lines[head + 1 : lines.index("", head)]]
-    assert methods[:3] == ["npae", "npae, all experts", "npae*"]
+    assert methods[:3] == ["nearest", "npae", "npae*"]
     assert methods[3:] == ["grbcm", "rbcm", "bcm", "gpoe", "gpoe-entropy", "poe", "single"]
     picture = tmp_path / "new" / "demo.svg"
     assert str(picture) in result.out
     root = xml.parse(picture).getroot()
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
     texts = [t.text for t in root.iter("{http://www.w3.org/2000/svg}text")]
-    assert "true function" in texts and any(t.startswith("npae: SMSE ") for t in texts)
+    assert "true function" in texts and any(t.startswith("nearest: SMSE ") for t in texts)
 
 
 def test_demo_json(tmp_path):
     scores = run("demo", "-o", tmp_path, "--experts", 10, "--json", "-q").json()
     best = {(s["method"], s["select"]): s for s in scores}
-    assert best["npae", "auto"]["smse"] < best["poe", "auto"]["smse"]
-    assert best["npae", "all"]["experts_used"] == 10 and best["npae", "auto"]["experts_used"] == 0
+    assert best["nearest", "auto"]["smse"] < best["poe", "auto"]["smse"]
+    assert best["npae", "auto"]["experts_used"] == 10 and best["nearest", "auto"]["experts_used"] == 0
     assert best["npae*", "graph:0.8"]["rows"] == 500
 
 

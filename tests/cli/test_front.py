@@ -110,7 +110,7 @@ def test_help_names_default_and_choices():
 def test_help_lists_the_methods(name):
     text = run(name, "--help").out
     methods = text[text.index("\nMethods:\n"):]
-    for method in ["npae", "rbcm", "gpoe", "poe", "grbcm", "bcm", "single"]:
+    for method in ["nearest", "npae", "rbcm", "gpoe", "poe", "grbcm", "bcm", "single"]:
         assert re.search(rf"^  {method} +\S", methods, re.M)
 
 

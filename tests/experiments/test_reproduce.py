@@ -77,7 +77,7 @@ def test_page_is_whole_and_self_contained(quick):
 def test_tables_are_tidy(quick):
     folder, _ = quick
     scores = rows_of(folder / "scores.csv")
-    assert {r["method"] for r in scores} == {"npae", "gpoe", "rbcm", "grbcm"}
+    assert {r["method"] for r in scores} == {"nearest", "npae", "gpoe", "rbcm", "grbcm"}
     assert {r["M"] for r in scores} == {"1", "10", "20", "auto"}
     for r in scores:
         assert 0 < float(r["smse"]) < 3 and 0 <= float(r["coverage95"]) <= 1

@@ -9,12 +9,14 @@
 #include <string.h>
 
 static const char *const ways[] = {
-    "method=npae",
-    "method=npae neighbours=0",
-    "method=npae neighbours=3",
+    "method=auto",
+    "method=auto neighbours=0",
+    "method=nearest neighbours=3",
+    "method=nearest mean-only=true",
     "method=npae neighbours=3 select=local:2",
     "method=npae neighbours=512 select=none latent=true",
-    "method=npae select=all",
+    "method=npae neighbours=3",
+    "method=npae",
     "method=npae select=all latent=true",
     "method=npae select=local:auto",
     "method=npae select=graph:0.5+local:1",
@@ -166,12 +168,18 @@ static void predict_joint(const quorum_model *m, const double *X, const quorum_o
     mix(digest, C, sizeof C);
 }
 
+static int is_joint(const char *method)
+{
+    return strncmp(method, "npae", 4) == 0 || strcmp(method, "nearest") == 0 ||
+           strcmp(method, "auto") == 0;
+}
+
 quorum_status predict_one_way(const quorum_model *m, const double *X, const quorum_options *o,
                               unsigned long long *digest)
 {
     options_in_use = o;
     quorum_status status = predict(m, X, o, digest);
-    if (strncmp(quorum_options_get(o, "method"), "npae", 4) == 0)
+    if (is_joint(quorum_options_get(o, "method")))
         predict_joint(m, X, o, digest);
     double factor = quorum_interval_factor(m, o, 0.9);
     REQUIRE(isfinite(factor) && factor >= 0.0);

@@ -10,7 +10,7 @@ WAYS = {
     "neighbours": ["--neighbours", "64"],
     "local": ["--select", "local:4", "--neighbours", "64"],
     "local auto": ["--select", "local:auto", "--neighbours", "0"],
-    "npae": ["--select", "all"],
+    "npae": ["--method", "npae"],
     "npae and neighbours": ["--select", "all", "--neighbours", "32"],
     "grbcm": ["--method", "grbcm"],
     "rbcm": ["--method", "rbcm"],
@@ -37,7 +37,7 @@ def test_standard_output(data):
 
 @pytest.mark.parametrize("ranks", RANKS)
 def test_evaluate(data, ranks):
-    words = ["evaluate", data / "serial.npz", data / "test.csv", "--method", "npae,rbcm,grbcm",
+    words = ["evaluate", data / "serial.npz", data / "test.csv", "--method", "nearest,npae,rbcm,grbcm",
              "--json", "-q"]
     one, many = json.loads(serial(*words).out), json.loads(team(ranks, *words).out)
     for row in one + many:
@@ -53,7 +53,7 @@ def test_every_rank_has_the_same_model(data, tmp_path):
             folder = tmp_path / name / str(rank)
             folder.mkdir(parents=True)
             serial("fit", data / "train.csv", "-o", folder / "m.npz", *FIT, *more)
-        for method in ("rbcm", "npae"):
+        for method in ("rbcm", "nearest", "npae"):
             line = (f"cd '{tmp_path / name}'/$OMPI_COMM_WORLD_RANK && exec '{QUORUM_MPI}' predict "
                     f"m.npz '{data / 'queries.csv'}' --method {method} -q")
             done = finish(["mpirun", "-np", 2, "sh", "-c", line], 1, ENVIRONMENT)

@@ -476,15 +476,19 @@ class Quorum:
 
 
 def settings(method, select, neighbours, experts):
-    """What a method, its star and the two autos stand for, for a model of so many experts."""
-    starred = method.endswith("*")
+    """What a method, its star and the three autos stand for, for a model of so many experts."""
+    starred, automatic = method.endswith("*"), method == "auto"
     method = method.rstrip("*")
-    own = select == "auto" and not starred and method == "npae"
+    if automatic:
+        by_rows = experts > 1 if neighbours == "auto" else int(neighbours) > 0
+        method = "nearest" if select == "auto" and by_rows else "npae"
+    if select == "none":
+        method = "nearest"
     if neighbours == "auto":
-        neighbours = 512 if own and experts > 1 else 0
+        neighbours = 512 if method == "nearest" else 0
     if select == "auto":
-        select = ("graph:0.8" if starred else "all" if not own
-                  else "none" if int(neighbours) else "local:4" if experts > 1 else "all")
+        select = ("none" if method == "nearest" else "graph:0.8" if starred
+                  else "local:4" if automatic and experts > 1 else "all")
     return method, select, int(neighbours)
 
 
@@ -563,7 +567,7 @@ class Model:
                 joined.append((np.vstack([X[in_base], X[own]]), np.concatenate([y[in_base], y[own]])))
         return joined
 
-    def predict(self, X, method="npae", select="auto", space="latent", latent=False, order=None,
+    def predict(self, X, method="auto", select="auto", space="latent", latent=False, order=None,
                 neighbours="auto"):
         """Mean and std in the target's units."""
         order = self.order if order is None else order
@@ -571,7 +575,7 @@ class Model:
         experts = selected(select, order)
         Q = self.standardise(X)
         theta, a = self.theta, self.arrays
-        if method == "npae":
+        if method in ("nearest", "npae"):
             mean, var = self._joint(Q, experts, local_size(select), neighbours)
             var = (var + (0.0 if latent else theta.noise)) * self.spreads(Q, neighbours)
         else:

@@ -10,7 +10,7 @@ from oracle_support import (fit, predict, probe_gp, query_rows, quorum, random_p
 
 CORES = [None, "Haswell", "Zen", "SandyBridge", "Prescott"]  # None: as it starts
 METHODS = {  # name: options of predict
-    "npae": ["--method", "npae", "--select", "all"],
+    "npae": ["--method", "npae"],
     "grbcm": ["--method", "grbcm"],
     "rbcm": ["--method", "rbcm"],
 }
@@ -18,7 +18,7 @@ LOCAL = {
     "default": [],
     "local:2": ["--select", "local:2"],
     "local:auto + 20": ["--select", "local:auto", "--neighbours", 20],
-    "neighbours": ["--select", "none", "--neighbours", 50],
+    "neighbours": ["--method", "nearest", "--neighbours", 50],
     "rbcm local:3": ["--method", "rbcm", "--select", "local:3"],
 }
 SMALL = ["--memory", "10M"]  # the least there is

@@ -149,9 +149,8 @@ def test_empty_graph_ranks_by_explained_variance(tmp_path, how):
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("method", RULES)
 def test_every_method_on_every_model(fitted, name, method):
-    """npae by itself is the pure one here: on all experts, no neighbours."""
     f = fitted(name)
-    f.compare(method, "all")
+    f.compare(method)
     f.compare(method + "*")
     f.compare(method, "all", latent=True)
 
@@ -176,10 +175,11 @@ def test_selections(fitted, method, select):
     assert np.array_equal(got["std"], starred["std"])  # a selection that is given wins
 
 
-def test_npae_in_observed_space_is_latent(fitted):
+@pytest.mark.parametrize("method", ["nearest", "npae"])
+def test_joint_methods_in_observed_space_are_latent(fitted, method):
     f = fitted("se")
-    a = predict(f.path, f.queries)
-    b = predict(f.path, f.queries, "--space", "observed")
+    a = predict(f.path, f.queries, "--method", method)
+    b = predict(f.path, f.queries, "--method", method, "--space", "observed")
     assert all(np.array_equal(a[k], b[k]) for k in a)
 
 
@@ -193,7 +193,7 @@ def test_interval(fitted, probability, latent):
     agree("interval", got["upper"], got["mean"] + z * got["std"], got["std"], 1e-12)
 
 
-@pytest.mark.parametrize("method", ["npae", "rbcm", "grbcm", "gpoe*"])
+@pytest.mark.parametrize("method", ["nearest", "npae", "rbcm", "grbcm", "gpoe*"])
 def test_mean_only(fitted, method):
     f = fitted("se")
     alone = predict(f.path, f.queries, "--method", method, "--mean-only")
@@ -233,7 +233,7 @@ def test_constant_column_and_offset_target(tmp_path):
     model = ref.Model(path)
     assert model.arrays["x_scale"][1] == 1.0
     X = query_rows(14, rows, 20)
-    for method in ("npae", "rbcm"):
+    for method in ("nearest", "npae", "rbcm"):
         got, (mean, std) = predict(path, X, "--method", method), model.predict(X, method)
         # the target itself is known to 1e6 eps = 1e-10 only, 2e-11 of its scale
         agree("predict, target near 1e6: mean", got["mean"], mean, float(model.arrays["y_scale"]))
@@ -253,11 +253,11 @@ def test_evaluate(fitted, name, shift):
     y = f.model.predict(X)[0] + shift + 3.0 * rng.standard_normal(60)
     test = f.path.parent / "test.npy"
     np.save(test, np.column_stack([X, y]))
-    said = json.loads(quorum("evaluate", f.path, test, "-q", "--json", "--method", "npae,grbcm,poe*",
+    said = json.loads(quorum("evaluate", f.path, test, "-q", "--json", "--method", "nearest,npae,grbcm,poe*",
                              "--space", "latent,observed"))
     assert [(s["method"], s["select"], s["space"]) for s in said] == [
         (m, "graph:0.8" if m == "poe*" else "auto", space)
-        for space in ("latent", "observed") for m in ("npae", "grbcm", "poe*")]
+        for space in ("latent", "observed") for m in ("nearest", "npae", "grbcm", "poe*")]
     for s in said:
         got = predict(f.path, X, "--method", s["method"], "--space", s["space"])
         a = f.model.arrays

@@ -25,11 +25,11 @@ MODELS = {
                             "--spread", 2]),
 }
 
-# select, neighbours
-QUORUMS = [("auto", "auto"), ("auto", 20), ("local:1", 0), ("local:3", "auto"), ("local:2", 16),
+# select, neighbours, of method auto
+QUORUMS = [("auto", "auto"), ("auto", 20), ("auto", 0), ("local:1", 0), ("local:3", "auto"), ("local:2", 16),
            ("local:4", 64), ("none", 1), ("none", 50), ("none", 10000), ("all", 40),
            ("expert:2", 25), ("graph:0.8+local:3", 0), ("graph:0.8+local:3", 30),
-           ("worst:0.5+local:2", 20), ("none+local:2", 12), ("local:auto", 0), ("local:auto", 32),
+           ("worst:0.5+local:2", 20), ("local:auto", 0), ("local:auto", 32),
            ("graph:0.7+local:auto", 8)]
 
 
@@ -50,9 +50,10 @@ class Fitted:
         given += ["--space", how.get("space", "latent")]
         got = predict(self.path, self.queries, *given)
         mean, std = self.model.predict(self.queries, method, select, neighbours=neighbours, **how)
-        kind = "independent rules" if method != "npae" else "npae"
+        joint_rule = method in ("auto", "nearest", "npae")
+        kind = "npae" if joint_rule else "independent rules"
         kind = f"{kind}, local" if "local" in select else f"{kind}, {select.split(':')[0]}"
-        kind += " + neighbours" if neighbours != 0 and method == "npae" else ""
+        kind += " + neighbours" if neighbours != 0 and joint_rule else ""
         agree(f"{kind}: mean", got["mean"], mean, float(self.model.arrays["y_scale"]))
         agree(f"{kind}: std", got["std"], std, std)
 
@@ -75,8 +76,16 @@ def fitted(tmp_path_factory):
 
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("select,neighbours", QUORUMS)
-def test_npae(fitted, name, select, neighbours):
-    fitted(name).compare("npae", select, neighbours, latent=True)
+def test_auto(fitted, name, select, neighbours):
+    fitted(name).compare("auto", select, neighbours, latent=True)
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("method,select,neighbours", [
+    ("nearest", "auto", "auto"), ("nearest", "auto", 50), ("nearest", "none", 7), ("npae", "auto", "auto"),
+    ("npae", "auto", 0), ("npae", "auto", 20), ("npae", "local:2", 16), ("npae", "none", 50)])
+def test_nearest_and_npae(fitted, name, method, select, neighbours):
+    fitted(name).compare(method, select, neighbours, latent=True)
 
 
 @pytest.mark.parametrize("name", ["three", "twelve"])
@@ -125,7 +134,7 @@ def test_neighbourhood_that_is_an_expert(tmp_path):
         mean, std = model.predict(queries, select=select, neighbours=40, latent=True)
         agree("singular K_A: mean", got["mean"], mean, float(model.arrays["y_scale"]))
         agree("singular K_A: std", got["std"], std, std)
-        alone = predict(path, queries, "--select", "none", "--neighbours", 40, "--latent")
+        alone = predict(path, queries, "--method", "nearest", "--neighbours", 40, "--latent")
         agree("singular K_A against one of the two: std", got["std"], alone["std"], alone["std"], 1e-6)
         [said] = json.loads(quorum("evaluate", path, tmp_path / "test.npy", "-q", "--json", *given))
         assert said["jittered"] >= len(queries) and said["pseudo_inverses"] == 0
@@ -211,7 +220,7 @@ def test_picks_on_protein(tmp_path, experts, kernel):
 
 def joint_reference(model, X, select, neighbours):
     """Cov(f - a'y): row by row of the data, a is the sum of w_s Gamma_s over who holds the row."""
-    _, select, neighbours = ref.settings("npae", select, neighbours, model.M)
+    _, select, neighbours = ref.settings("auto", select, neighbours, model.M)
     Q, n = model.standardise(X), model.n
     A = np.zeros((n, len(Q)))
     at = {row: i for i, row in enumerate(model.arrays["row"])}
@@ -235,7 +244,7 @@ def test_joint_covariance(fitted, name, select, neighbours):
     how = {"select": select, "neighbours": neighbours}
     mean, cov = joint(f.path, f.queries, **how, latent="true")
     unit = float(f.model.arrays["y_scale"]) ** 2
-    rows = ref.settings("npae", select, neighbours, f.model.M)[2]
+    rows = ref.settings("auto", select, neighbours, f.model.M)[2]
     scale = f.model.spreads(f.model.standardise(f.queries), rows)
     size = unit * f.model.theta.signal * scale.max()
     agree("joint covariance", cov, unit * joint_reference(f.model, f.queries, select, neighbours), size)

@@ -26,7 +26,7 @@ MODELS = {
                             "--partition", "kdtree", "--overlap", 0.1]),
 }
 
-# select, neighbours
+# select, neighbours, of method auto
 QUORUMS = [("auto", "auto"), ("all", 0), ("all", 40), ("local:1", 0), ("local:3", 0), ("local:2", 16),
            ("local:auto", 0), ("local:auto", 32), ("graph:0.5", 0), ("graph:0.8+local:3", 30),
            ("none", 25), ("expert:2", 25)]
@@ -63,7 +63,7 @@ def compare(f, method, select="auto", neighbours="auto", **how):
     got = predict(f.path, f.queries, *given, "--space", how.get("space", "latent"))
     mean, std = f.model.predict(f.queries, method, select, neighbours=neighbours, **how)
     kind = f"overlap, {method.rstrip('*')}"
-    kind += " + neighbours" if method == "npae" and neighbours != 0 else ""
+    kind += " + neighbours" if method == "auto" and neighbours != 0 else ""
     agree(f"{kind}: mean", got["mean"], mean, float(f.model.arrays["y_scale"]))
     agree(f"{kind}: std", got["std"], std, std)
 
@@ -108,8 +108,8 @@ def test_no_overlap_is_the_plain_model(tmp_path):
 
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("select,neighbours", QUORUMS)
-def test_npae(fitted, name, select, neighbours):
-    compare(fitted(name), "npae", select, neighbours, latent=True)
+def test_auto(fitted, name, select, neighbours):
+    compare(fitted(name), "auto", select, neighbours, latent=True)
 
 
 @pytest.mark.parametrize("name", MODELS)

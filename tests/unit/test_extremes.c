@@ -129,8 +129,7 @@ static void far_queries_get_the_prior_of_every_rule(void **state)
     world *w = *state;
     for (int k = 0; k < kernel_count(); k++) {
         quorum_model *m = fit_kernel(w, k);
-        assert_ok(quorum_options_set(w->o, "select", "all"));
-        assert_ok(quorum_options_set(w->o, "neighbours", "0"));
+        assert_ok(quorum_options_set(w->o, "select", "auto"));
         for (int i = 0; i < quorum_method_count(); i++) {
             const char *method = quorum_method_name(i);
             assert_ok(quorum_options_set(w->o, "method", method));

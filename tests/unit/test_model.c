@@ -179,8 +179,9 @@ static void many_threads_may_predict_at_once(void **state)
 {
     world *w = *state;
     quorum_model *m = fit_model(w), *fresh = NULL;
-    static const char *const methods[] = {"npae", "grbcm", "rbcm", "grbcm*", "npae*", "grbcm"};
-    enum { CALLERS = 6 };
+    static const char *const methods[] = {"nearest", "grbcm", "rbcm", "grbcm*",
+                                          "npae*",   "grbcm", "npae"};
+    enum { CALLERS = 7 };
     static caller c[CALLERS];
     pthread_t thread[CALLERS];
     assert_ok(quorum_save(m, w->path));
@@ -208,7 +209,7 @@ static void many_threads_may_predict_at_once(void **state)
 /* How a service asks, beginning with the default. */
 static const struct {
     const char *method, *select, *neighbours;
-} ways[] = {{"npae", NULL, NULL},         {"npae", "local:2", "20"}, {"npae", "local:2", "0"},
+} ways[] = {{"auto", NULL, NULL},         {"npae", "local:2", "20"}, {"npae", "local:2", "0"},
             {"npae", "local:auto", "20"}, {"npae", "all", "0"},      {"rbcm", "local:2", "0"},
             {"grbcm", "all", "0"},        {"npae*", NULL, "0"}};
 enum { WAYS = sizeof ways / sizeof *ways };
@@ -527,9 +528,9 @@ static void every_allocation_may_fail_in_predict(void **state)
 {
     world *w = *state;
     quorum_model *m = fit_model(w), *fresh = NULL;
-    static const char *const methods[] = {"npae", "grbcm", "rbcm"};
+    static const char *const methods[] = {"nearest", "npae", "grbcm", "rbcm"};
     assert_ok(quorum_save(m, w->path));
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 4; k++) {
         answers a;
         int done = 0;
         assert_ok(quorum_options_set(w->o, "threads", "1"));
@@ -851,7 +852,7 @@ static void joint_covariance_has_the_variances(void **state)
     assert_ok(quorum_options_set(w->o, "method", "rbcm"));
     assert_int_equal(quorum_predict_joint(m, w->queries, Q, w->o, mean, covariance),
                      QUORUM_E_ARGUMENT);
-    assert_says("use npae");
+    assert_says("use nearest or npae");
     assert_true(isnan(covariance[0]) && isnan(mean[0]));
     mem_free(covariance);
     quorum_model_free(m);
@@ -1000,14 +1001,15 @@ static void calibration_is_for_what_is_computed(void **state)
 {
     world *w = *state;
     quorum_info info;
-    quorum_model *m = fit_calibrated(w, "npae", "auto", "latent", "true"); /* that counts not */
+    quorum_model *m = fit_calibrated(w, "auto", "auto", "latent", "true"); /* that counts not */
     assert_ok(quorum_inspect(m, &info));
-    assert_string_equal(info.calibration_for, "method npae, select none, neighbours 300");
-    assert_int_equal(calibrated_with(m, "npae", "auto", "auto", "space", "observed"), 1);
-    assert_int_equal(calibrated_with(m, "npae", "auto", "512", "graph-on", "test"), 1);
+    assert_string_equal(info.calibration_for, "method nearest, neighbours 300");
+    assert_int_equal(calibrated_with(m, "auto", "auto", "auto", "space", "observed"), 1);
+    assert_int_equal(calibrated_with(m, "nearest", "auto", "512", "graph-on", "test"), 1);
     assert_int_equal(calibrated_with(m, "npae", "none", "10000", "seed", "2"), 1); /* all rows */
-    assert_int_equal(calibrated_with(m, "npae", "none", "100", "seed", "2"), -1);
-    assert_int_equal(calibrated_with(m, "npae", "auto", "auto", "latent", "true"), -1);
+    assert_int_equal(calibrated_with(m, "nearest", "auto", "100", "seed", "2"), -1);
+    assert_int_equal(calibrated_with(m, "npae", "auto", "auto", "seed", "2"), -1);
+    assert_int_equal(calibrated_with(m, "auto", "auto", "auto", "latent", "true"), -1);
     assert_int_equal(calibrated_with(m, "rbcm", "auto", "auto", "mean-only", "true"), 0);
     assert_int_equal(calibrated_with(m, "rbcm", "auto", "auto", "calibration", "off"), 0);
     quorum_model_free(m);
@@ -1036,7 +1038,7 @@ static void calibration_of_nothing_is_refused(void **state)
     assert_ok(quorum_options_set(w->o, "method", "rbcm"));
     assert_ok(quorum_options_set(w->o, "neighbours", "10"));
     assert_int_equal(quorum_fit(w->X, w->y, N, D, NULL, w->o, &m), QUORUM_E_ARGUMENT);
-    assert_says("use neighbours with npae");
+    assert_says("use neighbours with nearest or npae");
     assert_null(m);
 }
 

@@ -38,7 +38,9 @@ static void values_are_checked(void **state)
         {"memory", "4X", "800M or 4G"},
         {"memory", "1", "outside its range"},
         {"latent", "maybe", "true or false"},
-        {"method", "npaee", "the methods are"},
+        {"method", "npaee", "the methods are auto, nearest, npae"},
+        {"method", "nearest*", "nearest asks no experts"},
+        {"method", "auto*", "is not known"},
         {"select", "graph:200", "(0, 1], as in graph:0.8"},
         {"select", "graph:80", "(0, 1]; did you mean graph:0.8?"},
         {"select", "worst:2.5+local:4", "did you mean worst:0.025?"},
@@ -127,38 +129,56 @@ static void a_star_selects_by_the_graph(void **state)
     assert_ok(quorum_options_set(o, "select", "graph:0.5")); /* said by hand: stays */
     assert_ok(options_method(options_values(o), 5, &method, &chosen, &near));
     assert_true(chosen.share == 0.5 && near == 0);
-    assert_ok(quorum_options_set(o, "select", "auto"));
-    assert_ok(quorum_options_set(o, "method", "npae"));
-    assert_ok(options_method(options_values(o), 5, &method, &chosen, &near));
-    assert_true(chosen.kind == SELECT_NONE && near > 0);
-    assert_ok(quorum_options_set(o, "neighbours", "17"));
-    assert_ok(options_method(options_values(o), 5, &method, &chosen, &near));
-    assert_true(chosen.kind == SELECT_NONE && near == 17);
-    assert_ok(quorum_options_set(o, "neighbours", "0")); /* somebody has to be asked */
-    assert_ok(options_method(options_values(o), 5, &method, &chosen, &near));
-    assert_true(chosen.kind == SELECT_ALL && chosen.local > 0 && near == 0);
-    assert_ok(quorum_options_set(o, "neighbours", "auto"));
-    assert_ok(quorum_options_set(o, "method", "rbcm"));
-    assert_ok(options_method(options_values(o), 5, &method, &chosen, &near));
-    assert_true(chosen.kind == SELECT_ALL && chosen.local == 0 && near == 0);
     quorum_options_free(o);
 }
 
-/* One expert by default answers itself, from all its rows. */
-static void one_expert_is_asked_itself(void **state)
+/* What method, select and neighbours mean for a model of so many experts. */
+static void methods_mean_what_they_say(void **state)
 {
     (void)state;
-    quorum_options *o = quorum_options_new();
-    const rule *method;
-    selection chosen;
-    size_t near;
-    assert_ok(options_method(options_values(o), 1, &method, &chosen, &near));
-    assert_ptr_equal(method, &rule_npae);
-    assert_true(chosen.kind == SELECT_ALL && chosen.local == 0 && near == 0);
-    assert_ok(quorum_options_set(o, "neighbours", "64"));
-    assert_ok(options_method(options_values(o), 1, &method, &chosen, &near));
-    assert_true(chosen.kind == SELECT_NONE && near == 64);
-    quorum_options_free(o);
+    static const struct {
+        const char *method, *select, *neighbours;
+        size_t experts;
+        const rule *rule;
+        const char *means; /* the selection */
+        size_t rows;
+    } words[] = {
+        {"auto", "auto", "auto", 5, &rule_nearest, "none", 512},
+        {"auto", "auto", "17", 5, &rule_nearest, "none", 17},
+        {"auto", "auto", "0", 5, &rule_npae, "local:4", 0}, /* somebody has to be asked */
+        {"auto", "local:2", "auto", 5, &rule_npae, "local:2", 0},
+        {"auto", "all", "32", 5, &rule_npae, "all", 32},
+        {"auto", "graph:0.5", "auto", 1, &rule_npae, "graph:0.5", 0},
+        {"auto", "none", "auto", 5, &rule_nearest, "none", 512}, /* as it was once called */
+        {"auto", "none", "17", 1, &rule_nearest, "none", 17},
+        {"npae", "none", "17", 5, &rule_nearest, "none", 17},
+        {"auto", "auto", "auto", 1, &rule_npae, "all", 0}, /* the exact GP */
+        {"auto", "auto", "0", 1, &rule_npae, "all", 0},
+        {"auto", "auto", "64", 1, &rule_nearest, "none", 64},
+        {"nearest", "auto", "auto", 5, &rule_nearest, "none", 512},
+        {"nearest", "none", "9", 1, &rule_nearest, "none", 9},
+        {"npae", "auto", "auto", 5, &rule_npae, "all", 0},
+        {"npae", "auto", "64", 5, &rule_npae, "all", 64},
+        {"npae", "auto", "0", 5, &rule_npae, "all", 0},
+        {"npae", "local:4", "64", 5, &rule_npae, "local:4", 64},
+        {"npae*", "auto", "auto", 5, &rule_npae, "graph:0.8", 0},
+        {"rbcm", "auto", "auto", 5, &rule_rbcm, "all", 0},
+    };
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++) {
+        quorum_options *o = quorum_options_new();
+        const rule *method;
+        selection chosen;
+        size_t near;
+        assert_ok(quorum_options_set(o, "method", words[k].method));
+        assert_ok(quorum_options_set(o, "select", words[k].select));
+        assert_ok(quorum_options_set(o, "neighbours", words[k].neighbours));
+        const settings *s = options_values(o);
+        assert_ok(options_method(s, words[k].experts, &method, &chosen, &near));
+        assert_ptr_equal(method, words[k].rule);
+        assert_string_equal(options_select(s, words[k].experts), words[k].means);
+        assert_int_equal(near, words[k].rows);
+        quorum_options_free(o);
+    }
 }
 
 static void lambda_has_three_forms(void **state)
@@ -208,7 +228,7 @@ int main(void)
         cmocka_unit_test(marks_are_understood),
         cmocka_unit_test(values_are_understood),
         cmocka_unit_test(a_star_selects_by_the_graph),
-        cmocka_unit_test(one_expert_is_asked_itself),
+        cmocka_unit_test(methods_mean_what_they_say),
         cmocka_unit_test(lambda_has_three_forms),
         cmocka_unit_test(lists_of_numbers_are_read),
         cmocka_unit_test(creation_survives_failing_allocations),
