@@ -90,7 +90,8 @@ class Parameters(BaseEstimator):
         otherwise none. A number, or "auto".
     space : {"latent", "observed"}, default='latent'
         Whether independent-expert rules aggregate the latent function and add the noise once,
-        or aggregate noisy predictions as much of the literature does. npae is always latent.
+        or aggregate noisy predictions as much of the literature does. nearest and npae are
+        always latent.
     graph_on : {"train", "test"}, default='train'
         Inputs behind the expert graph: the model's own training sample, or the queries of this
         call as in the paper (a row's prediction then depends on its batch).

@@ -161,7 +161,8 @@ static const option table[] = {
      check_neighbours},
     {"space", CHOICE, FIELD(space), "latent", "latent|observed", 0, 0, NULL, "fit predict evaluate",
      "Whether independent-expert rules aggregate the latent function and add the noise once, or "
-     "aggregate noisy predictions as much of the literature does.  npae is always latent.",
+     "aggregate noisy predictions as much of the literature does.  nearest and npae are always "
+     "latent.",
      NULL},
     {"graph-on", CHOICE, FIELD(graph_on), "train", "train|test", 0, 0, NULL,
      "predict evaluate graph",

@@ -8,6 +8,7 @@
 #ifndef QRM_PREDICT_JOINT_H
 #define QRM_PREDICT_JOINT_H
 
+#include "aggregate/assembly.h"
 #include "predict/nearest.h"
 
 /* covariance (b x b) from the weights (seats x b) that npae_solve gave.  `n` sits at

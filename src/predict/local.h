@@ -2,6 +2,7 @@
 #ifndef QRM_PREDICT_LOCAL_H
 #define QRM_PREDICT_LOCAL_H
 
+#include "aggregate/assembly.h"
 #include "predict/nearest.h"
 
 /* Seats 0 .. K-1 of every table go to the K experts out of `experts` with the largest

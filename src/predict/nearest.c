@@ -1,33 +1,29 @@
-/* A GP on the m rows nearest to each query, as one more expert at its table:
+/* The GP on each query's m nearest rows (docs/methods.md, "Nearest rows"):
  *
- *   gamma = C^-1 k*,   mean = gamma' y,   explained = gamma' k*    m numbers a query
- *
- * and its covariance with the experts beside it, by panels of their rows. */
+ *   gamma = C^-1 k*,   mean = gamma' y,   explained = gamma' k*    m numbers per query */
 #include "predict/nearest.h"
 
-#include "aggregate/npae.h"
 #include "base/memory.h"
-#include "gp/covariance.h"
 #include "gp/neighbourhood.h"
-#include "linalg/blas.h"
 #include "team/team.h"
 
 #include <math.h>
 #include <string.h>
 
-enum {
-    PANEL = 64,   /* columns of a cross-covariance that exist at a time            */
-    HANDFUL = 256 /* queries of a rank whose rows come from other ranks at a time */
-};
+enum { HANDFUL = 256 }; /* queries of a rank whose rows come from other ranks at a time */
 
-quorum_status neighbourhoods_new(size_t b, size_t real, size_t m, double prior, neighbourhoods *out)
+quorum_status neighbourhoods_new(size_t b, size_t real, size_t m, double prior, int with_gamma,
+                                 neighbourhoods *out)
 {
     neighbourhoods n = {.b = b, .real = real, .m = m, .prior = prior};
     NEW_ARRAY(n.row, b * m);
-    NEW_ARRAY(n.gamma, b * m);
+    NEW_ARRAY(n.mean, b);
+    NEW_ARRAY(n.explained, b);
     NEW_ARRAY(n.spread, b);
+    if (with_gamma)
+        NEW_ARRAY(n.gamma, b * m);
     *out = n;
-    if (n.row && n.gamma && n.spread)
+    if (n.row && n.mean && n.explained && n.spread && (n.gamma || !with_gamma))
         return QUORUM_OK;
     neighbourhoods_free(out);
     return failure(QUORUM_E_MEMORY, "out of memory for %zu neighbours of %zu queries", m, b);
@@ -37,6 +33,8 @@ void neighbourhoods_free(neighbourhoods *n)
 {
     mem_free(n->row);
     mem_free(n->gamma);
+    mem_free(n->mean);
+    mem_free(n->explained);
     mem_free(n->spread);
     *n = (neighbourhoods){0};
 }
@@ -72,18 +70,15 @@ typedef struct {
     points X;     /* m: the neighbourhood       */
     double *rows; /* D x m: before it is scaled */
     double *y;    /* m                          */
-    double *K;    /* m x PANEL            */
     neighbourhood_space own;
 } nearest_space;
 
 typedef struct {
-    assembly *a;
-    size_t seat;
+    const committee *c;
+    const points *Q;
     neighbourhoods *n;
-    double *pairs;
-    size_t *column; /* seat x b: where query q stands in the list of seat s's expert */
-    size_t *place;  /* seat x b: that expert's number among those attending          */
-    nearest_space *space;
+    int workers;
+    nearest_space *space;  /* workers */
     const near_rows *near; /* rows that came from other ranks; NULL: the committee has them */
     const size_t *list;    /* of them: the queries' numbers                              */
 } nearest_job;
@@ -93,7 +88,6 @@ static void space_free(nearest_space *w)
     points_free(&w->X);
     mem_free(w->rows);
     mem_free(w->y);
-    mem_free(w->K);
     neighbourhood_space_free(&w->own);
 }
 
@@ -101,118 +95,95 @@ static quorum_status space_new(size_t m, size_t D, nearest_space *w)
 {
     TRY(points_new(m, D, &w->X));
     TRY(neighbourhood_space_new(m, &w->own));
-    if (NEW_ARRAY(w->y, m) && NEW_ARRAY(w->rows, m * D) && NEW_ARRAY(w->K, m * PANEL))
+    if (NEW_ARRAY(w->y, m) && NEW_ARRAY(w->rows, m * D))
         return QUORUM_OK;
     return failure(QUORUM_E_MEMORY, "out of memory for a neighbourhood of %zu rows", m);
+}
+
+static void job_free(nearest_job *j)
+{
+    for (int w = 0; j->space && w < j->workers; w++)
+        space_free(&j->space[w]);
+    mem_free(j->space);
+}
+
+/* All ranks agree on whether there is room. */
+static quorum_status job_new(const committee *c, const points *Q, neighbourhoods *n, int threads,
+                             nearest_job *j)
+{
+    quorum_status status = QUORUM_OK;
+    *j = (nearest_job){.c = c, .Q = Q, .n = n, .workers = parallel_workers(threads, n->real)};
+    if (!NEW_ZEROED(j->space, (size_t)j->workers))
+        status =
+            failure(QUORUM_E_MEMORY, "out of memory for the neighbourhoods of %zu queries", n->b);
+    for (int w = 0; status == QUORUM_OK && w < j->workers; w++)
+        status = space_new(n->m, c->parts.D, &j->space[w]);
+    return team_agree(status);
 }
 
 /* The neighbourhood of query q, nearest last, from the committee's rows. */
 static void take_neighbourhood(const nearest_job *j, size_t q, nearest_space *w)
 {
-    const committee *c = j->a->c;
+    const committee *c = j->c;
     const size_t *row = j->n->row + q * j->n->m;
     points_gather(&c->Z, row, j->n->m, &w->X);
     for (size_t i = 0; i < j->n->m; i++)
         w->y[i] = c->parts.y[row[i]];
 }
 
-/* gamma = C^-1 k*, with mean, explained variance and spread of the query's own expert. */
-static quorum_status own_expert(nearest_job *j, size_t q, nearest_space *w, double *gamma)
+/* The posterior at query q from the neighbourhood in w. */
+static quorum_status ask_neighbourhood(nearest_job *j, size_t q, nearest_space *w)
 {
-    assembly *a = j->a;
-    const committee *c = a->c;
-    size_t place = j->seat * a->b + q;
-    points query = points_view(a->Q, q, 1);
+    neighbourhoods *n = j->n;
+    points query = points_view(j->Q, q, 1);
+    double *gamma = n->gamma ? n->gamma + q * n->m : NULL;
     neighbourhood own;
-    TRY(neighbourhood_posterior(&c->theta, &w->X, w->y, &query, &w->own, gamma, &own));
-    a->mean[place] = own.mean;
-    a->explained[place] = own.explained;
-    j->n->spread[q] = spread_factor(j->n->prior, own.weight, own.surprise);
+    TRY(neighbourhood_posterior(&j->c->theta, &w->X, w->y, &query, &w->own, gamma, &own));
+    n->mean[q] = own.mean;
+    n->explained[q] = own.explained;
+    n->spread[q] = spread_factor(n->prior, own.weight, own.surprise);
     return QUORUM_OK;
-}
-
-/* gamma' k(N, X_e) Gamma_e, plus s^2 on the rows that both hold. */
-static double covariance_with(const nearest_job *j, size_t q, const attendance *t, size_t column,
-                              nearest_space *w, const double *gamma)
-{
-    const committee *c = j->a->c;
-    size_t m = j->n->m, first = c->parts.offset[t->expert], size = part_size(&c->parts, t->expert);
-    const double *theirs = t->gamma + column * size;
-    const size_t *row = j->n->row + q * m;
-    double sum = 0.0, shared = 0.0;
-    for (size_t at = 0; at < size; at += PANEL) {
-        points X = points_view(&c->Z, first + at, size - at < PANEL ? size - at : PANEL);
-        covariance_cross(c->theta.kernel, c->theta.signal, &w->X, &X, w->K, m);
-        for (size_t i = 0; i < X.n; i++)
-            sum += theirs[at + i] * vec_dot(m, gamma, w->K + i * m);
-    }
-    for (size_t i = 0; i < m; i++) {
-        size_t same = column_in_part(&c->parts, t->expert, row[i]);
-        if (same != SIZE_MAX)
-            shared += gamma[i] * theirs[same - first];
-    }
-    return sum + c->theta.noise * shared;
 }
 
 static quorum_status one_query(void *context, size_t q, int worker)
 {
     nearest_job *j = context;
-    assembly *a = j->a;
-    nearest_space *w = &j->space[worker];
-    double *gamma = j->n->gamma + q * j->n->m;
-    take_neighbourhood(j, q, w);
-    TRY(own_expert(j, q, w, gamma));
-    for (size_t s = 0; j->pairs && s < j->seat; s++) {
-        size_t at = s * a->b + q;
-        if (a->member[at] != NOBODY)
-            j->pairs[pair_index(s, j->seat) * a->b + q] =
-                covariance_with(j, q, &a->by_expert[j->place[at]], j->column[at], w, gamma);
-    }
-    return QUORUM_OK;
+    take_neighbourhood(j, q, &j->space[worker]);
+    return ask_neighbourhood(j, q, &j->space[worker]);
 }
 
 /* What was found at the last query goes to the padding behind it. */
-static void fill_padding(const nearest_job *j)
+static void fill_padding(neighbourhoods *n)
 {
-    assembly *a = j->a;
-    neighbourhoods *n = j->n;
-    size_t last = n->real - 1, seat = j->seat * a->b;
-    for (size_t q = n->real; q < a->b; q++) {
-        memcpy(n->gamma + q * n->m, n->gamma + last * n->m, n->m * sizeof *n->gamma);
+    size_t last = n->real - 1;
+    for (size_t q = n->real; q < n->b; q++) {
+        n->mean[q] = n->mean[last];
+        n->explained[q] = n->explained[last];
         n->spread[q] = n->spread[last];
-        a->mean[seat + q] = a->mean[seat + last];
-        a->explained[seat + q] = a->explained[seat + last];
-        for (size_t s = 0; j->pairs && s < j->seat; s++) {
-            double *pair = j->pairs + pair_index(s, j->seat) * a->b;
-            pair[q] = pair[last];
-        }
+        if (n->gamma && has_last(n))
+            memcpy(n->gamma + q * n->m, n->gamma + last * n->m, n->m * sizeof *n->gamma);
     }
 }
 
-quorum_status nearest_seat(assembly *a, size_t seat, neighbourhoods *n, int threads, double *pairs)
+/* Each rank has asked at its slice of the queries. */
+static void share_answers(neighbourhoods *n)
 {
-    int workers = parallel_workers(threads, n->real);
-    nearest_job j = {.a = a, .seat = seat, .n = n, .pairs = pairs};
-    quorum_status status = QUORUM_OK;
-    if (!NEW_ARRAY(j.column, seat * a->b) || !NEW_ARRAY(j.place, seat * a->b) ||
-        !NEW_ZEROED(j.space, (size_t)workers)) {
-        status =
-            failure(QUORUM_E_MEMORY, "out of memory for the neighbourhoods of %zu queries", a->b);
-        goto done;
-    }
-    assembly_map_seats(a, j.column, j.place);
-    for (int w = 0; w < workers; w++)
-        TRY_OR_DONE(space_new(n->m, a->c->parts.D, &j.space[w]));
-    TRY_OR_DONE(team_for(workers, n->real, one_query, &j));
+    team_share_slices(n->mean, sizeof *n->mean, n->real, 1);
+    team_share_slices(n->explained, sizeof *n->explained, n->real, 1);
     team_share_slices(n->spread, sizeof *n->spread, n->real, 1);
-    if (has_last(n))
-        fill_padding(&j);
-done:
-    for (int w = 0; j.space && w < workers; w++)
-        space_free(&j.space[w]);
-    mem_free(j.space);
-    mem_free(j.column);
-    mem_free(j.place);
+    fill_padding(n);
+}
+
+quorum_status neighbourhoods_ask(const committee *c, const points *Q, int threads,
+                                 neighbourhoods *n)
+{
+    nearest_job j;
+    quorum_status status = job_new(c, Q, n, threads, &j);
+    if (status == QUORUM_OK)
+        status = team_for(j.workers, n->real, one_query, &j);
+    if (status == QUORUM_OK)
+        share_answers(n);
+    job_free(&j);
     return status;
 }
 
@@ -294,60 +265,51 @@ static quorum_status scattered_query(void *context, size_t item, int worker)
     nearest_job *j = context;
     const near_row *row = j->near->nearest + item * j->n->m;
     nearest_space *w = &j->space[worker];
-    size_t m = j->n->m, D = j->a->Q->D, q = j->list[j->near->query[item]];
+    size_t m = j->n->m, D = j->Q->D, q = j->list[j->near->query[item]];
     for (size_t i = 0; i < m; i++) {
         const double *from = j->near->rows + row[m - 1 - i].tag * (D + 1);
         memcpy(w->rows + i * D, from, D * sizeof *from);
         w->y[i] = from[D];
         j->n->row[q * m + i] = row[m - 1 - i].number;
     }
-    points_scale(&w->X, m, w->rows, NULL, j->a->c->theta.lengthscale);
-    return own_expert(j, q, w, j->n->gamma + q * m);
+    points_scale(&w->X, m, w->rows, NULL, j->c->theta.lengthscale);
+    return ask_neighbourhood(j, q, w);
 }
 
-static quorum_status seat_handfuls(nearest_job *j, const near_holdings *held, const int *first,
-                                   handful *h, int workers)
+static quorum_status ask_handfuls(nearest_job *j, const near_holdings *held, const int *first,
+                                  handful *h)
 {
-    const points *Q = j->a->Q;
-    for (size_t at = 0; take_handful(Q, j->n->real, at, first, h) > 0; at += HANDFUL) {
+    for (size_t at = 0; take_handful(j->Q, j->n->real, at, first, h) > 0; at += HANDFUL) {
         near_rows near;
-        near_question asked = {&h->Q, h->first, h->home, j->n->m, workers};
+        near_question asked = {&h->Q, h->first, h->home, j->n->m, j->workers};
         TRY(near_rows_find(held, &asked, &near));
         j->near = &near;
         j->list = h->list;
-        quorum_status status = parallel_for(workers, near.count, scattered_query, j);
+        quorum_status status = parallel_for(j->workers, near.count, scattered_query, j);
         near_rows_free(&near);
         TRY(team_agree(status));
     }
     return QUORUM_OK;
 }
 
-quorum_status nearest_seat_scattered(assembly *a, size_t seat, const near_holdings *held,
-                                     neighbourhoods *n, int threads)
+quorum_status neighbourhoods_ask_scattered(const committee *c, const near_holdings *held,
+                                           const points *Q, int threads, neighbourhoods *n)
 {
-    int workers = parallel_workers(threads, n->real);
-    nearest_job j = {.a = a, .seat = seat, .n = n};
-    first_ranks f = {.c = a->c, .Q = a->Q};
+    nearest_job j;
+    first_ranks f = {.c = c, .Q = Q};
     handful h = {0};
-    quorum_status status = QUORUM_OK;
-    if (!NEW_ZEROED(j.space, (size_t)workers) || !NEW_ARRAY(f.first, n->real))
-        status = failure(QUORUM_E_MEMORY, "out of memory for the neighbourhoods of %zu queries",
-                         n->real);
-    for (int w = 0; status == QUORUM_OK && w < workers; w++)
-        status = space_new(n->m, a->c->parts.D, &j.space[w]);
-    if (status == QUORUM_OK)
-        status = handful_new(a->c->parts.D, &h);
+    quorum_status status;
+    TRY_OR_DONE(job_new(c, Q, n, threads, &j));
+    status = handful_new(Q->D, &h);
+    if (status == QUORUM_OK && !NEW_ARRAY(f.first, n->real))
+        status = failure(QUORUM_E_MEMORY, "out of memory for %zu queries", n->real);
     TRY_OR_DONE(team_agree(status));
     TRY_OR_DONE(team_for(threads, n->real, find_first_rank, &f));
     team_share_slices(f.first, sizeof *f.first, n->real, 1);
-    TRY_OR_DONE(seat_handfuls(&j, held, f.first, &h, workers));
-    team_share_slices(n->spread, sizeof *n->spread, n->real, 1);
-    if (has_last(n))
-        fill_padding(&j);
+    TRY_OR_DONE(ask_handfuls(&j, held, f.first, &h));
+    share_answers(n);
 done:
-    for (int w = 0; j.space && w < workers; w++)
-        space_free(&j.space[w]);
-    mem_free(j.space);
+    job_free(&j);
     mem_free(f.first);
     handful_free(&h);
     return status;

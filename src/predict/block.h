@@ -1,0 +1,23 @@
+/* A block of queries: into the model's units, and the predictions back into the caller's. */
+#ifndef QRM_PREDICT_BLOCK_H
+#define QRM_PREDICT_BLOCK_H
+
+#include "predict/predictor.h"
+
+/* The next multiple of QUERY_MULTIPLE. */
+size_t padded_queries(size_t n);
+
+quorum_status block_new(size_t b, size_t D, block_space *w);
+void block_free(block_space *w);
+
+/* Standardises and scales the listed rows of X; the padding repeats the last one. */
+void block_take(const plan *p, const double *X, const size_t *which, size_t n, block_space *w);
+
+/* Writes the predictions at the n queries to the listed places of `out`. */
+quorum_status block_write(const plan *p, const block_space *w, const size_t *which, size_t n,
+                          const quorum_prediction *out);
+
+/* NaN to n places of every array there is. */
+void fill_nan(const quorum_prediction *out, size_t n);
+
+#endif

@@ -1,0 +1,106 @@
+/* Method nearest: a GP on each query's nearest rows.  No experts take part; of the model it uses
+ * the rows, theta and the spread.
+ *
+ *   mean = k*' C^-1 y,   var = s_f^2 - e,   e = k*' C^-1 k*     over the m nearest rows */
+#include "predict/predictor.h"
+
+#include <math.h>
+
+static const double NEGLIGIBLE = 1e-13; /* of s_f^2: rows that explain no more say nothing */
+static const double ROUNDING = 1e-14;   /* of s_f^2: not worth counting                    */
+static const double FEW_SHARE = 0.01;   /* rows that every rank of a team may have         */
+
+static int is_nearest(const rule *r)
+{
+    return r->kind == TAKES_ROWS;
+}
+
+/* Rows, scaled in two orders, and a tree: so little that every rank may have all of it. */
+static int rows_are_few(const plan *p)
+{
+    double each = 8.0 * (5.0 * (double)p->m->D + 6.0);
+    return each * (double)p->m->n < FEW_SHARE * p->memory;
+}
+
+/* Neighbourhoods can be brought together from all ranks, which is dearer than having the rows. */
+static quorum_status plan_nearest(plan *p, const double *X, size_t n)
+{
+    (void)X;
+    (void)n;
+    if (rows_are_few(p))
+        TRY(model_hold_all(p->m));
+    TRY(model_rows(p->m, &p->c));
+    return plan_neighbours(p);
+}
+
+static double query_bytes(const plan *p)
+{
+    return 8.0 * ((double)p->neighbours + 8.0);
+}
+
+static size_t block_most(const plan *p)
+{
+    (void)p;
+    return BLOCK_MOST;
+}
+
+static quorum_status ask(const plan *p, const points *Q, neighbourhoods *n)
+{
+    if (!p->index)
+        return neighbourhoods_ask_scattered(p->c, p->held, Q, p->threads, n);
+    TRY(neighbourhoods_find(p->c, p->index, Q, p->threads, n));
+    return neighbourhoods_ask(p->c, Q, p->threads, n);
+}
+
+/* The posterior at query q, its variance in [0, s_f^2 - e].  The neighbourhood's weight is 1, or 0
+ * where it says nothing.  It is taken as sqrt(e) / sqrt(e), and e as its square root's square: so
+ * one expert alone is rounded where experts are joined (aggregate/npae.c), and the same numbers
+ * come to the last bit however they are asked for. */
+static double posterior_at(const neighbourhoods *near, double signal, size_t q, npae_result *out)
+{
+    double e = near->explained[q];
+    if (e <= NEGLIGIBLE * signal) {
+        out->mean[q] = 0.0;
+        out->var[q] = signal;
+        return 0.0;
+    }
+    double root = sqrt(e), inverse = 1.0 / root, weight = root * inverse;
+    double var = signal - root * root, most = fmax(0.0, signal - 1.0 / (inverse * inverse));
+    out->mean[q] = weight * near->mean[q];
+    out->var[q] = fmin(fmax(var, 0.0), most);
+    out->clamped += q < out->real && var < -ROUNDING * signal;
+    return weight;
+}
+
+static quorum_status answer_nearest(const plan *p, size_t n, block_space *w, tally *t)
+{
+    neighbourhoods near;
+    npae_result out = {.mean = w->mean, .var = w->var, .real = n};
+    TRY(neighbourhoods_new(w->Q.n, n, p->neighbours, p->m->spread, 0, &near));
+    quorum_status status = ask(p, &w->Q, &near);
+    for (size_t q = 0; status == QUORUM_OK && q < n; q++) {
+        posterior_at(&near, p->m->theta.signal, q, &out);
+        w->spread[q] = near.spread[q];
+    }
+    t->events.clamped += out.clamped;
+    neighbourhoods_free(&near);
+    return status;
+}
+
+static quorum_status weigh_nearest(const plan *p, const points *Q, joint_space *j, npae_result *out)
+{
+    j->a = (assembly){.c = p->c, .Q = Q, .b = Q->n, .seats = 1}; /* nobody else sits there */
+    TRY(neighbourhoods_new(Q->n, out->real, p->neighbours, p->m->spread, 1, &j->near));
+    TRY(ask(p, Q, &j->near));
+    for (size_t q = 0; q < Q->n; q++)
+        out->weights[q] = posterior_at(&j->near, p->m->theta.signal, q, out);
+    return QUORUM_OK;
+}
+
+const predictor by_nearest = {.name = "nearest",
+                              .applies = is_nearest,
+                              .plan = plan_nearest,
+                              .query_bytes = query_bytes,
+                              .block_most = block_most,
+                              .answer = answer_nearest,
+                              .weigh = weigh_nearest};

@@ -1,0 +1,203 @@
+/* Method npae: experts are joined by their covariances (aggregate/npae.h), and with neighbours the
+ * GP on each query's nearest rows sits with them, at the last seat. */
+#include "predict/predictor.h"
+
+#include "base/memory.h"
+#include "predict/block.h"
+#include "predict/nearest_seat.h"
+
+#include <math.h>
+
+enum {
+    ALL_MOST = 1024,       /* queries of a block: the same experts everywhere               */
+    LOCAL_PER_EXPERT = 32, /* each query's own experts: so many queries for each of the
+                              experts that may take part, so that a pair's covariance matrix
+                              serves several queries ...                                    */
+    LOCAL_MOST = 65536     /* ... at most                                                   */
+};
+static const double AUTO_TOLERANCE = 0.01; /* local:auto stops when the variance falls by less */
+
+void joint_space_free(joint_space *j)
+{
+    assembly_free(&j->a);
+    neighbourhoods_free(&j->near);
+    mem_free(j->pairs);
+}
+
+static int is_npae(const rule *r)
+{
+    return r->kind == TAKES_COVARIANCE;
+}
+
+/* Pairs of experts need rows that other ranks own. */
+static quorum_status plan_npae(plan *p, const double *X, size_t n)
+{
+    TRY(model_hold_all(p->m));
+    if (p->neighbours > 0)
+        TRY(plan_neighbours(p));
+    return plan_experts(p, X, n);
+}
+
+static double query_bytes(const plan *p)
+{
+    double rows = 0.0;
+    for (size_t i = 0; i < p->count; i++)
+        rows += (double)part_size(&p->c->parts, p->experts[i]);
+    rows *= (double)plan_seats(p) / (double)p->count;
+    return 16.0 * (double)p->neighbours + plan_seat_bytes(p, rows);
+}
+
+static size_t block_most(const plan *p)
+{
+    size_t b = LOCAL_PER_EXPERT * p->count;
+    if (!plan_is_local(p))
+        return ALL_MOST;
+    return b < BLOCK_MOST ? BLOCK_MOST : b < LOCAL_MOST ? b : LOCAL_MOST;
+}
+
+/* K experts at each of the queries Q and the neighbourhood at the last seat. */
+static quorum_status aggregate(const plan *p, const points *Q, size_t K, joint_space *j,
+                               npae_result *out, size_t *unsure)
+{
+    size_t seats = K + (p->neighbours > 0);
+    neighbourhoods *near = p->neighbours > 0 ? &j->near : NULL;
+    TRY(assembly_new(p->c, Q, seats, &j->a));
+    if (!NEW_ZEROED(j->pairs, seats * (seats - 1) / 2 * Q->n))
+        return failure(QUORUM_E_MEMORY, "out of memory for the covariances of %zu experts", seats);
+    if (near) {
+        TRY(neighbourhoods_new(Q->n, out->real, p->neighbours, p->m->spread, 1, near));
+        TRY(neighbourhoods_find(p->c, p->index, Q, p->threads, near));
+    }
+    TRY(plan_seat(p, &j->a, K, out->real, near, unsure));
+    TRY(assembly_ask(&j->a, 1, 1, plan_factor_bytes(p), p->threads));
+    TRY(npae_pairs(&j->a, p->threads, j->pairs));
+    if (near)
+        TRY(nearest_seat(&j->a, seats - 1, near, p->threads, j->pairs));
+    return npae_solve(&j->a, j->pairs, p->threads, out);
+}
+
+static void count_events(const npae_result *out, tally *t)
+{
+    t->events.clamped += out->clamped;
+    t->events.jittered += out->jittered;
+    t->events.pseudo_inverses += out->pseudo_inverses;
+}
+
+static quorum_status answer_at_once(const plan *p, size_t n, block_space *w, tally *t)
+{
+    joint_space j = {0};
+    npae_result out = {.mean = w->mean, .var = w->var, .real = n};
+    size_t K = plan_seats(p), unsure = 0;
+    quorum_status status = aggregate(p, &w->Q, K, &j, &out, &unsure);
+    count_events(&out, t);
+    t->seats += (double)K * (double)n;
+    t->events.unsure += unsure;
+    for (size_t q = 0; status >= 0 && q < n && j.near.m > 0; q++)
+        w->spread[q] = j.near.spread[q];
+    joint_space_free(&j);
+    return status;
+}
+
+/* ---- local:auto ---- */
+
+/* Queries that still want more experts. */
+typedef struct {
+    size_t left, *active; /* their numbers in the block; the padding repeats the last */
+    points Q;
+    double *mean, *var;
+} round_space;
+
+static void round_free(round_space *r)
+{
+    points_free(&r->Q);
+    mem_free(r->active);
+    mem_free(r->mean);
+    mem_free(r->var);
+}
+
+static quorum_status round_new(size_t b, size_t D, size_t n, round_space *r)
+{
+    *r = (round_space){.left = n};
+    TRY(points_new(b, D, &r->Q));
+    if (!NEW_ARRAY(r->active, b) || !NEW_ARRAY(r->mean, b) || !NEW_ARRAY(r->var, b))
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu queries", n);
+    for (size_t i = 0; i < n; i++)
+        r->active[i] = i;
+    return QUORUM_OK;
+}
+
+/* K experts at the queries that are left. */
+static quorum_status ask_again(const plan *p, size_t K, round_space *r, block_space *w, tally *t,
+                               size_t *unsure)
+{
+    joint_space j = {0};
+    npae_result out = {.mean = r->mean, .var = r->var, .real = r->left};
+    size_t padded = padded_queries(r->left);
+    for (size_t i = r->left; i < padded; i++)
+        r->active[i] = r->active[r->left - 1];
+    points_gather(&w->Q, r->active, padded, &r->Q);
+    quorum_status status = aggregate(p, &r->Q, K < p->count ? K : p->count, &j, &out, unsure);
+    for (size_t i = 0; status >= 0 && i < r->left && j.near.m > 0; i++)
+        w->spread[r->active[i]] = j.near.spread[i];
+    count_events(&out, t);
+    joint_space_free(&j);
+    return status;
+}
+
+/* Queries whose variance hardly fell, or that have all experts they may, leave. */
+static void keep_unsettled(size_t K, int is_last, round_space *r, block_space *w, tally *t)
+{
+    size_t stay = 0;
+    for (size_t i = 0; i < r->left; i++) {
+        size_t q = r->active[i];
+        int settled = is_last || r->var[i] >= w->var[q] * (1.0 - AUTO_TOLERANCE);
+        w->mean[q] = r->mean[i];
+        w->var[q] = r->var[i];
+        if (settled)
+            t->seats += (double)K;
+        else
+            r->active[stay++] = q;
+    }
+    r->left = stay;
+}
+
+/* 1, 2, 4, ... experts, until the variance falls by less than the tolerance. */
+static quorum_status answer_gradually(const plan *p, size_t n, block_space *w, tally *t)
+{
+    size_t most = plan_seats(p), unsure = 0;
+    round_space r;
+    quorum_status status = round_new(w->Q.n, p->m->D, n, &r);
+    for (size_t i = 0; i < n; i++)
+        w->var[i] = INFINITY;
+    for (size_t K = 1; status >= 0 && r.left > 0; K = 2 * K < most ? 2 * K : most) {
+        status = ask_again(p, K, &r, w, t, &unsure);
+        if (status >= 0)
+            keep_unsettled(K, K == most, &r, w, t);
+    }
+    t->events.unsure += unsure; /* of the last round */
+    round_free(&r);
+    return status;
+}
+
+static quorum_status answer_npae(const plan *p, size_t n, block_space *w, tally *t)
+{
+    if (p->mean_only)
+        return by_experts.answer(p, n, w, t);
+    if (p->chosen.local_auto && p->count > 1)
+        return answer_gradually(p, n, w, t);
+    return answer_at_once(p, n, w, t);
+}
+
+static quorum_status weigh_npae(const plan *p, const points *Q, joint_space *j, npae_result *out)
+{
+    size_t unsure;
+    return aggregate(p, Q, plan_seats(p), j, out, &unsure);
+}
+
+const predictor by_npae = {.name = "npae",
+                           .applies = is_npae,
+                           .plan = plan_npae,
+                           .query_bytes = query_bytes,
+                           .block_most = block_most,
+                           .answer = answer_npae,
+                           .weigh = weigh_npae};

@@ -1,0 +1,98 @@
+/* Predictors: how a block of queries becomes means and variances.
+ *
+ *   nearest   a GP on each query's nearest rows; no experts take part
+ *   experts   each expert is asked by itself, and a rule combines the opinions
+ *   npae      experts, and where wanted the query's nearest rows, are joined by their covariances
+ *
+ * A plan says which of them, with whom and on how many queries at once.  To add a predictor: a
+ * file like by_nearest.c and a line in plan.c's table. */
+#ifndef QRM_PREDICT_PREDICTOR_H
+#define QRM_PREDICT_PREDICTOR_H
+
+#include "aggregate/npae.h"
+#include "model/model.h"
+#include "predict/nearest.h"
+
+typedef struct predictor predictor;
+
+/* One call's plan (plan.c). */
+typedef struct {
+    const quorum_model *m;
+    const settings *s;
+    const progress *progress;
+    const rule *rule;
+    const predictor *how;
+    const committee *c;
+    const neighbour_index *index; /* NULL: no neighbourhoods, ...                      */
+    const near_holdings *held;    /* ... or each rank searches its own rows            */
+    selection chosen;
+    size_t *experts, count; /* of the committee that may take part                     */
+    size_t used;            /* experts of the model that may take part                 */
+    size_t neighbours;      /* nearest rows of each query, 0: none                     */
+    int threads, mean_only; /* mean_only: of one expert, whose mean is the rule's      */
+    double memory;
+    size_t block; /* queries of a block                                      */
+} plan;
+
+/* Counts of a call. */
+typedef struct {
+    quorum_report events;
+    double seats; /* taken, over all queries */
+} tally;
+
+/* One block of queries and what is predicted there (block.c). */
+typedef struct {
+    double *X;          /* block x D: standardised */
+    points Q;           /* scaled, padded          */
+    double *mean, *var; /* block                   */
+    double *spread;     /* block: factor of the variance, noise included */
+} block_space;
+
+/* A prediction as weights of rows: experts' and neighbourhoods' gammas, times a weight each. */
+typedef struct {
+    assembly a;
+    neighbourhoods near; /* at the last seat; m = 0: none */
+    double *pairs;
+} joint_space;
+
+void joint_space_free(joint_space *j);
+
+struct predictor {
+    const char *name;
+    int (*applies)(const rule *r);
+    /* Who answers: p->c and as needed experts, index or held. */
+    quorum_status (*plan)(plan *p, const double *X, size_t n);
+    /* Bytes that a query of a block takes, and how many of them speed can use. */
+    double (*query_bytes)(const plan *p);
+    size_t (*block_most)(const plan *p);
+    /* w->mean, var and, where it is not 1, spread at n queries, standardised, in the space of
+     * aggregation. */
+    quorum_status (*answer)(const plan *p, size_t n, block_space *w, tally *t);
+    /* The same as weights (out->weights) at the queries Q; NULL: they have no joint distribution. */
+    quorum_status (*weigh)(const plan *p, const points *Q, joint_space *j, npae_result *out);
+};
+
+extern const predictor by_nearest, by_experts, by_npae;
+
+/* ---- plan.c ---- */
+
+/* Free p->experts with mem_free, also after a failure. */
+quorum_status plan_make(const quorum_model *m, const quorum_options *options, const double *X,
+                        size_t n, plan *p);
+
+/* For predictors: brings the search for nearest rows, or the experts of the selection. */
+quorum_status plan_neighbours(plan *p);
+quorum_status plan_experts(plan *p, const double *X, size_t n);
+
+enum { BLOCK_MOST = 8192 }; /* queries of a block: experts one by one, neighbourhoods alone */
+
+int plan_is_local(const plan *p);        /* whether each query has experts of its own   */
+size_t plan_seats(const plan *p);        /* experts that one query is predicted from    */
+double plan_factor_bytes(const plan *p); /* for factors made for a block                */
+double plan_seat_bytes(const plan *p, double rows); /* a query's seats, gammas of `rows` rows */
+
+/* Seats K experts at each of the n queries of the assembly. */
+quorum_status plan_seat(const plan *p, assembly *a, size_t K, size_t n, const neighbourhoods *near,
+                        size_t *unsure);
+
+#endif
