@@ -30,7 +30,7 @@ RESULTS = os.path.join(HERE, "results", "scaling.csv")
 INPUTS, DIGITS = 8, 4
 # the same number of evaluations for all sizes
 LARGE_FIT = "fit --kernel se --tolerance 0 --max-evaluations 25"
-SMALL, MIDDLE, LARGE = 260000, 520000, 1040000  # rows: more than 500 experts, so no graph
+SMALL, MIDDLE, LARGE = 260000, 520000, 1040000  # rows
 FIELDS = ["case", "rows", "queries", "ranks", "seconds", "processor_seconds", "train_share",
           "partition_share", "efficiency", "efficiency_processors", "communication_share",
           "sent_MB", "received_MB", "peak_MB"]

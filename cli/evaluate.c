@@ -20,6 +20,7 @@ typedef struct {
     forecast forecast; /* of one contender; several take turns on the rows */
     size_t block;      /* rows to read at once */
     size_t scored;     /* rows */
+    bool had_graph;
 } work;
 
 static int open_inputs(work *w, const arguments *given)
@@ -27,6 +28,7 @@ static int open_inputs(work *w, const arguments *given)
     quorum_status status = quorum_load_with(given->operands[0], given->options, &w->model);
     if (status >= 0)
         status = contenders_block_rows(&w->all, w->model, given->options, &w->block);
+    w->had_graph = status < 0 || has_graph(w->model);
     if (status >= 0)
         status = rows_open(&w->rows, given->operands[1], w->model, true, 2, given);
     return status < 0 ? library_failure(given, status) : EXIT_DONE;
@@ -99,6 +101,7 @@ static int tell(work *w, const arguments *given)
         note(given, "%zu row%s with missing cells left out", dropped, plural(dropped));
     contenders_say_events(&w->all, w->model, given);
     note_off_constants(given, w->model, &w->all.items[0].report);
+    note_learned_graph(given, w->model, w->had_graph);
     note_targets(w, given);
     if (argument_value(given, "json"))
         return contenders_as_json(&w->all, given);

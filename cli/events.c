@@ -73,3 +73,16 @@ void note_off_constants(const arguments *given, const quorum_model *model, const
          "effect, since nothing could be learned about it",
          r->off_constants, plural(r->off_constants), constant_names(&info).text);
 }
+
+bool has_graph(const quorum_model *model)
+{
+    quorum_info info;
+    return quorum_inspect(model, &info) >= 0 && info.ranking;
+}
+
+void note_learned_graph(const arguments *given, const quorum_model *model, bool had_graph)
+{
+    quorum_info info;
+    if (!had_graph && quorum_inspect(model, &info) >= 0 && info.graph_trouble)
+        note(given, "the expert graph is only approximate: %s", info.graph_trouble);
+}

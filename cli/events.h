@@ -5,6 +5,8 @@
 #include "arguments.h"
 #include "quorum.h"
 
+#include <stdbool.h>
+
 /* total += r.  While adding, experts_used is a sum over rows.  All r are of the same options. */
 void add_events(quorum_report *total, const quorum_report *r, size_t rows);
 
@@ -17,5 +19,11 @@ void note_off_constants(const arguments *given, const quorum_model *model, const
 
 /* Notes what the model's calibration is for, and that `what` ("std and interval are") is not. */
 void note_calibration(const arguments *given, const char *what, const quorum_model *model);
+
+/* Whether the model has its expert graph, and so before a prediction and after it. */
+bool has_graph(const quorum_model *model);
+
+/* Notes that a graph which a prediction had to learn is approximate, if it is. */
+void note_learned_graph(const arguments *given, const quorum_model *model, bool had_graph);
 
 #endif

@@ -9,6 +9,7 @@
 #include "report.h"
 #include "talk.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -119,10 +120,12 @@ static void print_summary(const arguments *given, const fitted *f)
     if (has_graph(given) && info->precision)
         printf("expert graph: %zu edge%s, lambda %.4g\n", info->edges, plural(info->edges),
                info->lambda);
-    else if (has_graph(given))
+    else if (info->graph_trouble)
         printf("expert graph: none\n");
-    printf("%.2f s: read %.2f, partition %.2f, train %.2f, graph %.2f", f->seconds_total,
-           f->seconds_read, info->seconds_partition, info->seconds_train, info->seconds_graph);
+    printf("%.2f s: read %.2f, partition %.2f, train %.2f", f->seconds_total, f->seconds_read,
+           info->seconds_partition, info->seconds_train);
+    if (info->ranking)
+        printf(", graph %.2f", info->seconds_graph);
     if (info->calibration_rows)
         printf(", calibrate %.2f", info->seconds_calibrate);
     printf("\n");
@@ -206,8 +209,8 @@ static int print_summary_as_json(const arguments *given, const fitted *f)
     put_constants(&w, info);
     json_member_count(&w, "dropped", f->data->dropped);
     json_member_count(&w, "train_experts", info->train_experts);
-    json_member_count(&w, "edges", info->edges);
-    json_member_number(&w, "lambda", info->lambda);
+    json_member_number(&w, "edges", info->ranking ? (double)info->edges : NAN);
+    json_member_number(&w, "lambda", info->ranking ? info->lambda : NAN);
     json_member_text(&w, "status", quorum_status_name(f->status));
     if (info->graph_trouble)
         json_member_text(&w, "graph_trouble", info->graph_trouble);
@@ -305,8 +308,9 @@ const command fit_command = {
     .usage = "TRAIN -o MODEL [options]",
     .description =
         "Splits the training data among local Gaussian-process experts, learns one set of "
-        "hyperparameters for all of them, finds out how the experts depend on each other (the "
-        "expert graph) and writes it all to MODEL. The defaults are good for most data: give "
+        "hyperparameters for all of them and writes it all to MODEL. How the experts depend on "
+        "each other (the expert graph) is learned when it is first asked for, or here with "
+        "--graph glasso. The defaults are good for most data: give "
         "options only for what you want otherwise. A model predicts by any method; those of "
         "'quorum predict' (--method, --select, --neighbours, --space) are given here only to say "
         "which prediction --calibrate is for.",

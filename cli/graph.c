@@ -178,31 +178,80 @@ static int draw(const expert_graph *g, const arguments *given, const char *path)
     return code;
 }
 
-static int load_and_draw(work *w, const arguments *given, const char *path, bool from_bottom)
+static int mark_and_draw(work *w, const arguments *given, const char *path, bool from_bottom)
 {
     const char *test = argument_value(given, "test");
-    quorum_status status = quorum_load_with(given->operands[0], given->options, &w->model);
-    if (status >= 0)
-        status = quorum_inspect(w->model, &w->graph.info);
-    if (status < 0)
-        return library_failure(given, status);
-    const quorum_info *info = &w->graph.info;
-    if (!info->precision && info->graph_trouble && !graph_is_on_test(given))
-        return failure(given, "%s has no graph, since fit could not learn it: %s",
-                       given->operands[0], info->graph_trouble);
-    if (!info->precision && !graph_is_on_test(given))
-        return failure(given,
-                       "%s has no graph: it has %zu experts, and fit leaves the graph out beyond "
-                       "500; fit it with --graph glasso, or give --graph-on test --test TEST",
-                       given->operands[0], info->experts);
     int code = test ? test_experts(w, given, test) : EXIT_DONE;
     if (code == EXIT_DONE)
         code = mark_selected(&w->graph, given, from_bottom);
     if (code == EXIT_DONE)
         code = draw(&w->graph, given, path);
-    if (code == EXIT_DONE && info->graph_trouble)
-        note(given, "the graph is only approximate: %s", info->graph_trouble);
+    if (code == EXIT_DONE)
+        note(given, "the expert graph is in %s", path);
     return code;
+}
+
+/* ---- The model's own graph ---------------------------------------------------------------- */
+
+/* Loads the model and, unless it has its graph or that of the test set is wanted, learns it;
+ * *learned: whether it did. */
+static quorum_status load_with_graph(work *w, const arguments *given, bool *learned)
+{
+    quorum_status status = quorum_load_with(given->operands[0], given->options, &w->model);
+    if (status >= 0)
+        status = quorum_inspect(w->model, &w->graph.info);
+    *learned = status >= 0 && !w->graph.info.ranking;
+    if (status >= 0 && !graph_is_on_test(given))
+        status = quorum_learn_graph(w->model, NULL, 0, given->options);
+    progress_clear(&w->progress);
+    return status < 0 ? status : quorum_inspect(w->model, &w->graph.info);
+}
+
+static int write_into_model(const work *w, const arguments *given, bool learned)
+{
+    const char *path = given->operands[0];
+    if (!learned) {
+        note(given, "%s has its expert graph already", path);
+        return EXIT_DONE;
+    }
+    quorum_status status = quorum_save(w->model, path);
+    if (status < 0)
+        return library_failure(given, status);
+    note(given, "the expert graph, of %zu edge%s, is in %s", w->graph.info.edges,
+         plural(w->graph.info.edges), path);
+    return EXIT_DONE;
+}
+
+static int learn_and_show(work *w, const arguments *given, const char *path, bool from_bottom)
+{
+    bool learned;
+    quorum_status status = load_with_graph(w, given, &learned);
+    if (status < 0)
+        return library_failure(given, status);
+    int code = EXIT_DONE;
+    if (argument_value(given, "write"))
+        code = write_into_model(w, given, learned);
+    if (code == EXIT_DONE && path)
+        code = mark_and_draw(w, given, path, from_bottom);
+    if (code == EXIT_DONE && w->graph.info.graph_trouble)
+        note(given, "the graph is only approximate: %s", w->graph.info.graph_trouble);
+    return code;
+}
+
+static int check_usage(const arguments *given, const char *path)
+{
+    bool writes = argument_value(given, "write");
+    if (!path && !writes)
+        return usage_error(given->command, "-o FILE is missing, or --write");
+    if (path && !has_extension(path, ".svg") && !has_extension(path, ".dot") &&
+        !has_extension(path, ".json"))
+        return usage_error(given->command, "-o %s: the name must end in .svg, .dot or .json", path);
+    if (graph_is_on_test(given) && writes)
+        return usage_error(given->command, "--write is for the model's own graph, not for one of "
+                                           "--graph-on test");
+    if (graph_is_on_test(given) && !argument_value(given, "test"))
+        return usage_error(given->command, "--graph-on test needs --test TEST");
+    return EXIT_DONE;
 }
 
 static int run_graph(const arguments *given)
@@ -210,20 +259,13 @@ static int run_graph(const arguments *given)
     const char *path = argument_value(given, "output");
     bool from_bottom = false;
     work w = {0};
-    if (!path)
-        return usage_error(given->command, "-o FILE is missing");
-    if (!has_extension(path, ".svg") && !has_extension(path, ".dot") &&
-        !has_extension(path, ".json"))
-        return usage_error(given->command, "-o %s: the name must end in .svg, .dot or .json", path);
-    if (graph_is_on_test(given) && !argument_value(given, "test"))
-        return usage_error(given->command, "--graph-on test needs --test TEST");
-    int code = parse_select(given, &w.graph, &from_bottom);
+    int code = check_usage(given, path);
+    if (code == EXIT_DONE)
+        code = parse_select(given, &w.graph, &from_bottom);
     if (code != EXIT_DONE)
         return code;
     progress_start(&w.progress, given);
-    code = load_and_draw(&w, given, path, from_bottom);
-    if (code == EXIT_DONE)
-        note(given, "the expert graph is in %s", path);
+    code = learn_and_show(&w, given, path, from_bottom);
     free(w.graph.selected);
     free(w.graph.mse);
     free(w.graph.best);
@@ -240,7 +282,10 @@ static const operand operands[] = {
 static const own_flag flags[] = {
     {"output", 'o', "FILE", NULL, NULL,
      "Where to draw: .svg (Graphviz does the layout), .dot or .json, by the name's ending. "
-     "Required."},
+     "Required, unless --write is given."},
+    {"write", 0, NULL, NULL, NULL,
+     "Write the graph into MODEL if it is not there, so that nobody learns it again; MODEL is "
+     "replaced as a whole."},
     {"select", 0, "RULE", NULL, "graph:0.8",
      "Which experts are drawn as selected: graph:A or best:A, the share A that is most important, "
      "or worst:A, the share A that is least important."},
@@ -253,9 +298,10 @@ static const own_flag flags[] = {
 const command graph_command = {
     .name = "graph",
     .summary = "draw how the experts depend on each other",
-    .usage = "MODEL -o graph.svg|graph.dot|graph.json [options]",
+    .usage = "MODEL -o graph.svg|graph.dot|graph.json [--write] [options]",
     .description =
-        "Draws the expert graph: an expert is a node, larger when more important; the selected "
+        "Draws the expert graph, and learns it first where the model has none: an expert is a "
+        "node, larger when more important; the selected "
         "experts are filled; an edge joins two experts that depend on each other given all others, "
         "wider for a stronger link. With --test, the experts that are best on their own get a "
         "second ring, so one sees how well importance finds them.",
@@ -265,6 +311,7 @@ const command graph_command = {
     .examples = "  quorum graph model.npz -o graph.svg\n"
                 "  quorum graph model.npz -o graph.svg --select graph:0.5 --test test.csv\n"
                 "  quorum graph model.npz -o graph.svg --test test.csv --graph-on test\n"
+                "  quorum graph model.npz --write\n"
                 "  quorum graph model.npz -o graph.dot && neato -Tpdf graph.dot -o graph.pdf\n",
     .run = run_graph,
 };

@@ -84,8 +84,10 @@ static void print_experts(const quorum_info *info, const size_range *r)
     if (info->calibration_rows)
         printf("calibrated  on %zu held-out rows: std times %.3f, for predictions by %s\n",
                info->calibration_rows, info->calibration_scale, shown(info->calibration_for).text);
-    printf("seconds     %.2f: partition %.2f, train %.2f, graph %.2f", info->seconds_total,
-           info->seconds_partition, info->seconds_train, info->seconds_graph);
+    printf("seconds     %.2f: partition %.2f, train %.2f", info->seconds_total,
+           info->seconds_partition, info->seconds_train);
+    if (info->ranking)
+        printf(", graph %.2f", info->seconds_graph);
     if (info->calibration_rows)
         printf(", calibrate %.2f", info->seconds_calibrate);
     printf("\n");
@@ -266,6 +268,10 @@ static void put_training(json_writer *w, const quorum_info *info)
 static void put_graph(json_writer *w, const quorum_info *info)
 {
     json_key(w, "graph");
+    if (!info->ranking) { /* not learned yet */
+        json_put_null(w);
+        return;
+    }
     json_begin_object(w);
     json_member_number(w, "lambda", info->lambda);
     json_member_count(w, "edges", info->edges);
@@ -316,7 +322,8 @@ static int tell(const arguments *given, const quorum_info *info)
     if (info->precision)
         return print_ranking(given, info);
     if (!info->graph_trouble)
-        printf("\nExpert graph: left out with so many experts (see quorum fit --help, --graph)\n");
+        printf("\nExpert graph: not learned yet; 'quorum graph %s --write' learns it\n",
+               shown(given->operands[0]).text);
     return EXIT_DONE;
 }
 
@@ -355,7 +362,7 @@ const command inspect_command = {
         "the "
         "target bends along it, not how much it matters: a straight line has a long "
         "length-scale; on the upper bound there is hardly any effect), and the experts ranked by "
-        "importance in the expert graph.",
+        "importance in the expert graph, if the model has one ('quorum graph --write').",
     .option_names = "memory",
     .operands = operands,
     .flags = flags,

@@ -19,7 +19,8 @@ typedef struct {
     output out;
     progress progress;
     forecast forecast;
-    size_t predicted;    /* rows                           */
+    size_t predicted; /* rows                           */
+    bool had_graph;
     quorum_report total; /* experts_used: a sum over rows  */
 } work;
 
@@ -31,6 +32,7 @@ static int open_inputs(work *w, const arguments *given)
     quorum_status status = quorum_load_with(given->operands[0], given->options, &w->model);
     if (status >= 0)
         status = quorum_predict(w->model, NULL, 0, given->options, &none, NULL);
+    w->had_graph = status < 0 || has_graph(w->model);
     if (status >= 0)
         status = rows_open(&w->rows, given->operands[1], w->model, false, results, given);
     return status < 0 ? library_failure(given, status) : EXIT_DONE;
@@ -96,6 +98,7 @@ static void say_summary(const arguments *given, const work *w, double seconds)
              dropped, plural(dropped), given->operands[1]);
     note_events(given, w->total.method, &w->total, w->predicted);
     note_off_constants(given, w->model, &w->total);
+    note_learned_graph(given, w->model, w->had_graph);
     if (w->total.calibration_unused)
         note_calibration(given, "std and interval are", w->model);
     if (given->quiet)

@@ -17,8 +17,9 @@ from dataclasses import dataclass, field
 
 import origin
 
-# The paper's way: parts by raw inputs, hyperparameters trained on those parts.
-PAPER = ("--kernel", "se", "--metric", "input", "--train", "parts")
+# The paper's way: parts by raw inputs, hyperparameters trained on those parts, the graph learned in
+# the fit.
+PAPER = ("--kernel", "se", "--metric", "input", "--train", "parts", "--graph", "glasso")
 WORK = "work"  # below the experiment's folder: made data, models, predictions
 
 

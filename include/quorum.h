@@ -209,10 +209,11 @@ typedef struct {
                              other rows, see train                               */
     double seconds_partition, seconds_train, seconds_graph, seconds_calibrate, seconds_total;
     unsigned long long seed;
-    /* The expert graph (docs/methods.md, "The expert graph"). */
+    /* The expert graph (docs/methods.md, "The expert graph"); importance and ranking are NULL
+     * as long as nobody has asked for it (quorum_learn_graph). */
     double lambda;            /* penalty used, absolute                              */
     size_t edges;             /* non-zero pairs of the precision matrix              */
-    const double *precision;  /* experts x experts; NULL: no graph was learned (graph_trouble) */
+    const double *precision;  /* experts x experts; NULL: not learned (yet), see graph_trouble */
     const double *importance; /* experts                                             */
     const size_t *ranking;    /* experts: most important first                       */
     /* Calibration (docs/methods.md, "Calibration"). */
@@ -240,10 +241,15 @@ typedef struct {
 
 QUORUM_API quorum_status quorum_inspect(const quorum_model *model, quorum_info *info);
 
-/* Learns the expert graph anew on these inputs (rows x inputs), as graph-on=test does for one
- * call, with the graph options of the fit; the model keeps it, and pointers of an earlier
- * quorum_inspect are gone.  QUORUM_E_NUMERIC where it cannot be learned; the model then has its
- * old one.  Not while others use the model.  Options used: threads, memory. */
+/* Learns the expert graph, with the graph options of the fit; the model keeps it, and quorum_save
+ * saves it.  Options used: threads, memory.
+ *   X NULL, rows 0: the model's own, on inputs drawn by its seed, unless it has one.  A fit with
+ * graph=glasso has done so, and a prediction that selects by the graph does; the bits are the
+ * same.  Others may predict meanwhile.
+ *   X (rows x inputs): anew on these, as graph-on=test does for one call; pointers of an earlier
+ * quorum_inspect are gone.  Not while others use the model.
+ * QUORUM_E_NUMERIC where it cannot be learned: quorum_info says why, or of X the model has its
+ * old one.  In a team by all processes at once, each with all of X. */
 QUORUM_API quorum_status quorum_learn_graph(quorum_model *model, const double *X, size_t rows,
                                             const quorum_options *options);
 
@@ -274,7 +280,8 @@ typedef struct {
                                one of quorum_method_name; NULL: they are refused        */
 } quorum_report;
 
-/* Predicts at X (rows x inputs).  Options used: method, select, space,
+/* Predicts at X (rows x inputs), learning the model's expert graph first if experts are selected
+ * by it and it has none.  Options used: method, select, space,
  * neighbours, interval, latent, mean-only, calibration, threads, memory, graph-on.  Safe to
  * call from many threads on one model; in a team by all processes at once, each with all queries,
  * and each gets all results.  `report` may be NULL.  Of no rows it says whether the

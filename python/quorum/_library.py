@@ -83,6 +83,7 @@ FUNCTIONS = {
     "quorum_save": (c_int, [c_void_p, c_char_p]),
     "quorum_load_with": (c_int, [c_char_p, c_void_p, POINTER(c_void_p)]),
     "quorum_inspect": (c_int, [c_void_p, POINTER(Info)]),
+    "quorum_learn_graph": (c_int, [c_void_p, c_void_p, c_size_t, c_void_p]),
     "quorum_predict": (c_int, [c_void_p, c_void_p, c_size_t, c_void_p, POINTER(Prediction),
                                POINTER(Report)]),
     "quorum_predict_joint": (c_int, [c_void_p, c_void_p, c_size_t, c_void_p, c_void_p, c_void_p]),

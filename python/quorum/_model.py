@@ -25,12 +25,14 @@ def _copied(pointer, *shape):
 class Model:
     """Fit, save, load, inspect and predict over arrays that are C-contiguous float64.
 
-    A model does not change once it is made and may be used from many threads.  Pickling goes
+    A model does not change once it is made, but for its expert graph, which is learned when it is
+    first asked for; it may be used from many threads.  Pickling goes
     through a temporary file in the model's own format.
     """
 
     def __init__(self):
         self._handle = c_void_p()
+        self._graph = None  # what graph() gave
 
     def __del__(self):
         if self._handle:
@@ -50,11 +52,7 @@ class Model:
         warn_of_constants(model.constant_names(),
                           "constant in the training data, and so without effect on predictions: {}",
                           stacklevel=4)
-        info = Info()
-        check(lib.quorum_inspect(model._handle, byref(info)))
-        if info.graph_trouble:
-            warn_of_graph(info.graph_trouble.decode("utf-8", "replace"), bool(info.precision),
-                          stacklevel=4)
+        model._warn_of_graph(False, stacklevel=5)
         return model
 
     @classmethod
@@ -92,10 +90,44 @@ class Model:
 
     # ---- using it ----
 
-    def inspect(self):
-        """What the model is made of, as a dictionary of copies."""
+    def _info(self):
         info = Info()
         check(lib.quorum_inspect(self._handle, byref(info)))
+        return info
+
+    def _has_graph(self):
+        return bool(self._info().ranking)
+
+    def _warn_of_graph(self, known, stacklevel):
+        """Warn of a graph that was learned just now, unless it was `known`, and went wrong."""
+        info = self._info()
+        if not known and info.graph_trouble:
+            warn_of_graph(info.graph_trouble.decode("utf-8", "replace"), bool(info.precision),
+                          stacklevel)
+
+    def graph(self, options, verbose=0):
+        """The expert graph, learned now if it is not there, as a dictionary of copies."""
+        if self._graph is not None:
+            return self._graph
+        known = self._has_graph()
+        with Watch(options, verbose, "graph"):
+            status = lib.quorum_learn_graph(self._handle, None, 0, options.handle)
+        if status < 0 and not self._has_graph():
+            check(status)
+        self._warn_of_graph(known, stacklevel=6)
+        info = self._info()
+        M = info.experts
+        self._graph = {
+            "precision": _copied(info.precision, M, M) if info.precision else None,
+            "importance": _copied(info.importance, M),
+            "ranking": _copied(info.ranking, M).astype(np.intp),
+            "alpha": getattr(info, "lambda"),
+        }
+        return self._graph
+
+    def inspect(self):
+        """What the model is made of but for its graph, as a dictionary of copies."""
+        info = self._info()
         D, M = info.inputs, info.experts
         constant = _copied(info.constant, D).astype(bool)
         rows = _copied(info.row, info.rows).astype(np.intp)
@@ -116,30 +148,26 @@ class Model:
             "y_scale": info.y_scale,
             "nlml": info.nlml,
             "experts": np.split(rows, offset[1:-1]),
-            "precision": _copied(info.precision, M, M) if info.precision else None,
-            "importance": _copied(info.importance, M),
-            "ranking": _copied(info.ranking, M).astype(np.intp),
-            "alpha": getattr(info, "lambda"),
             "options": json.loads(info.options.decode()),
             "calibration_for": (info.calibration_for or b"").decode() or None,
         }
 
     def constant_names(self):
         """Inputs that do not vary in the training data."""
-        info = Info()
-        check(lib.quorum_inspect(self._handle, byref(info)))
+        info = self._info()
         return [info.names[d].decode() for d in range(info.inputs) if info.constant[d]]
 
     def predict(self, X, options, wanted, verbose=0):
         """The wanted of "mean", "std", "lower" and "upper" at X, a list of arrays."""
         out = [np.empty(X.shape[0]) for _ in wanted]
         places = Prediction(**{name: array.ctypes.data for name, array in zip(wanted, out)})
-        report = Report()
+        report, known = Report(), self._has_graph()
         with Watch(options, verbose, "predict"):
             status = lib.quorum_predict(self._handle, X.ctypes.data, X.shape[0], options.handle,
                                         byref(places), byref(report))
         check(status)
         self._look(report)
+        self._warn_of_graph(known, stacklevel=5)
         return out
 
     def _look(self, report):
@@ -150,14 +178,13 @@ class Model:
                               "input ({}) than the training data: it has no effect, since nothing "
                               "could be learned about it", stacklevel=5)
         if report.calibration_unused:
-            info = Info()
-            check(lib.quorum_inspect(self._handle, byref(info)))
-            warn_uncalibrated(info.calibration_for.decode(), stacklevel=5)
+            warn_uncalibrated(self._info().calibration_for.decode(), stacklevel=5)
 
     def predict_joint(self, X, options, verbose=0):
         """NPAE's mean and covariance between the rows of X."""
         n = X.shape[0]
         mean, covariance = np.empty(n), np.empty((n, n))
+        known = self._has_graph()
         with Watch(options, verbose, "predict"):
             status = lib.quorum_predict_joint(self._handle, X.ctypes.data, n, options.handle,
                                               mean.ctypes.data, covariance.ctypes.data)
@@ -166,6 +193,7 @@ class Model:
         check(lib.quorum_predict(self._handle, None, 0, options.handle, byref(Prediction()),
                                  byref(report)))
         self._look(report)
+        self._warn_of_graph(known, stacklevel=5)
         return mean, covariance
 
     def interval_factor(self, options, probability):

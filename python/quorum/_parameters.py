@@ -60,10 +60,10 @@ class Parameters(BaseEstimator):
         around it are, against NU rows that are as expected; none: it does not. auto: what
         predicts left-out training rows best; none with train=parts or when theta is given.
     graph : {"auto", "glasso", "lasso", "none"}, default='auto'
-        How the graph of experts is learned: graphical lasso, neighbourhood selection by lasso
-        regressions, or not at all (experts are then ranked by the variance they explain). auto:
-        graphical lasso up to 500 experts; beyond, where it would take most of the time, no
-        graph and no ranking.
+        How the graph of experts is learned: glasso, the graphical lasso; lasso, neighbourhood
+        selection by lasso regressions; none, not at all (experts are then ranked by the
+        variance they explain). auto: by the graphical lasso, but not before something asks for
+        it, such as a prediction with select graph:A, since the default prediction does not.
     alpha : float or str, default='rel:0.1'
         Sparsity penalty of the graph: absolute (0.1 in the paper), relative to the largest
         covariance between two experts, or chosen by the extended BIC. A number is absolute;

@@ -62,7 +62,7 @@ class CalibrationWarning(QuorumWarning):
 
 
 class GraphWarning(QuorumWarning):
-    """Fit: the expert graph could not be learned, or only approximately."""
+    """The expert graph could not be learned, or only approximately."""
 
 
 # by quorum_status

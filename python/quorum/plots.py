@@ -94,8 +94,8 @@ def plot_graph(regressor, *, ax=None):
     """
     check_is_fitted(regressor)
     if regressor.precision_ is None:
-        raise ArgumentError(f"no graph was learned for {regressor.n_experts_} experts: "
-                            'fit with graph="glasso"')
+        raise ArgumentError(f"the graph of the {regressor.n_experts_} experts could not be "
+                            "learned: fit with a larger alpha")
     weights = np.abs(regressor.precision_)
     np.fill_diagonal(weights, 0.0)
     angle = _ring(weights)

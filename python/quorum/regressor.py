@@ -60,7 +60,9 @@ class QuorumRegressor(RegressorMixin, Parameters):
         The training rows, counted from 0, of each expert.
     precision_ : ndarray of shape (n_experts_, n_experts_)
         Precision matrix of the expert graph: exact zeros where there is no edge.  None where
-        no graph was learned (graph="auto" with more than 500 experts, or a GraphWarning).
+        it could not be learned (a GraphWarning).  The graph is learned when one of its
+        attributes, or a prediction that selects by it, first needs it; graph="glasso" learns
+        it in the fit.
     importance_ : ndarray of shape (n_experts_,)
         Sum of the absolute weights of each expert's edges.
     ranking_ : ndarray of shape (n_experts_,)
@@ -91,7 +93,7 @@ class QuorumRegressor(RegressorMixin, Parameters):
     """.replace("PARAMETERS", (Parameters.__doc__ or "").strip())
 
     def fit(self, X, y):
-        """Fit experts, hyperparameters and the expert graph.
+        """Fit experts and hyperparameters.
 
         Parameters
         ----------
@@ -120,10 +122,29 @@ class QuorumRegressor(RegressorMixin, Parameters):
         self.inverse_lengthscale_share_ = \
             1 / info["lengthscale"] / (1 / info["lengthscale"]).sum()
         for name in ("kernel", "lengthscale", "constant", "signal_variance", "noise_variance",
-                     "x_mean", "x_scale", "y_mean", "y_scale", "experts", "precision", "importance",
-                     "ranking", "alpha", "nlml"):
+                     "x_mean", "x_scale", "y_mean", "y_scale", "experts", "nlml"):
             setattr(self, name + "_", info[name])
         return self
+
+    def _graph(self, what):
+        check_is_fitted(self)
+        return self._model.graph(Options.of(self, "predict"), self.verbose)[what]
+
+    @property
+    def precision_(self):
+        return self._graph("precision")
+
+    @property
+    def importance_(self):
+        return self._graph("importance")
+
+    @property
+    def ranking_(self):
+        return self._graph("ranking")
+
+    @property
+    def alpha_(self):
+        return self._graph("alpha")
 
     def _queries(self, X):
         check_is_fitted(self)

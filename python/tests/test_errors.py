@@ -109,11 +109,16 @@ def test_a_bound_warning_names_what_is_on_its_bound():
 def test_a_graph_warning_says_what_to_do():
     X = np.linspace(0, 1, 400)[:, None]
     model = QuorumRegressor(n_experts=20, kernel="se", theta=[0.5, 1, 1e-8], alpha=1e-14)
-    with pytest.warns(quorum.GraphWarning, match="no expert graph.*use a larger lambda") as caught:
+    says = "no expert graph.*use a larger lambda"
+    with pytest.warns(quorum.GraphWarning, match=says) as caught:
+        assert model.fit(X, np.sin(3 * X[:, 0])).precision_ is None
+    assert caught[0].filename == __file__
+    model.set_params(graph="glasso")
+    with pytest.warns(quorum.GraphWarning, match=says) as caught:
         model.fit(X, np.sin(3 * X[:, 0]))
     assert caught[0].filename == __file__
     assert model.precision_ is None
-    with pytest.raises(quorum.ArgumentError, match="could not learn it"):
+    with pytest.raises(quorum.ArgumentError, match="could not be learned"):
         model.set_params(method="npae*").predict(X)
 
 

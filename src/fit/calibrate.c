@@ -68,16 +68,13 @@ static quorum_status copy_settings(const quorum_model *m, quorum_model *to)
     NEW_ARRAY(to->x_scale, D);
     NEW_ARRAY(to->constant, D);
     NEW_ARRAY(to->theta.lengthscale, D);
-    NEW_ARRAY(to->graph.ranking, m->M);
     NEW_ZEROED(to->names, D + 1);
-    if (!to->x_mean || !to->x_scale || !to->constant || !to->theta.lengthscale ||
-        !to->graph.ranking || !to->names)
+    if (!to->x_mean || !to->x_scale || !to->constant || !to->theta.lengthscale || !to->names)
         return failure(QUORUM_E_MEMORY, "out of memory for calibrating");
     memcpy(to->x_mean, m->x_mean, D * sizeof *m->x_mean);
     memcpy(to->x_scale, m->x_scale, D * sizeof *m->x_scale);
     memcpy(to->constant, m->constant, D);
     memcpy(to->theta.lengthscale, m->theta.lengthscale, D * sizeof *m->x_mean);
-    memcpy(to->graph.ranking, m->graph.ranking, m->M * sizeof *m->graph.ranking);
     to->graph_how = m->graph_how;
     to->y_mean = m->y_mean;
     to->y_scale = m->y_scale;
@@ -85,15 +82,14 @@ static quorum_status copy_settings(const quorum_model *m, quorum_model *to)
     return QUORUM_OK;
 }
 
-/* Selection by rank wants a graph to be there; the ranking says all about it. */
-static quorum_status copy_graph(const quorum_model *m, quorum_model *to)
+/* The ranking, if there is one, is all that prediction wants of the graph. */
+static quorum_status copy_ranking(const quorum_model *m, quorum_model *to)
 {
-    size_t pairs = m->M * m->M;
-    if (!m->graph.precision)
+    if (!m->graph.ranking)
         return QUORUM_OK;
-    if (!NEW_ARRAY(to->graph.precision, pairs))
+    if (!NEW_ARRAY(to->graph.ranking, m->M))
         return failure(QUORUM_E_MEMORY, "out of memory for calibrating");
-    memcpy(to->graph.precision, m->graph.precision, pairs * sizeof *m->graph.precision);
+    memcpy(to->graph.ranking, m->graph.ranking, m->M * sizeof *m->graph.ranking);
     return QUORUM_OK;
 }
 
@@ -132,7 +128,7 @@ static quorum_status without_rows(const quorum_model *m, const char *held, size_
     to->theta.lengthscale = NULL;
     quorum_status status = copy_settings(m, to);
     if (status == QUORUM_OK)
-        status = copy_graph(m, to);
+        status = copy_ranking(m, to);
     if (status == QUORUM_OK)
         status = copy_rows(m, held, to);
     if (status < 0)
@@ -227,6 +223,17 @@ static quorum_options of_observations(const quorum_options *options)
     return o;
 }
 
+/* Of all rows: those who predict without some of them have no graph of their own. */
+static quorum_status learn_ranking(const quorum_model *m, const recipe *how,
+                                   const quorum_options *options)
+{
+    const size_t *ranking;
+    if (how->graph_on == GRAPH_ON_TEST)
+        return QUORUM_OK;
+    return model_ranking(m, &how->chosen, options_values(options), options_progress(options),
+                         &ranking);
+}
+
 quorum_status model_calibrate(quorum_model *m, const quorum_options *options)
 {
     const quorum_options how = of_observations(options);
@@ -236,6 +243,7 @@ quorum_status model_calibrate(quorum_model *m, const quorum_options *options)
     quorum_status status = QUORUM_OK;
     TRY_OR_DONE(calibration_is_for(&c, m, options_values(options)));
     TRY_OR_DONE(model_check_recipe(m, &c.how));
+    TRY_OR_DONE(learn_ranking(m, &c.how, options));
     if (!NEW_ZEROED(round, m->n)) {
         status = failure(QUORUM_E_MEMORY, "out of memory for calibrating");
         goto done;

@@ -1,4 +1,4 @@
-/* Fit: standardise, train shared hyperparameters, partition, learn the graph. */
+/* Fit: standardise, train shared hyperparameters, partition, learn the graph if it is asked for. */
 #include "fit/theta.h"
 
 #include "base/memory.h"
@@ -16,10 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-    GRAPH_EXPERTS = 500 /* graph=auto: beyond, all experts' factors and M^3 cost too much */
-};
 
 /* ---- Data ---- */
 
@@ -261,65 +257,14 @@ static quorum_status overlap_experts(quorum_model *m, const settings *s, const p
 
 /* ---- Graph ---- */
 
-/* Some rows at random, from the owners of their experts. */
-static quorum_status draw_references(quorum_model *m, const settings *s)
-{
-    size_t *rows, count = (size_t)s->graph_rows < m->n ? (size_t)s->graph_rows : m->n;
-    team_piece *pieces;
-    parts all = model_parts(m);
-    NEW_ARRAY(rows, m->n);
-    NEW_ARRAY(pieces, count);
-    NEW_ARRAY(m->reference, count * m->D);
-    quorum_status status = QUORUM_OK;
-    if (!rows || !pieces || !m->reference)
-        status = failure(QUORUM_E_MEMORY, "out of memory for the reference inputs");
-    TRY_OR_DONE(team_agree(status));
-    m->references = count;
-    for (size_t i = 0; i < m->n; i++)
-        rows[i] = i;
-    rng r = rng_seed(m->seed, STREAM_REFERENCE);
-    rng_shuffle(&r, rows, m->n);
-    for (size_t i = 0; i < count; i++) {
-        double *to = m->reference + i * m->D;
-        size_t e = part_of_row(&all, rows[i]);
-        pieces[i] = (team_piece){to, m->D * sizeof *to, m->owner[e]};
-        if (m->owner[e] == team_rank())
-            memcpy(to, m->X + rows[i] * m->D, m->D * sizeof *to);
-    }
-    team_share(pieces, count);
-done:
-    mem_free(rows);
-    mem_free(pieces);
-    return status;
-}
-
-/* No edges, no weights; experts in the order of their numbers. */
-static quorum_status leave_out_graph(quorum_model *m)
-{
-    if (!NEW_ZEROED(m->graph.importance, m->M) || !NEW_ARRAY(m->graph.ranking, m->M))
-        return failure(QUORUM_E_MEMORY, "out of memory for %zu experts", m->M);
-    for (size_t e = 0; e < m->M; e++)
-        m->graph.ranking[e] = e;
-    return QUORUM_OK;
-}
-
+/* Learned now only where it was asked for by name: the default prediction does not use it, and one
+ * that does learns it then. */
 static quorum_status learn_graph(quorum_model *m, const settings *s, const progress *p)
 {
-    const committee *c;
-    points Q = {0};
+    const expert_graph *g;
     TRY(options_graph(s, &m->graph_how));
-    if (m->graph_how.graph == GRAPH_AUTO && m->M > GRAPH_EXPERTS)
-        return leave_out_graph(m);
-    graph_options o = m->graph_how;
-    o.budget = 0.3 * options_memory(s);
-    o.threads = options_threads(s);
-    o.progress = p;
-    TRY(draw_references(m, s));
-    TRY(m->M > 1 ? model_committee(m, s, p, &c) : model_rows(m, &c));
-    TRY(model_reference_points(m, &Q));
-    quorum_status status = expert_graph_learn(c, &Q, m->references, &o, &m->graph);
-    points_free(&Q);
-    return status;
+    int asked_for = m->graph_how.graph == GRAPH_GLASSO || m->graph_how.graph == GRAPH_LASSO;
+    return asked_for ? model_graph(m, s, p, &g) : QUORUM_OK;
 }
 
 /* ---- The pipeline ---- */
@@ -333,13 +278,7 @@ static quorum_status check_calibration(const quorum_model *m, const settings *s)
         return QUORUM_OK;
     TRY(count_experts(m, s, &planned.M));
     TRY(model_recipe(&planned, s, &r));
-    TRY(recipe_check(&r));
-    if (selection_is_by_rank(&r.chosen) && s->graph == GRAPH_AUTO && planned.M > GRAPH_EXPERTS)
-        return failure(QUORUM_E_ARGUMENT,
-                       "calibrate for select %s needs the graph, which is left out with %zu "
-                       "experts: ask for it by graph glasso",
-                       options_select(s, planned.M), planned.M);
-    return QUORUM_OK;
+    return recipe_check(&r);
 }
 
 /* All options as JSON text, kept in the model; where its checkpoint was is no part of it, and what
@@ -365,7 +304,7 @@ static quorum_status remember_options(quorum_model *m, const quorum_options *opt
     return status;
 }
 
-/* table -> standardise -> kernel and theta -> partition -> overlap -> graph of the experts
+/* table -> standardise -> kernel and theta -> partition -> overlap (-> graph of the experts)
  * (train=parts, the paper's way: theta after the partition) */
 static quorum_status fit(quorum_model *m, const sliced_rows *given, const char *const *names,
                          const quorum_options *options)

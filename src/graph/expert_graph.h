@@ -15,6 +15,7 @@ typedef struct {
     lambda_kind lambda;
     double value;      /* of lambda: absolute, or a share of max_{i != j} |S_ij| */
     int free_diagonal; /* 1: leave the diagonal unpenalised                      */
+    size_t rows;       /* inputs to learn it on, where they are drawn            */
     double budget;     /* bytes                                                  */
     int threads;
     const progress *progress;

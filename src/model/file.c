@@ -92,10 +92,11 @@ quorum_status quorum_save(const quorum_model *m, const char *path)
 {
     if (!m || !path)
         return failure(QUORUM_E_ARGUMENT, "quorum_save: model and path must not be NULL");
+    const quorum_model now = model_now(m);
     rows_home *home = NULL;
     if (!model_is_whole(m))
         TRY(rows_home_new(m, &home));
-    quorum_status status = team_rank() == 0 ? save(m, path, home) : QUORUM_OK;
+    quorum_status status = team_rank() == 0 ? save(&now, path, home) : QUORUM_OK;
     if (home)
         rows_home_finish(home);
     rows_home_free(home);
@@ -250,11 +251,26 @@ static quorum_status prepare(load_state *l)
 }
 
 /* All but the rows: which of those are wanted, the offsets say. */
+/* A graph has a ranking and importances; older files have zeros where none was learned. */
+static quorum_status settle_graph(quorum_model *m)
+{
+    if (m->graph.ranking && !m->graph.importance)
+        return damaged("there is a ranking of the experts, but no importance");
+    if (m->graph.ranking && (m->graph.precision || m->graph.trouble))
+        return QUORUM_OK;
+    expert_graph_free(&m->graph);
+    mem_free(m->reference);
+    m->reference = NULL;
+    m->references = 0;
+    return QUORUM_OK;
+}
+
 static quorum_status load_but_rows(load_state *l)
 {
     TRY(prepare(l));
     TRY(meta_apply(&l->meta, l->m));
     TRY(load_arrays(l, 0));
+    TRY(settle_graph(l->m));
     model_set_theta(l->m);
     return QUORUM_OK;
 }

@@ -42,6 +42,7 @@ void put_train(json_writer *w, const quorum_model *m);
 quorum_status read_train(const json_node *value, quorum_model *m);
 void put_ranking(json_writer *w, const quorum_model *m);
 quorum_status read_ranking(const json_node *value, quorum_model *m);
+int graph_is_learned(const quorum_model *m);
 int has_trouble(const quorum_model *m);
 void put_seed(json_writer *w, const quorum_model *m);
 quorum_status read_seed(const json_node *value, quorum_model *m);

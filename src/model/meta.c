@@ -39,6 +39,8 @@ static void put_model(json_writer *w, const quorum_model *m)
     json_begin_object(w);
     for (int i = 0; i < META_MEMBERS; i++) {
         const meta_member *v = &meta_members[i];
+        if (v->is_there && !v->is_there(m))
+            continue;
         int begins = !are_together(v->object, object);
         if (begins && object)
             json_end(w);
@@ -47,8 +49,7 @@ static void put_model(json_writer *w, const quorum_model *m)
             json_begin_object(w);
         }
         object = v->object;
-        if (!v->is_there || v->is_there(m))
-            put_value(w, v, m);
+        put_value(w, v, m);
     }
     if (object)
         json_end(w);

@@ -251,6 +251,12 @@ quorum_status read_kernel_scores(const json_node *value, quorum_model *m)
 
 /* ---- The graph ---- */
 
+/* It may not be learned yet (model_graph). */
+int graph_is_learned(const quorum_model *m)
+{
+    return m->graph.ranking != NULL;
+}
+
 int has_trouble(const quorum_model *m)
 {
     return m->graph.trouble != NULL;
@@ -268,6 +274,8 @@ quorum_status read_ranking(const json_node *value, quorum_model *m)
 {
     char *seen = NULL;
     size_t i = 0;
+    if (!value)
+        return QUORUM_OK; /* not learned yet */
     if (json_list_size(value) != m->M)
         return damaged("the ranking has not one entry an expert");
     if (!NEW_ARRAY(m->graph.ranking, m->M) || !NEW_ZEROED(seen, m->M))

@@ -15,7 +15,7 @@ quorum_model *model_new(void)
     if (!NEW_ZEROED(m, 1))
         return NULL;
     m->spread = INFINITY;
-    m->cache = model_cache_new();
+    m->cache = model_cache_new(m);
     if (!m->cache) {
         mem_free(m);
         return NULL;
@@ -92,25 +92,12 @@ quorum_status model_complete(quorum_model *m)
     return QUORUM_OK;
 }
 
-quorum_status model_reference_points(const quorum_model *m, points *out)
-{
-    size_t padded = (m->references + QUERY_MULTIPLE - 1) / QUERY_MULTIPLE * QUERY_MULTIPLE;
-    double *X;
-    if (!NEW_ZEROED(X, padded * m->D))
-        return failure(QUORUM_E_MEMORY, "out of memory for %zu reference inputs", m->references);
-    memcpy(X, m->reference, m->references * m->D * sizeof *X);
-    quorum_status status = points_new(padded, m->D, out);
-    if (status == QUORUM_OK)
-        points_scale(out, padded, X, NULL, m->theta.lengthscale);
-    mem_free(X);
-    return status;
-}
-
 /* What is derived or irregular; the rest is in the tables of members. */
 quorum_status quorum_inspect(const quorum_model *m, quorum_info *info)
 {
     if (!m || !info)
         return failure(QUORUM_E_ARGUMENT, "quorum_inspect: model and info must not be NULL");
+    const quorum_model now = model_now(m);
     *info = (quorum_info){
         .rows = m->n,
         .inputs = m->D,
@@ -124,7 +111,7 @@ quorum_status quorum_inspect(const quorum_model *m, quorum_info *info)
         .noise_variance = m->theta.noise,
         .at_bound = m->at_bound,
         .seed = m->seed,
-        .ranking = m->graph.ranking,
+        .ranking = now.graph.ranking,
         .calibration_rows = m->calibration.count,
         .calibration_scale = m->calibration.count > 0 ? m->calibration.scale : 1.0,
         .train = options_train_name(m->train),
@@ -135,7 +122,7 @@ quorum_status quorum_inspect(const quorum_model *m, quorum_info *info)
         .constant = m->is_constant,
         .calibration_for = m->calibration.count > 0 ? m->calibration.purpose : NULL,
     };
-    members_show(m, info);
+    members_show(&now, info);
     return QUORUM_OK;
 }
 

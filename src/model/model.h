@@ -40,6 +40,13 @@ typedef struct {
     double score[MOST_KERNELS]; /* mean log density of rows left out, standardised units */
 } kernel_choice;
 
+/* A graph and the inputs behind it (references x D, standardised), if they are kept. */
+typedef struct {
+    expert_graph graph;
+    double *reference;
+    size_t references;
+} learned_graph;
+
 struct quorum_model {
     size_t n, D, M;
     double *X;                /* n x D: standardised, rows sorted by expert     */
@@ -65,8 +72,8 @@ struct quorum_model {
 
     double *reference; /* references x D: inputs behind the graph, standardised */
     size_t references;
-    expert_graph graph;
-    graph_options graph_how; /* kind, penalty: as asked for at fit time */
+    expert_graph graph;      /* no ranking: not learned yet (model_graph); model_now shows it */
+    graph_options graph_how; /* kind, penalty, inputs: as asked for at fit time */
 
     calibration calibration;
 
@@ -126,9 +133,6 @@ quorum_status rows_home_next(void *home, void *to, size_t bytes);
 void rows_home_finish(rows_home *h);
 void rows_home_free(rows_home *h);
 
-/* Scaled reference inputs, padded to QUERY_MULTIPLE; free with points_free. */
-quorum_status model_reference_points(const quorum_model *m, points *out);
-
 /* ---- inputs.c: inputs that do not vary in the training data ---- */
 
 /* A constant input is 0 in the model's rows and in every query, and its length-scale the longest
@@ -180,7 +184,7 @@ int model_same_prediction(const quorum_model *m, const recipe *a, const recipe *
 
 /* ---- ready.c: factors, made once and shared by all threads ---- */
 
-model_cache *model_cache_new(void);
+model_cache *model_cache_new(quorum_model *owner);
 void model_cache_free(model_cache *cache);
 
 /* Memory that predictions leave to each other. */
@@ -205,7 +209,32 @@ quorum_status model_base_committee(const quorum_model *m, const size_t *experts,
                                    size_t base_expert, const settings *s, const progress *p,
                                    const committee **out);
 
+/* The model's own graph: what it has, or else what it learns now, keeps, and would have learned
+ * in its fit. */
+quorum_status model_graph(const quorum_model *m, const settings *s, const progress *p,
+                          const expert_graph **out);
+
+/* Takes this graph for the model's own, instead of one that it may have; g is empty then. */
+void model_take_graph(const quorum_model *m, learned_graph *g);
+
+/* Its ranking, for a selection by rank; NULL where all are chosen anyway. */
+quorum_status model_ranking(const quorum_model *m, const selection *chosen, const settings *s,
+                            const progress *p, const size_t **ranking);
+
+/* A copy that shares all arrays with m, for those who look at its graph while others may learn it;
+ * not to be freed. */
+quorum_model model_now(const quorum_model *m);
+
 /* ---- regraph.c ---- */
+
+void learned_graph_free(learned_graph *g);
+
+/* The graph of the model's own reference inputs, which are drawn by its seed. */
+quorum_status model_learn_own_graph(const quorum_model *m, const settings *s, const progress *p,
+                                    learned_graph *out);
+
+/* Fails when there is nothing to select by, and says why. */
+quorum_status expert_graph_check(const expert_graph *g);
 
 /* The graph of the model's kind, learned on these inputs (n x D, in their units). */
 quorum_status model_graph_on(const quorum_model *m, const double *X, size_t n, const settings *s,

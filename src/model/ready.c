@@ -17,10 +17,13 @@ typedef struct base_entry {
 } base_entry;
 
 struct model_cache {
-    pthread_mutex_t lock;
-    int ready;       /* the committee has its rows ...           */
-    int asked;       /* ... and has its factors, if they fit     */
-    held_parts held; /* what experts hold, when they overlap     */
+    quorum_model *owner;        /* whose graph is learned when first needed; who looks at it ... */
+    pthread_mutex_t graph_lock; /* ... holds this for a moment, who learns it ...             */
+    pthread_mutex_t learning;   /* ... this all the time                                      */
+    pthread_mutex_t lock;       /* for all that follows */
+    int ready;                  /* the committee has its rows ...           */
+    int asked;                  /* ... and has its factors, if they fit     */
+    held_parts held;            /* what experts hold, when they overlap     */
     committee committee;
     base_entry *bases;
     points own; /* the index's rows, when experts overlap   */
@@ -36,11 +39,15 @@ struct model_cache {
 static const double SHARE_OF_MEMORY = 0.5; /* that kept factors may take ...          */
 static const double SHARE_OF_ONE = 0.8;    /* ... where one expert is all that is asked */
 
-model_cache *model_cache_new(void)
+model_cache *model_cache_new(quorum_model *owner)
 {
     model_cache *c;
-    if (NEW_ZEROED(c, 1))
-        pthread_mutex_init(&c->lock, NULL);
+    if (!NEW_ZEROED(c, 1))
+        return NULL;
+    c->owner = owner;
+    pthread_mutex_init(&c->graph_lock, NULL);
+    pthread_mutex_init(&c->learning, NULL);
+    pthread_mutex_init(&c->lock, NULL);
     return c;
 }
 
@@ -71,6 +78,8 @@ void model_cache_free(model_cache *c)
     }
     scratch_shelf_free(&c->scratch);
     pthread_mutex_destroy(&c->lock);
+    pthread_mutex_destroy(&c->learning);
+    pthread_mutex_destroy(&c->graph_lock);
     mem_free(c);
 }
 
@@ -282,4 +291,56 @@ quorum_status model_base_committee(const quorum_model *m, const size_t *experts,
     if (b)
         *out = &b->committee;
     return status;
+}
+
+/* ---- The graph ---- */
+
+quorum_model model_now(const quorum_model *m)
+{
+    pthread_mutex_lock(&m->cache->graph_lock);
+    quorum_model now = *m;
+    pthread_mutex_unlock(&m->cache->graph_lock);
+    return now;
+}
+
+void model_take_graph(const quorum_model *m, learned_graph *g)
+{
+    quorum_model *owner = m->cache->owner;
+    pthread_mutex_lock(&m->cache->graph_lock);
+    learned_graph old = {owner->graph, owner->reference, owner->references};
+    owner->graph = g->graph;
+    owner->reference = g->reference;
+    owner->references = g->references;
+    pthread_mutex_unlock(&m->cache->graph_lock);
+    learned_graph_free(&old);
+    *g = (learned_graph){0};
+}
+
+quorum_status model_graph(const quorum_model *m, const settings *s, const progress *p,
+                          const expert_graph **out)
+{
+    learned_graph fresh = {0};
+    quorum_status status = QUORUM_OK;
+    pthread_mutex_lock(&m->cache->learning);
+    if (!m->graph.ranking) {
+        status = model_learn_own_graph(m, s, p, &fresh);
+        if (status == QUORUM_OK)
+            model_take_graph(m, &fresh);
+    }
+    pthread_mutex_unlock(&m->cache->learning);
+    *out = &m->graph;
+    return status;
+}
+
+quorum_status model_ranking(const quorum_model *m, const selection *chosen, const settings *s,
+                            const progress *p, const size_t **ranking)
+{
+    const expert_graph *g;
+    *ranking = NULL;
+    if (!selection_is_by_rank(chosen) || selection_count(chosen, m->M) == m->M)
+        return QUORUM_OK;
+    TRY(model_graph(m, s, p, &g));
+    TRY(expert_graph_check(g));
+    *ranking = g->ranking;
+    return QUORUM_OK;
 }

@@ -58,18 +58,10 @@ quorum_status model_check_recipe(const quorum_model *m, const recipe *r)
     if (r->chosen.kind == SELECT_ONE && r->chosen.expert >= m->M)
         return failure(QUORUM_E_ARGUMENT, "select expert:%zu: the model has %zu experts",
                        r->chosen.expert + 1, m->M);
-    int by_graph = selection_is_by_rank(&r->chosen) && r->graph_on != GRAPH_ON_TEST;
-    if (by_graph && m->graph.trouble && !m->graph.precision)
-        return failure(QUORUM_E_ARGUMENT,
-                       "the model has no graph to select by, since fit could not learn it: %s; or "
-                       "use select local:K",
-                       m->graph.trouble);
-    if (by_graph && !m->graph.precision)
-        return failure(QUORUM_E_ARGUMENT,
-                       "the model of %zu experts has no graph to select by: fit it with graph "
-                       "glasso, or use select local:K",
-                       m->M);
-    return QUORUM_OK;
+    if (!selection_is_by_rank(&r->chosen) || r->graph_on == GRAPH_ON_TEST)
+        return QUORUM_OK;
+    const expert_graph known = model_now(m).graph;
+    return expert_graph_check(&known);
 }
 
 /* What makes no difference set to one value: a choice of all experts however it is called, the K

@@ -127,10 +127,10 @@ static const option table[] = {
      check_spread},
 
     {"graph", CHOICE, FIELD(graph), "auto", "auto|glasso|lasso|none", 0, 0, NULL, "fit",
-     "How the graph of experts is learned: graphical lasso, neighbourhood selection by lasso "
-     "regressions, or not at all (experts are then ranked by the variance they explain).  auto: "
-     "graphical lasso up to 500 experts; beyond, where it would take most of the time, no graph "
-     "and no ranking.",
+     "How the graph of experts is learned: glasso, the graphical lasso; lasso, neighbourhood "
+     "selection by lasso regressions; none, not at all (experts are then ranked by the variance "
+     "they explain).  auto: by the graphical lasso, but not before something asks for it, such as "
+     "a prediction with select graph:A, since the default prediction does not.",
      NULL},
     {"lambda", TEXT, FIELD(lambda), "rel:0.1", NULL, 0, 0, "V|rel:V|ebic", "fit",
      "Sparsity penalty of the graph: absolute (0.1 in the paper), relative to the largest "
@@ -666,7 +666,9 @@ int options_serve_calibration(const char *name)
 
 quorum_status options_graph(const settings *s, graph_options *out)
 {
-    *out = (graph_options){.graph = (graph_kind)s->graph, .free_diagonal = s->free_diagonal};
+    *out = (graph_options){.graph = (graph_kind)s->graph,
+                           .free_diagonal = s->free_diagonal,
+                           .rows = (size_t)s->graph_rows};
     return parse_lambda(s->lambda, &out->lambda, &out->value);
 }
 

@@ -1,14 +1,9 @@
-/* See block.h. */
+/* The queries of a block: standardised, scaled, padded (see block.h). */
 #include "predict/block.h"
 
 #include "base/memory.h"
 
 #include <math.h>
-
-size_t padded_queries(size_t n)
-{
-    return (n + QUERY_MULTIPLE - 1) / QUERY_MULTIPLE * QUERY_MULTIPLE;
-}
 
 void block_free(block_space *w)
 {

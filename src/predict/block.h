@@ -4,9 +4,6 @@
 
 #include "predict/predictor.h"
 
-/* The next multiple of QUERY_MULTIPLE. */
-size_t padded_queries(size_t n);
-
 quorum_status block_new(size_t b, size_t D, block_space *w);
 void block_free(block_space *w);
 

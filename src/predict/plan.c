@@ -107,12 +107,14 @@ static quorum_status take_base(plan *p, const size_t *ranking, int selected)
 
 static quorum_status choose_experts(plan *p, const double *X, size_t n)
 {
-    const size_t *ranking = p->m->graph.ranking;
+    const size_t *ranking;
     expert_graph fresh = {0};
     quorum_status status = QUORUM_OK;
     if (selection_is_by_rank(&p->chosen) && p->s->graph_on == GRAPH_ON_TEST) {
         TRY(model_graph_on(p->m, X, n, p->s, p->progress, &fresh));
         ranking = fresh.ranking;
+    } else {
+        TRY(model_ranking(p->m, &p->chosen, p->s, p->progress, &ranking));
     }
     TRY_OR_DONE(selection_members(&p->chosen, p->m->M, ranking, p->experts, &p->count));
     p->used = p->count;

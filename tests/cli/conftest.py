@@ -78,7 +78,7 @@ def data(tmp_path_factory):
     test = make_rows(80, seed=2)
     write_csv(here / "test.csv", test)
     write_csv(here / "queries.csv", test[:, :2], header="a,b")
-    run("fit", here / "train.csv", "-o", here / "model.npz", "--experts", 4, "--kernel", "se",
+    run("fit", here / "train.csv", "-o", here / "model.npz", "--experts", 4, "--kernel", "se", "--graph", "glasso",
         "-q")
     return here
 

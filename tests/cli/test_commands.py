@@ -23,23 +23,80 @@ EVALUATE_KEYS = ["method", "select", "space", "smse", "msll", "mae", "rmse", "nl
 # ---- fit --------------------------------------------------------------------------------------------------
 
 
-def test_graph_is_left_out_with_very_many_experts(tmp_path):
+GRAPH = {"reference", "precision", "importance"}
+
+
+def members(path):
+    with np.load(path) as model:
+        return {name: model[name] for name in model.files if name != "meta.json"}
+
+
+def graph_of(path):
+    return json.loads(zipfile.ZipFile(path).read("meta.json")).get("graph")
+
+
+def test_the_graph_is_learned_when_first_asked_for(tmp_path, data):
+    """By a prediction for itself, by graph --write for the file: with the bits of --graph glasso."""
+    words = ["--experts", 6, "--theta", "1,1,0.1"]
+    now, later = tmp_path / "now.npz", tmp_path / "later.npz"
+    run("fit", data / "train.csv", "-o", now, *words, "--graph", "glasso")
+    said = run("fit", data / "train.csv", "-o", later, *words)
+    assert "expert graph" not in said.out and said.err == ""
+    said = run("fit", data / "train.csv", "-o", later, *words, "--json").json()
+    assert said["edges"] is said["lambda"] is None and said["seconds"]["graph"] < 1e-3
+    assert GRAPH.isdisjoint(members(later)) and graph_of(later) is None
+    before = later.read_bytes()
+    assert f"Expert graph: not learned yet; 'quorum graph {later} --write' learns it" in \
+        run("inspect", later).out
+    assert run("inspect", later, "--json").json()["graph"] is None
+    for way in (["--method", "npae*"], ["--method", "grbcm", "--select", "worst:0.5"]):
+        asked = run("predict", later, data / "queries.csv", *way, "-v")
+        assert asked.out == run("predict", now, data / "queries.csv", *way).out
+        assert "graph" in asked.err
+    for model in (now, later):
+        run("graph", model, "-o", tmp_path / f"{model.stem}.json", "--test", data / "test.csv")
+    assert (tmp_path / "now.json").read_text() == (tmp_path / "later.json").read_text()
+    assert later.read_bytes() == before
+    assert "edges, is in" in run("graph", later, "--write").err
+    ours, theirs = members(later), members(now)
+    assert GRAPH <= set(ours) == set(theirs) and graph_of(later) == graph_of(now)
+    assert all(np.array_equal(ours[name], theirs[name]) for name in ours)
+    after = later.read_bytes()
+    assert "has its expert graph already" in run("graph", later, "--write").err
+    assert later.read_bytes() == after
+    refused = run("graph", later, "--write", "--test", data / "test.csv", "--graph-on", "test", code=2)
+    assert "--write is for the model's own graph" in refused.err
+
+
+def test_older_files_without_a_graph_learn_it(tmp_path, data):
+    """They have an importance of zeros and the experts in their order."""
+    words = ["--experts", 6, "--theta", "1,1,0.1"]
+    run("fit", data / "train.csv", "-o", tmp_path / "m.npz", *words)
+    with zipfile.ZipFile(tmp_path / "m.npz") as new, \
+            zipfile.ZipFile(tmp_path / "old.npz", "w") as old:
+        for name in new.namelist():
+            content = new.read(name)
+            if name == "meta.json":
+                meta = json.loads(content)
+                meta["graph"] = {"lambda": 0.0, "edges": 0, "ranking": list(range(6))}
+                content = json.dumps(meta)
+            old.writestr(name, content)
+        with old.open("importance.npy", "w") as file:
+            np.save(file, np.zeros(6))
+    assert "not learned yet" in run("inspect", tmp_path / "old.npz").out
+    new, old = (run("predict", tmp_path / name, data / "queries.csv", "--method", "rbcm*", "--select",
+                    "graph:0.5").out for name in ("m.npz", "old.npz"))
+    assert new == old
+
+
+def test_graph_of_very_many_experts(tmp_path):
+    """Learned for those who ask for it, where there is memory."""
     np.save(tmp_path / "t.npy", make_rows(1200))
-    fit = ["fit", "t.npy", "-o", "m.npz", "--experts", 520, "--theta", "0.5,1,0.01"]
-    run(*fit, cwd=tmp_path)
-    with np.load(tmp_path / "m.npz") as model:
-        assert "precision" not in model.files and "reference" not in model.files
-    assert "left out with so many experts" in run("inspect", "m.npz", cwd=tmp_path).out
-    run("inspect", "m.npz", "--json", cwd=tmp_path).json()
-    for select in ("none", "local:3"):
-        run("evaluate", "m.npz", "t.npy", "--select", select, "--neighbours", 20, cwd=tmp_path)
-    refused = run("evaluate", "m.npz", "t.npy", "--method", "npae*", "--neighbours", 0, code=1,
-                  cwd=tmp_path)
-    assert "no graph to select by" in refused.err
-    assert "--graph glasso" in run("graph", "m.npz", "-o", "g.svg", code=1, cwd=tmp_path).err
-    run(*fit, "--graph", "none", cwd=tmp_path)
-    with np.load(tmp_path / "m.npz") as model:
-        assert model["precision"].shape == (520, 520)
+    run("fit", "t.npy", "-o", "m.npz", "--experts", 520, "--theta", "0.5,1,0.01", cwd=tmp_path)
+    words = ["predict", "m.npz", "t.npy", "--method", "rbcm*"]
+    refused = run(*words, "--memory", "10M", code=1, cwd=tmp_path)
+    assert refused.out == "" and "the graph of 520 experts needs 0.03 GB, more than memory" in refused.err
+    assert run(*words, cwd=tmp_path).out.count("\n") == 1201
 
 
 def test_fit_json(tmp_path, data):
@@ -64,7 +121,7 @@ def test_fit_tells_the_seconds_of_calibration(tmp_path, data):
     parts = sum(s for name, s in seconds.items() if name != "total")
     assert 0 < seconds["calibrate"] < parts <= seconds["total"]
     for result in (run(*words), run("inspect", tmp_path / "m.npz")):
-        assert re.search(r"graph [\d.]+, calibrate [\d.]+\n", result.out)
+        assert re.search(r"train [\d.]+, calibrate [\d.]+\n", result.out)
     assert "calibrate" not in run("fit", *words[1:-1]).out
 
 
@@ -147,18 +204,25 @@ def test_a_graph_that_cannot_be_learned_is_told(tmp_path):
     train = write_csv(tmp_path / "t.csv", np.column_stack([x, np.sin(3 * x)]), header="x,y")
     model = tmp_path / "m.npz"
     words = ("fit", train, "-o", model, "--experts", 20, "--theta", "0.5,1,1e-8", "--kernel", "se")
+    run(*words, "--lambda", "1e-14")
+    refused = run("graph", model, "--write", code=1)
+    assert "could not be learned" in refused.err and "larger lambda" in refused.err
+    assert "not learned yet" in run("inspect", model).out
+    refused = run("predict", model, train, "--method", "npae*", code=1)
+    assert refused.out == "" and "since it could not be learned" in refused.err
+    words += ("--graph", "glasso")
     result = run(*words, "--lambda", "1e-14")
     assert "the model has no expert graph" in result.err and "use a larger lambda" in result.err
     assert "smaller --lambda" not in result.err and "expert graph: none\n" in result.out
     assert "larger lambda" in run(*words, "--lambda", "1e-14", "--json").json()["graph_trouble"]
     text = run("inspect", model).out
-    assert "Expert graph: none: the graphical lasso" in text and "so many experts" not in text
+    assert "Expert graph: none: the graphical lasso" in text and "not learned yet" not in text
     assert "larger lambda" in run("inspect", model, "--json").json()["graph"]["trouble"]
     refused = run("graph", model, "-o", tmp_path / "g.dot", code=1)
-    assert "could not learn it" in refused.err and "larger lambda" in refused.err
+    assert "could not be learned" in refused.err and "larger lambda" in refused.err
     for wanted in (["--method", "npae*"], ["--method", "rbcm", "--select", "worst:0.5"]):
         refused = run("predict", model, train, *wanted, code=1)
-        assert refused.out == "" and "no graph to select by, since fit could not learn it" in \
+        assert refused.out == "" and "no graph to select by, since it could not be learned" in \
             refused.err
     assert "graph of these inputs could not be learned" in \
         run("predict", model, train, "--method", "rbcm*", "--graph-on", "test", code=1).err
@@ -218,7 +282,7 @@ def test_fit_on_noise_is_said_aloud(tmp_path):
 def test_empty_graph(tmp_path, data):
     """A smaller lambda is advised only where there is one."""
     words = ["fit", data / "train.csv", "-o", tmp_path / "m.npz", "--experts", 4, "--theta", "1,1,0.1"]
-    empty = run(*words, "--lambda", 1000)
+    empty = run(*words, "--graph", "glasso", "--lambda", 1000)
     assert "no edges" in empty.err and "a smaller --lambda gives edges" in empty.err
     assert "expert graph: 0 edges, lambda 1000\n" in empty.out
     none = run(*words, "--graph", "none")

@@ -153,7 +153,7 @@ def test_help_lists_the_methods(name):
      "quorum predict: --latent: \"maybe\" is not true or false; try 'quorum predict --help'"),
     (["fit", "t.csv", "-o", "/dev/null"],
      "quorum fit: -o /dev/null: a model is a file, not a pipe or a device; try 'quorum fit --help'"),
-    (["graph", "m.npz"], "quorum graph: -o FILE is missing; try 'quorum graph --help'"),
+    (["graph", "m.npz"], "quorum graph: -o FILE is missing, or --write; try 'quorum graph --help'"),
     (["graph", "m.npz", "-o", "g.png"],
      "quorum graph: -o g.png: the name must end in .svg, .dot or .json; "
      "try 'quorum graph --help'"),

@@ -209,13 +209,15 @@ void inspect_all(const quorum_model *m)
     require_finite(i.lengthscale, i.inputs);
     require_finite(i.x_mean, i.inputs);
     require_finite(i.x_scale, i.inputs);
-    require_finite(i.importance, i.experts);
+    REQUIRE(!i.importance == !i.ranking && (i.ranking || !i.precision));
+    if (i.importance)
+        require_finite(i.importance, i.experts);
     REQUIRE(isfinite(i.signal_variance) && i.signal_variance > 0.0);
     REQUIRE(isfinite(i.noise_variance) && i.noise_variance > 0.0);
     for (size_t d = 0; d <= i.inputs; d++)
         REQUIRE(i.names[d] != NULL);
     for (size_t e = 0; e < i.experts; e++) {
-        REQUIRE(i.ranking[e] < i.experts && i.sizes[e] > 0);
+        REQUIRE((!i.ranking || i.ranking[e] < i.experts) && i.sizes[e] > 0);
         REQUIRE(i.offset[e] < i.offset[e + 1] && i.offset[e + 1] <= i.rows);
     }
 }

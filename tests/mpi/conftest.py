@@ -98,4 +98,4 @@ def data(tmp_path_factory):
     return here
 
 
-FIT = ["--experts", "7", "--kernel", "se", "--train-rows", "200", "-q"]
+FIT = ["--experts", "7", "--kernel", "se", "--train-rows", "200", "--graph", "glasso", "-q"]

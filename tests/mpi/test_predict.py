@@ -30,6 +30,19 @@ def test_bytes(data, tmp_path, way):
         assert out.read_text() == one.out, (way, ranks)
 
 
+@pytest.mark.parametrize("overlap", ["0", "0.3"])
+def test_a_graph_that_is_learned_when_asked_for(data, tmp_path, overlap):
+    """Where ranks have rows of their own experts, and where, with overlap, all have all."""
+    for graph in ("glasso", "auto"):
+        serial("fit", data / "train.csv", "-o", tmp_path / f"{graph}.npz", *FIT, "--overlap", overlap,
+               "--graph", graph)
+    for method in ("gpoe*", "npae*"):
+        words = [data / "queries.csv", "--method", method, "-q"]
+        one = serial("predict", tmp_path / "glasso.npz", *words)
+        for ranks in (2, 3):
+            assert team(ranks, "predict", tmp_path / "auto.npz", *words).out == one.out, ranks
+
+
 def test_standard_output(data):
     one = serial("predict", data / "serial.npz", data / "queries.csv", "-q")
     assert team(2, "predict", data / "serial.npz", data / "queries.csv", "-q").out == one.out

@@ -132,6 +132,7 @@ def test_graph(fitted, name):
 def test_empty_graph_ranks_by_explained_variance(tmp_path, how):
     rows = training_rows(9, 200, 2)
     path, _ = fit(tmp_path, "empty", rows, "--experts", 5, "--theta", "0.4,1,0.1", *how)
+    quorum("graph", path, "--write", "-q")
     model = ref.Model(path)
     assert not np.any(model.arrays["importance"])
     explained = np.array([np.mean(p.explained) for p in model.reference_posteriors()])

@@ -27,6 +27,7 @@ static int set_up(void **state)
     quorum_options_set(w->o, "experts", "4");
     quorum_options_set(w->o, "theta", "1.5,1,0.1");
     quorum_options_set(w->o, "graph-rows", "50");
+    quorum_options_set(w->o, "graph", "glasso");
     strcpy(w->folder, "/tmp/quorum-test-XXXXXX");
     if (!mkdtemp(w->folder))
         return -1;
@@ -178,12 +179,15 @@ static void *call_predict(void *argument)
 static void many_threads_may_predict_at_once(void **state)
 {
     world *w = *state;
-    quorum_model *m = fit_model(w), *fresh = NULL;
+    quorum_model *m, *fresh = NULL;
     static const char *const methods[] = {"nearest", "grbcm", "rbcm", "grbcm*",
                                           "npae*",   "grbcm", "npae"};
     enum { CALLERS = 7 };
     static caller c[CALLERS];
     pthread_t thread[CALLERS];
+    assert_ok(quorum_options_set(w->o, "experts", "6"));
+    assert_ok(quorum_options_set(w->o, "graph", "auto"));
+    m = fit_model(w);
     assert_ok(quorum_save(m, w->path));
     assert_ok(quorum_load(w->path, &fresh)); /* nothing is ready yet: all race for it */
     for (int i = 0; i < CALLERS; i++) {
@@ -527,8 +531,10 @@ static void every_allocation_may_fail_in_fit(void **state)
 static void every_allocation_may_fail_in_predict(void **state)
 {
     world *w = *state;
+    assert_ok(quorum_options_set(w->o, "graph", "auto")); /* the last method learns it */
+    assert_ok(quorum_options_set(w->o, "experts", "6"));
     quorum_model *m = fit_model(w), *fresh = NULL;
-    static const char *const methods[] = {"nearest", "npae", "grbcm", "rbcm"};
+    static const char *const methods[] = {"nearest", "npae", "grbcm", "rbcm*"};
     assert_ok(quorum_save(m, w->path));
     for (int k = 0; k < 4; k++) {
         answers a;
@@ -1093,6 +1099,99 @@ static void selections_compose_with_methods(void **state)
     quorum_model_free(m);
 }
 
+static void assert_same_graph(const quorum_model *a, const quorum_model *b)
+{
+    quorum_info x, y;
+    assert_ok(quorum_inspect(a, &x));
+    assert_ok(quorum_inspect(b, &y));
+    assert_true(x.precision && y.precision && x.lambda == y.lambda && x.edges == y.edges);
+    assert_memory_equal(x.precision, y.precision, x.experts * x.experts * sizeof *x.precision);
+    assert_memory_equal(x.importance, y.importance, x.experts * sizeof *x.importance);
+    assert_memory_equal(x.ranking, y.ranking, x.experts * sizeof *x.ranking);
+}
+
+static void assert_no_graph_yet(const quorum_model *m)
+{
+    quorum_info info;
+    assert_ok(quorum_inspect(m, &info));
+    assert_null(info.precision);
+    assert_null(info.importance);
+    assert_null(info.ranking);
+    assert_null(info.graph_trouble);
+    assert_true(info.seconds_graph < 1e-3);
+}
+
+/* A default fit does not learn it; who asks for it gets that of graph=glasso, bit for bit, from
+ * the model and from its file, and then the file has it. */
+static void the_graph_is_learned_when_first_asked_for(void **state)
+{
+    world *w = *state;
+    quorum_model *now = fit_model(w), *loaded = NULL;
+    answers a, b;
+    assert_ok(quorum_options_set(w->o, "graph", "auto"));
+    quorum_model *later = fit_model(w);
+    assert_ok(predict(later, w, &a));
+    assert_no_graph_yet(later);
+    assert_ok(quorum_save(later, w->path));
+    assert_ok(quorum_load(w->path, &loaded));
+    assert_no_graph_yet(loaded);
+    assert_ok(quorum_options_set(w->o, "method", "grbcm"));
+    assert_ok(quorum_options_set(w->o, "select", "graph:1")); /* all: none is needed */
+    assert_ok(predict(later, w, &a));
+    assert_no_graph_yet(later);
+    assert_ok(quorum_options_set(w->o, "select", "graph:0.5"));
+    assert_ok(predict(now, w, &a));
+    assert_ok(predict(loaded, w, &b));
+    assert_memory_equal(&a, &b, sizeof a);
+    assert_same_graph(now, loaded);
+    assert_ok(quorum_learn_graph(later, NULL, 0, w->o));
+    assert_same_graph(now, later);
+    quorum_model_free(loaded);
+    assert_ok(quorum_save(later, w->path));
+    assert_ok(quorum_load(w->path, &loaded));
+    assert_same_graph(now, loaded);
+    assert_int_equal(now->references, loaded->references);
+    assert_memory_equal(now->reference, loaded->reference, now->references * D * sizeof(double));
+    assert_int_equal(quorum_learn_graph(later, NULL, Q, w->o), QUORUM_E_ARGUMENT);
+    quorum_model_free(now);
+    quorum_model_free(later);
+    quorum_model_free(loaded);
+}
+
+/* Calibration for a selection by rank is that of a model with its graph. */
+static void calibration_learns_the_graph_it_selects_by(void **state)
+{
+    world *w = *state;
+    assert_ok(quorum_options_set(w->o, "calibrate", "true"));
+    assert_ok(quorum_options_set(w->o, "method", "rbcm"));
+    assert_ok(quorum_options_set(w->o, "select", "graph:0.5"));
+    quorum_model *now = fit_model(w);
+    assert_ok(quorum_options_set(w->o, "graph", "auto"));
+    quorum_model *later = fit_model(w);
+    assert_same_graph(now, later);
+    assert_true(now->calibration.count == later->calibration.count);
+    assert_memory_equal(now->calibration.ratio, later->calibration.ratio,
+                        now->calibration.count * sizeof(double));
+    quorum_model_free(now);
+    quorum_model_free(later);
+}
+
+/* A cancelled graph is learned by the next one who asks. */
+static void learning_the_graph_can_be_cancelled(void **state)
+{
+    world *w = *state;
+    answers a;
+    assert_ok(quorum_options_set(w->o, "graph", "auto"));
+    quorum_model *m = fit_model(w);
+    assert_ok(quorum_options_set(w->o, "select", "graph:0.5"));
+    quorum_options_set_progress(w->o, cancel, "graph");
+    assert_int_equal(predict(m, w, &a), QUORUM_E_CANCELLED);
+    assert_no_graph_yet(m);
+    quorum_options_set_progress(w->o, NULL, NULL);
+    assert_ok(predict(m, w, &a));
+    quorum_model_free(m);
+}
+
 /* The graph learned on the queries selects as graph-on=test does, and stays. */
 static void a_graph_can_be_learned_on_other_inputs(void **state)
 {
@@ -1181,6 +1280,9 @@ int main(void)
         TEST(joint_covariance_is_calibrated),
         TEST(calibration_needs_rows),
         TEST(selections_compose_with_methods),
+        TEST(the_graph_is_learned_when_first_asked_for),
+        TEST(calibration_learns_the_graph_it_selects_by),
+        TEST(learning_the_graph_can_be_cancelled),
         TEST(a_graph_can_be_learned_on_other_inputs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
