@@ -19,6 +19,15 @@ static quorum_status check_joint_results(size_t n, const double *mean, const dou
     return QUORUM_OK;
 }
 
+/* The covariance of two queries' latent errors.  Where both are all but known, rounding must not
+ * make a variance negative or a correlation larger than 1. */
+static double bounded(const double *cov, size_t b, size_t q, size_t k)
+{
+    double of_q = fmax(0.0, cov[q * b + q]), of_k = fmax(0.0, cov[k * b + k]);
+    double most = sqrt(of_q) * sqrt(of_k);
+    return q == k ? of_q : fmax(-most, fmin(most, cov[q * b + k]));
+}
+
 /* spread: of each query, or NULL. */
 static void joint_to_units(const plan *p, size_t n, const npae_result *r, const double *cov,
                            const double *spread, double *mean, double *covariance)
@@ -32,7 +41,7 @@ static void joint_to_units(const plan *p, size_t n, const npae_result *r, const 
             mean[q] = m->y_mean + m->y_scale * r->mean[q];
         for (size_t k = 0; k < n; k++)
             covariance[q * n + k] = unit * (spread ? sqrt(spread[q] * spread[k]) : 1.0) *
-                                    (cov[q * b + k] + (q == k ? noise : 0.0));
+                                    (bounded(cov, b, q, k) + (q == k ? noise : 0.0));
     }
 }
 
