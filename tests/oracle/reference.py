@@ -505,7 +505,7 @@ class Model:
                            float(np.exp(a["log_signal_variance"])),
                            float(np.exp(a["log_noise_variance"])))
         self.take_parts()
-        self.order = ranking(a["importance"]) if np.any(a["importance"]) else self.by_explained()
+        self.order = self.find_order() if "importance" in a else None  # the graph is not learned
 
     def take_parts(self):
         a = self.arrays
@@ -533,6 +533,10 @@ class Model:
 
     def reference_posteriors(self):
         return [posterior(self.theta, p.X, p.y, self.arrays["reference"]) for p in self.parts]
+
+    def find_order(self):
+        scores = self.arrays["importance"]
+        return ranking(scores) if np.any(scores) else self.by_explained()
 
     def by_explained(self):
         """The fall-back of an empty graph: the largest mean explained variance first."""
