@@ -9,7 +9,6 @@ BUILD-fuzz/findings.
 """
 import argparse
 import concurrent.futures
-import datetime
 import glob
 import os
 import re
@@ -18,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import results
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -31,20 +32,20 @@ STEADY = 20000              # seeds of processes are this far apart
 HARNESSES = {
     "options": dict(share=0.150, short=40000, length=512,
                     what="names and values of options"),
-    "json": dict(share=0.150, short=40000, length=1024,
+    "json": dict(share=0.350, short=40000, length=1024,
                  what="JSON texts, as in models: read, written, read again"),
-    "table": dict(share=0.255, short=20000, length=1024,
+    "table": dict(share=0.120, short=20000, length=1024,
                   what="csv, csv.gz and npy tables, read for training and as queries"),
-    "npz": dict(share=0.250, short=20000, length=8192,
+    "npz": dict(share=0.150, short=20000, length=8192,
                 what="npy and npz files; members changed, checksums right"),
-    "checkpoint": dict(share=0.100, short=15000, length=4096,
+    "checkpoint": dict(share=0.200, short=15000, length=4096,
                        what="checkpoints; members changed, checksums right"),
-    "predict": dict(share=0.075, short=4000, length=256,
+    "predict": dict(share=0.025, short=4000, length=256,
                     what="any finite queries, every option of prediction"),
-    "model": dict(share=0.015, short=1500, length=12288,
+    "model": dict(share=0.004, short=1500, length=12288,
                   what="models changed inside, checksums right: load, 32 ways of prediction, "
                        "joint ones, save, load again, the same bits"),
-    "fit": dict(share=0.005, short=300, length=512,
+    "fit": dict(share=0.001, short=300, length=512,
                 what="any finite rows, options of fit; then as for models"),
 }
 
@@ -59,7 +60,7 @@ def read_arguments():
                         "harnesses' speeds make sense")
     parser.add_argument("--short", action="store_true", help="the version for ctest")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at once")
-    parser.add_argument("--csv", help="file for the counts, for tests/campaign/tables.py")
+    parser.add_argument("--csv", help="file for the counts, for docs/reliability.md")
     parser.add_argument("names", nargs="*", metavar="NAME", help="harnesses; default: all")
     given = parser.parse_args()
     given.names = given.names or list(HARNESSES)
@@ -201,23 +202,6 @@ def print_table(counts):
               f"{c.executions / max(c.seconds, 1e-9):9.0f} {c.edges:7} {len(c.findings):9}")
 
 
-def commit():
-    done = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], text=True,
-                          capture_output=True)
-    return done.stdout.strip() or "?"
-
-
-def write_csv(path, counts):
-    os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
-    words = [os.path.relpath(sys.argv[0], ROOT), *sys.argv[1:]]
-    with open(path, "w") as file:
-        file.write(f"# command: {' '.join(words)}\n# commit: {commit()}\n"
-                   f"# date: {datetime.date.today()}\nharness,what,executions,seconds,edges,findings\n")
-        for name, c in counts.items():
-            file.write(f"{name},\"{HARNESSES[name]['what']}\",{c.executions},{c.seconds:.0f},"
-                       f"{c.edges},{len(c.findings)}\n")
-
-
 def main():
     given = read_arguments()
     if not has_fuzzer():
@@ -227,7 +211,9 @@ def main():
     counts = run_all(given)
     print_table(counts)
     if given.csv:
-        write_csv(given.csv, counts)
+        results.write(given.csv, ["harness", "what", "executions", "seconds", "edges", "findings"],
+                      [(name, HARNESSES[name]["what"], c.executions, round(c.seconds), c.edges,
+                        len(c.findings)) for name, c in counts.items()])
     findings = sum(len(c.findings) for c in counts.values())
     inputs = sum(len(glob.glob(os.path.join(CORPORA, name, "*"))) for name in given.names)
     print(f"{sum(c.executions for c in counts.values())} executions, {len(counts)} harnesses, "
