@@ -93,10 +93,11 @@ static void set_array(member *m, const char *type, const char *order, const char
     if (!made)
         abort();
     memcpy(made, "\x93NUMPY\x01\x00\x76\x00", NPY_PREFIX);
-    char text[119];
+    char text[119]; /* a longer text is cut */
+    memset(text, ' ', sizeof text);
     int n = snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': %s, 'shape': (%s), }",
                      type, order, shape);
-    memset(text + n, ' ', sizeof text - 1 - (size_t)n);
+    text[n < (int)sizeof text ? n : (int)sizeof text - 1] = ' ';
     text[sizeof text - 2] = '\n';
     memcpy(made + NPY_PREFIX, text, 118);
     if (bytes > 0)
