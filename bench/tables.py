@@ -3,8 +3,8 @@
 
     bench/tables.py [--check] [PAGE ...]
 
-Between `<!-- table: NAME -->` and `<!-- end -->` stands a table made from bench/results; this writes
-it anew, so that text and CSV cannot disagree.
+Between `<!-- table: NAME -->` and `<!-- end -->` stands a table made from bench/results, or of the
+campaigns from tests/campaign/results; this writes it anew, so that text and CSV cannot disagree.
 """
 import argparse
 import os
@@ -15,7 +15,8 @@ from common import HERE, RESULTS, read_csv
 
 PAGES = [os.path.join(os.path.dirname(HERE), page)
          for page in ("docs/performance.md", "docs/training.md", "docs/methods.md", "docs/accuracy.md",
-                      "README.md")]
+                      "docs/reliability.md", "README.md")]
+CAMPAIGNS = os.path.join(os.path.dirname(HERE), "tests", "campaign", "results")
 
 
 def rows_of(name, **wanted):
@@ -386,6 +387,33 @@ def local(case):
                   for r in rows_of("local") if r["case"] in case])
 
 
+# ---- Reliability ----
+
+def campaign_source(name):
+    path = os.path.join(CAMPAIGNS, name + ".csv")
+    with open(path) as file:
+        known = dict(line[2:].strip().split(": ", 1) for line in file if line.startswith("# "))
+    return (f"[{name}.csv](../tests/campaign/results/{name}.csv): `{known['command']}`; "
+            f"commit {known['commit']}, {known['date']}.")
+
+
+def campaigns():
+    rows = read_csv(os.path.join(CAMPAIGNS, "campaigns.csv"))
+    return table(["campaign", "verdict", "seconds", "counts"],
+                 [[r["campaign"], r["verdict"], short(r["seconds"]), r["counts"]] for r in rows])
+
+
+def fuzzing():
+    rows = read_csv(os.path.join(CAMPAIGNS, "fuzz.csv"))
+    total = sum(int(r["executions"]) for r in rows), sum(int(r["findings"]) for r in rows)
+    lines = [[f"`fuzz_{r['harness']}`", r["what"], f"{int(r['executions']):,}", r["findings"]]
+             for r in rows]
+    return table(["harness", "what", "executions", "findings"],
+                 [*lines, ["all", "", f"{total[0]:,}", total[1]]])
+
+
+RELIABILITY = {"campaigns": lambda: campaigns() + "\n\n" + campaign_source("campaigns"),
+               "fuzzing": lambda: fuzzing() + "\n\n" + campaign_source("fuzz")}
 ACCURACY = {"defaults": defaults, "predictions": predictions, "training": training,
             "pumadyn": pumadyn, "synthetic": synthetic, "protein": protein, "glasso_r": glasso_r,
             "beside": beside, "local_protein": lambda: local(["protein"]),
@@ -408,7 +436,7 @@ def make(name):
         return source("suite")
     if name in SCRIPTS:
         return SCRIPTS[name]() + "\n\n" + source(name)
-    return {**SUITE, **ACCURACY}[name]()
+    return {**SUITE, **ACCURACY, **RELIABILITY}[name]()
 
 
 def filled(text):
@@ -427,7 +455,7 @@ def main():
         with open(page) as file:
             text = file.read()
         if args.check and filled(text) != text:
-            sys.exit(f"{page}: tables differ from bench/results; run bench/tables.py")
+            sys.exit(f"{page}: tables differ from the results; run bench/tables.py")
         if not args.check:
             with open(page, "w") as file:
                 file.write(filled(text))
