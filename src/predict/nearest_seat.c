@@ -1,4 +1,4 @@
-/* See nearest_seat.h; docs/methods.md, "The nearest rows". */
+/* The neighbourhood as one more expert at each query: docs/methods.md, "Nearest rows". */
 #include "predict/nearest_seat.h"
 
 #include "aggregate/npae.h"
