@@ -18,8 +18,9 @@ def write(path, fields, rows):
     """The rows below comment lines with command, commit and date."""
     os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
     words = [os.path.relpath(sys.argv[0], ROOT), *sys.argv[1:]]
+    now = commit()  # before this file itself differs
     with open(path, "w", newline="") as file:
-        file.write(f"# command: {' '.join(words)}\n# commit: {commit()}\n"
+        file.write(f"# command: {' '.join(words)}\n# commit: {now}\n"
                    f"# date: {datetime.date.today()}\n")
         writer = csv.writer(file, lineterminator="\n")
         writer.writerows([fields, *rows])
