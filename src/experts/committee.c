@@ -42,7 +42,7 @@ int committee_owner(const committee *c, size_t e)
     return c->owner ? c->owner[e] : 0;
 }
 
-static int is_mine(const committee *c, size_t e)
+int committee_is_mine(const committee *c, size_t e)
 {
     return committee_owner(c, e) == team_rank();
 }
@@ -102,7 +102,7 @@ static quorum_status make_factors(committee *c, int threads, const progress *rep
         goto done;
     }
     for (size_t e = 0; e < p->M; e++)
-        if (is_mine(c, e))
+        if (committee_is_mine(c, e))
             experts[own++] = e;
     sort_by_size(p, experts, own);
     for (size_t i = 0; i < own; i++) {
@@ -246,7 +246,8 @@ quorum_status committee_new(const parts *p, const hyper *theta, double budget, i
         TRY_OR_DONE(find_owners(&c));
     c.start[0] = 0;
     for (size_t e = 0; e < p->M; e++)
-        c.start[e + 1] = c.start[e] + (is_mine(&c, e) ? block_numbers(part_size(p, e)) : 0);
+        c.start[e + 1] =
+            c.start[e] + (committee_is_mine(&c, e) ? block_numbers(part_size(p, e)) : 0);
     TRY_OR_DONE(team_agree(scale_rows(&c)));
     TRY_OR_DONE(find_centres(&c));
     TRY_OR_DONE(committee_keep_factors(&c, budget, threads, report));
@@ -499,7 +500,7 @@ quorum_status committee_answer(const committee *c, const question *questions, si
     NEW_ARRAY(pieces, 3 * count);
     if (mine && pieces) {
         for (size_t i = 0; i < count; i++) {
-            if (is_mine(c, questions[i].expert))
+            if (committee_is_mine(c, questions[i].expert))
                 mine[mines++] = questions[i];
             listed += list_answers(c, &questions[i], pieces + listed);
         }

@@ -51,8 +51,9 @@ quorum_status committee_answer(const committee *c, const question *questions, si
 /* Owners of experts, by their cost m^3; the same on all ranks. */
 quorum_status expert_owners(const parts *p, int *owner /* M */);
 
-/* The rank of the team that owns expert e. */
+/* The rank of the team that owns expert e, and whether it is this one. */
 int committee_owner(const committee *c, size_t e);
+int committee_is_mine(const committee *c, size_t e);
 
 /* BLAS treats the last columns of an odd block differently, bit for bit: blocks
  * of queries are padded to a multiple of this. */

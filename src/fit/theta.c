@@ -171,7 +171,7 @@ static quorum_status train_on_random_rows(finder *f, size_t count, size_t size, 
         row[i] = i;
     rng r = rng_seed(m->seed, STREAM_LOOK);
     rng_shuffle(&r, row, m->n);
-    TRY_OR_DONE(rows_fetch(f->rows, row, total, X, y));
+    TRY_OR_DONE(rows_fetch(QUORUM_OK, f->rows, row, total, X, y));
     for (size_t e = 0; e <= count; e++)
         offset[e] = e * size;
     for (size_t e = 0; e < count; e++)

@@ -92,7 +92,8 @@ quorum_status model_take_rows(quorum_model *m, const sliced_rows *rows)
         if (!all_mine && (!NEW_ARRAY(X, mine * m->D) || !NEW_ARRAY(y, mine)))
             status = failure(QUORUM_E_MEMORY, "out of memory for %zu rows", mine);
         TRY_OR_DONE(team_agree(status));
-        TRY_OR_DONE(rows_deliver(rows, m->row, m->offset + first, end - first, m->owner + first,
+        TRY_OR_DONE(rows_deliver(QUORUM_OK, rows, m->row, m->offset + first, end - first,
+                                 &(work_share){.owner = m->owner}, first,
                                  all_mine ? m->X + at * m->D : X, all_mine ? m->y + at : y));
         if (!all_mine)
             put_in_place(m, first, end, X, y);

@@ -149,7 +149,7 @@ static quorum_status start_centres(kmeans_state *s)
     if (!X || !weight)
         status = failure(QUORUM_E_MEMORY, "out of memory for k-means with %zu parts", p->parts);
     TRY_OR_DONE(agree(p, status));
-    TRY_OR_DONE(rows_fetch(&s->rows, row, count, X, NULL));
+    TRY_OR_DONE(rows_fetch(QUORUM_OK, &s->rows, row, count, X, NULL));
     plus_plus(s, &r, X, count, weight);
 done:
     mem_free(row);
@@ -233,7 +233,7 @@ static quorum_status reseed(kmeans_state *s, size_t k)
 {
     size_t worst;
     TRY(find_worst(s, &worst));
-    TRY(rows_fetch(&s->rows, &worst, 1, s->centre + k * s->p->D, NULL));
+    TRY(rows_fetch(QUORUM_OK, &s->rows, &worst, 1, s->centre + k * s->p->D, NULL));
     if (worst >= s->held.first && worst < s->held.first + s->held.count)
         s->distance[worst - s->held.first] = 0.0;
     return QUORUM_OK;
@@ -373,7 +373,7 @@ static quorum_status sample_groups(const partition_problem *p, grouping *g)
     quorum_status status =
         agree(p, X ? QUORUM_OK : failure(QUORUM_E_MEMORY, "out of memory for k-means by groups"));
     if (status == QUORUM_OK)
-        status = rows_fetch(&rows, g->sorted, sample.n, X, NULL);
+        status = rows_fetch(QUORUM_OK, &rows, g->sorted, sample.n, X, NULL);
     if (status == QUORUM_OK) {
         sample.X = X;
         sliced_rows part = problem_rows(&sample);
@@ -462,7 +462,7 @@ static quorum_status split_all_groups(const partition_problem *p, grouping *g)
     if (!NEW_ARRAY(g->X, largest * p->D))
         return failure(QUORUM_E_MEMORY, "out of memory for k-means with %zu parts", p->parts);
     for (size_t k = 0; k < g->groups; k++) {
-        TRY(rows_fetch(&rows, g->sorted + g->start[k], group_size(g, k), g->X, NULL));
+        TRY(rows_fetch(QUORUM_OK, &rows, g->sorted + g->start[k], group_size(g, k), g->X, NULL));
         TRY(split_group(p, g, k, g->X));
     }
     return QUORUM_OK;
@@ -479,7 +479,8 @@ static quorum_status split_own_groups(const partition_problem *p, grouping *g, c
     NEW_ARRAY(g->X, count * p->D);
     TRY(team_agree(g->X ? QUORUM_OK
                         : failure(QUORUM_E_MEMORY, "out of memory for k-means by groups")));
-    TRY(rows_deliver(&rows, g->sorted, g->start, g->groups, owner, g->X, NULL));
+    TRY(rows_deliver(QUORUM_OK, &rows, g->sorted, g->start, g->groups,
+                     &(work_share){.owner = (int *)owner}, 0, g->X, NULL));
     for (size_t k = 0; status == QUORUM_OK && k < g->groups; k++)
         if (owner[k] == team_rank()) {
             status = split_group(p, g, k, g->X + at * p->D);

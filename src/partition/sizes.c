@@ -117,7 +117,7 @@ static int halve(parts_state *s, size_t e)
     s->status =
         team_agree(X ? QUORUM_OK : failure(QUORUM_E_MEMORY, "out of memory for halving an expert"));
     if (s->status == QUORUM_OK)
-        s->status = rows_fetch(&rows, s->rows, count, X, NULL);
+        s->status = rows_fetch(QUORUM_OK, &rows, s->rows, count, X, NULL);
     if (s->status == QUORUM_OK)
         move_upper_half(s, e, s->count++, count, X);
     mem_free(X);

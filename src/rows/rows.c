@@ -28,6 +28,11 @@ static quorum_status out_of_memory(size_t rows)
     return failure(QUORUM_E_MEMORY, "out of memory for sending %zu rows", rows);
 }
 
+static int is_alone(const sliced_rows *r)
+{
+    return r->whole || team_size() == 1;
+}
+
 /* ---- To every rank ---- */
 
 /* Row i of this rank, as it travels: its inputs, then its target if that is wanted. */
@@ -107,11 +112,13 @@ static void pack_mine(const sliced_rows *r, const size_t *which, size_t count, i
             pack_row(r, which[i], with_y, p->packed + at++ * p->width);
 }
 
-static quorum_status fetch_some(const sliced_rows *r, const size_t *which, size_t count, double *X,
-                                double *y)
+static quorum_status fetch_some(quorum_status ready, const sliced_rows *r, const size_t *which,
+                                size_t count, double *X, double *y)
 {
-    parcel p;
-    quorum_status status = team_agree(parcel_new(r, which, count, y != NULL, &p));
+    parcel p = {0};
+    if (ready >= 0)
+        ready = parcel_new(r, which, count, y != NULL, &p);
+    quorum_status status = team_agree(ready);
     if (status == QUORUM_OK) {
         pack_mine(r, which, count, y != NULL, &p);
         team_share(p.pieces, (size_t)team_size());
@@ -122,16 +129,19 @@ static quorum_status fetch_some(const sliced_rows *r, const size_t *which, size_
     return status;
 }
 
-quorum_status rows_fetch(const sliced_rows *r, const size_t *which, size_t count, double *X,
-                         double *y)
+quorum_status rows_fetch(quorum_status ready, const sliced_rows *r, const size_t *which,
+                         size_t count, double *X, double *y)
 {
-    if (r->whole || team_size() == 1) {
-        copy_rows(r, which, count, X, y);
-        return QUORUM_OK;
+    if (is_alone(r)) {
+        if (ready >= 0)
+            copy_rows(r, which, count, X, y);
+        return ready;
     }
+    if (count == 0)
+        return team_agree(ready);
     for (size_t at = 0; at < count; at += TOGETHER) {
         size_t some = count - at < TOGETHER ? count - at : TOGETHER;
-        TRY(fetch_some(r, which + at, some, X + at * r->D, y ? y + at : NULL));
+        TRY(fetch_some(ready, r, which + at, some, X + at * r->D, y ? y + at : NULL));
     }
     return QUORUM_OK;
 }
@@ -144,11 +154,14 @@ static void share_slices(const sliced_rows *r, const double *mine, size_t width,
     team_share_slices(all, width * sizeof *all, r->n, ROWS_STEP);
 }
 
-quorum_status rows_gather(const sliced_rows *r, double **X, double **y, sliced_rows *whole)
+quorum_status rows_gather(quorum_status ready, const sliced_rows *r, double **X, double **y,
+                          sliced_rows *whole)
 {
     NEW_ARRAY(*X, r->n * r->D);
     NEW_ARRAY(*y, r->n);
-    TRY(team_agree(*X && *y ? QUORUM_OK : out_of_memory(r->n)));
+    if (ready >= 0 && (!*X || !*y))
+        ready = out_of_memory(r->n);
+    TRY(team_agree(ready));
     share_slices(r, r->X, r->D, *X);
     share_slices(r, r->y, 1, *y);
     rows_note(r->n);
@@ -251,20 +264,24 @@ static void unpack_deliveries(const delivery *d, double *X, double *y)
     }
 }
 
-quorum_status rows_deliver(const sliced_rows *r, const size_t *list, const size_t *start,
-                           size_t lists, const int *owner, double *X, double *y)
+quorum_status rows_deliver(quorum_status ready, const sliced_rows *r, const size_t *list,
+                           const size_t *start, size_t lists, const work_share *who, size_t first,
+                           double *X, double *y)
 {
     delivery d = {.r = r,
                   .list = list,
                   .start = start,
                   .lists = lists,
                   .width = r->D + (y != NULL),
-                  .owner = owner};
-    if (team_size() == 1) {
-        copy_rows(r, list + start[0], start[lists] - start[0], X, y);
-        return QUORUM_OK;
+                  .owner = who->owner + first};
+    if (is_alone(r)) {
+        if (ready >= 0)
+            copy_rows(r, list + start[0], start[lists] - start[0], X, y);
+        return ready;
     }
-    quorum_status status = team_agree(delivery_new(&d));
+    if (ready >= 0)
+        ready = delivery_new(&d);
+    quorum_status status = team_agree(ready);
     if (status == QUORUM_OK) {
         pack_deliveries(&d, y != NULL);
         team_exchange(d.out, d.out_rows, d.in, d.in_rows, d.width * sizeof *d.out);
@@ -272,4 +289,68 @@ quorum_status rows_deliver(const sliced_rows *r, const size_t *list, const size_
     }
     delivery_free(&d);
     return status;
+}
+
+/* ---- All rows, where they are ---- */
+
+/* The rows from .. from + count - 1 of those that this rank holds. */
+static row_range range_of(const sliced_rows *r, size_t from, size_t count)
+{
+    return (row_range){.first = held_rows(r).first + from,
+                       .count = count,
+                       .X = r->X + from * r->D,
+                       .y = r->y ? r->y + from : NULL};
+}
+
+typedef struct {
+    const sliced_rows *r;
+    void (*body)(void *context, const row_range *range);
+    void *context;
+} folding;
+
+static void fold_held(void *context)
+{
+    const folding *f = context;
+    row_range all = range_of(f->r, 0, held_rows(f->r).count);
+    f->body(f->context, &all);
+}
+
+void rows_fold(const sliced_rows *r, void *state, size_t bytes,
+               void (*body)(void *context, const row_range *range), void *context)
+{
+    folding f = {.r = r, .body = body, .context = context};
+    if (is_alone(r))
+        fold_held(&f);
+    else
+        team_in_turn(state, bytes, fold_held, &f);
+}
+
+typedef struct {
+    const sliced_rows *r;
+    rows_body body;
+    void *context;
+    size_t held;
+} mapping;
+
+static quorum_status map_step(void *context, size_t step, int worker)
+{
+    const mapping *m = context;
+    size_t from = step * ROWS_STEP, left = m->held - from;
+    row_range range = range_of(m->r, from, left < ROWS_STEP ? left : ROWS_STEP);
+    return m->body(m->context, &range, worker);
+}
+
+quorum_status rows_map(quorum_status ready, const sliced_rows *r, int threads, rows_body body,
+                       void *context, const team_result *results, size_t count)
+{
+    mapping m = {.r = r, .body = body, .context = context, .held = held_rows(r).count};
+    size_t steps = (m.held + ROWS_STEP - 1) / ROWS_STEP;
+    if (ready >= 0)
+        ready = parallel_for(threads, steps, map_step, &m);
+    if (is_alone(r))
+        return ready;
+    TRY(team_agree(ready));
+    for (size_t k = 0; k < count; k++)
+        team_share_slices(results[k].data, results[k].width, r->n, ROWS_STEP);
+    return QUORUM_OK;
 }

@@ -24,20 +24,45 @@ static inline team_slice held_rows(const sliced_rows *r)
     return r->whole ? (team_slice){.count = r->n} : my_slice(r->n, ROWS_STEP);
 }
 
-/* The listed rows, in the list's order, to every rank: X is D x count; y may be NULL. */
-quorum_status rows_fetch(const sliced_rows *r, const size_t *which, size_t count, double *X,
-                         double *y);
+/* Calls that take `ready` agree on it (team/work.h); on rows that are whole, every rank works for
+ * itself. */
 
-/* Lists of rows, ascending in each, list k being list[start[k]] .. list[start[k+1]-1]: their
- * rows go to rank owner[k].  X (D x rows) has those of this rank's lists, one list after another. */
-quorum_status rows_deliver(const sliced_rows *r, const size_t *list, const size_t *start,
-                           size_t lists, const int *owner, double *X, double *y);
+/* The listed rows, in the list's order, to every rank: X is D x count; y may be NULL. */
+quorum_status rows_fetch(quorum_status ready, const sliced_rows *r, const size_t *which,
+                         size_t count, double *X, double *y);
+
+/* Lists of rows, ascending in each, list k being list[start[k]] .. list[start[k+1]-1]: their rows
+ * go to the rank that does item first + k of `who`.  X (D x rows) has those of this rank's lists,
+ * one list after another. */
+quorum_status rows_deliver(quorum_status ready, const sliced_rows *r, const size_t *list,
+                           const size_t *start, size_t lists, const work_share *who, size_t first,
+                           double *X, double *y);
+
+/* Some rows that lie one after another: row first + i has its inputs at X + i D, its target at
+ * y[i]. */
+typedef struct {
+    size_t first, count;
+    const double *X, *y;
+} row_range;
+
+/* `body` sees all rows, a range after another in their order, whoever holds them: on each rank it
+ * goes on from the state (`bytes`) that the rank before left, and all have what the last one
+ * left.  So a sum over rows has the same bits for any number of ranks. */
+void rows_fold(const sliced_rows *r, void *state, size_t bytes,
+               void (*body)(void *context, const row_range *range), void *context);
+
+/* `body` sees all rows, in ranges of ROWS_STEP at most that begin at its multiples, in parallel.
+ * Results have one unit per row (team/work.h: data and width). */
+typedef quorum_status (*rows_body)(void *context, const row_range *range, int worker);
+quorum_status rows_map(quorum_status ready, const sliced_rows *r, int threads, rows_body body,
+                       void *context, const team_result *results, size_t count);
 
 /* For the account: this rank holds so many of the training rows; the most that it ever held. */
 void rows_note(size_t held);
 size_t rows_most_held(void);
 
 /* All rows to every rank; X and y are new and the caller's to free. */
-quorum_status rows_gather(const sliced_rows *r, double **X, double **y, sliced_rows *whole);
+quorum_status rows_gather(quorum_status ready, const sliced_rows *r, double **X, double **y,
+                          sliced_rows *whole);
 
 #endif

@@ -14,7 +14,7 @@
 #ifndef QRM_TEAM_TEAM_H
 #define QRM_TEAM_TEAM_H
 
-#include "base/parallel.h"
+#include "team/work.h"
 
 #include <stddef.h>
 
@@ -22,11 +22,6 @@
 
 int team_rank(void); /* 0 .. team_size() - 1; rank 0 reads, writes and speaks */
 int team_size(void);
-
-/* What one rank may use of its machine: processors, and bytes of memory (0: unknown),
- * which is the same number on all ranks. */
-int team_processors(void);
-double team_memory(void);
 
 /* ---- Together ---- */
 
@@ -44,9 +39,6 @@ static inline quorum_status team_agree(quorum_status mine)
     quorum_status common = team_common_status(mine);
     return mine < 0 && common >= 0 ? mine : common;
 }
-
-/* Rank 0's bytes go to all. */
-void team_send(void *data, size_t bytes);
 
 /* Each piece goes from its owner to all; all ranks list the same pieces. */
 typedef struct {

@@ -253,7 +253,7 @@ static quorum_status find_targets(target_search *s)
             s->row[o->place[i] - start] = o->row[i];
     if (!s->p->whole)
         team_add(s->row, total);
-    TRY(rows_fetch(&rows, s->row, total, s->X, s->y));
+    TRY(rows_fetch(QUORUM_OK, &rows, s->row, total, s->X, s->y));
     for (size_t e = 0; e < s->count; e++)
         for (size_t i = s->first[e]; i < s->first[e + 1]; i++)
             for (size_t d = 0; d < o->D; d++)
@@ -465,7 +465,7 @@ static quorum_status gather(const target_search *s, vecchia_parts *v)
     list_rows(s, v);
     v->parts =
         (parts){.n = total, .D = D, .M = s->count, .X = v->X, .y = v->y, .offset = v->offset};
-    return rows_fetch(&rows, v->row, total, v->X, v->y);
+    return rows_fetch(QUORUM_OK, &rows, v->row, total, v->X, v->y);
 }
 
 static void target_search_free(target_search *s)
@@ -511,7 +511,7 @@ static quorum_status parts_of_all(const vecchia_problem *p, const block_order *b
     sliced_rows slice = rows_of(p), whole;
     vecchia_problem all = *p;
     double *X = NULL, *y = NULL;
-    quorum_status status = rows_gather(&slice, &X, &y, &whole);
+    quorum_status status = rows_gather(QUORUM_OK, &slice, &X, &y, &whole);
     all.X = X;
     all.y = y;
     all.whole = 1;
