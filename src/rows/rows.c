@@ -146,6 +146,15 @@ quorum_status rows_fetch(quorum_status ready, const sliced_rows *r, const size_t
     return QUORUM_OK;
 }
 
+quorum_status rows_pick(quorum_status ready, const sliced_rows *r, const size_t *which,
+                        size_t count, double *X, sliced_rows *out)
+{
+    TRY(rows_fetch(ready, r, which, count, X, NULL));
+    *out = (sliced_rows){.n = count, .D = r->D, .whole = r->whole};
+    out->X = X + held_rows(out).first * r->D;
+    return QUORUM_OK;
+}
+
 /* The slices of an array to every rank, who have room for all of it. */
 static void share_slices(const sliced_rows *r, const double *mine, size_t width, double *all)
 {

@@ -31,6 +31,11 @@ static inline team_slice held_rows(const sliced_rows *r)
 quorum_status rows_fetch(quorum_status ready, const sliced_rows *r, const size_t *which,
                          size_t count, double *X, double *y);
 
+/* The same as rows of their own, which a team holds in slices like the others: `out` lies in X,
+ * and has no y. */
+quorum_status rows_pick(quorum_status ready, const sliced_rows *r, const size_t *which,
+                        size_t count, double *X, sliced_rows *out);
+
 /* Lists of rows, ascending in each, list k being list[start[k]] .. list[start[k+1]-1]: their rows
  * go to the rank that does item first + k of `who`.  X (D x rows) has those of this rank's lists,
  * one list after another. */
