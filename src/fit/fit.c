@@ -218,18 +218,14 @@ static quorum_status split_rows(quorum_model *m, const settings *s, const progre
         return failure(QUORUM_E_ARGUMENT, "min-size (%zu) is larger than max-size (%zu)", floor,
                        cap);
     m->partition = partition_at(s->partition);
-    partition_problem problem = {.n = m->n,
-                                 .D = m->D,
-                                 .parts = M,
-                                 .X = rows->X,
-                                 .seed = m->seed,
-                                 .threads = options_threads(s),
-                                 .progress = p};
+    training_rows seen = *rows;
+    partition_problem problem = {
+        .rows = &seen, .parts = M, .seed = m->seed, .threads = options_threads(s), .progress = p};
     division d;
     TRY(progress_report(p, "partition", 0.0, "%zu rows, %zu experts", m->n, M));
     if (s->metric == METRIC_LEARNED) {
         TRY(learned_metric(m, rows, &scaled));
-        problem.X = scaled;
+        seen.X = scaled;
     }
     quorum_status status = divide(m->partition, &problem, floor, cap, &d);
     mem_free(scaled);

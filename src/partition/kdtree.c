@@ -4,11 +4,10 @@
 
 #include "near/boxes.h"
 
-static quorum_status split(const partition_problem *p, size_t *label)
+static quorum_status split(quorum_status ready, const partition_problem *p, size_t *label)
 {
-    sliced_rows rows = {.n = p->n, .D = p->D, .X = p->X, .whole = p->alone};
-    box_problem boxes = {.rows = &rows, .parts = p->parts, .threads = p->threads};
-    return boxes_label(QUORUM_OK, &boxes, label);
+    box_problem boxes = {.rows = p->rows, .parts = p->parts, .threads = p->threads};
+    return boxes_label(ready, &boxes, label);
 }
 
 const partition partition_kdtree = {"kdtree", "median splits along the widest input, equal sizes",

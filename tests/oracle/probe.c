@@ -234,19 +234,20 @@ static void show_graph(void)
 static void show_partitions(void)
 {
     size_t shape[2];
-    partition_problem p = {.X = doubles("X", 2, shape)};
-    p.n = shape[0];
-    p.D = shape[1];
+    sliced_rows rows = {.X = doubles("X", 2, shape)};
+    rows.n = shape[0];
+    rows.D = shape[1];
+    partition_problem p = {.rows = &rows};
     p.parts = number("parts");
     p.seed = number("seed");
     p.threads = (int)number("threads");
     progress silent = {0};
     p.progress = &silent;
-    size_t *label = malloc(p.n * sizeof *label);
+    size_t *label = malloc(rows.n * sizeof *label);
     for (int i = 0; label && i < partition_count(); i++) {
-        double *shown = vector(partition_at(i)->name, p.n);
-        check(partition_at(i)->split(&p, label));
-        for (size_t r = 0; r < p.n; r++)
+        double *shown = vector(partition_at(i)->name, rows.n);
+        check(partition_at(i)->split(QUORUM_OK, &p, label));
+        for (size_t r = 0; r < rows.n; r++)
             shown[r] = (double)label[r];
     }
     free(label);

@@ -23,14 +23,18 @@ static void check_division(const division *d, size_t n)
     mem_free(seen);
 }
 
-static partition_problem lumpy_problem(size_t n, size_t inputs, size_t count)
+static sliced_rows lumpy_rows(size_t n, size_t inputs)
 {
     double *X = random_normals(n * inputs, 11);
     for (size_t i = 0; i < n * 3 / 4; i++) /* three quarters in one small lump */
         for (size_t d = 0; d < inputs; d++)
             X[i * inputs + d] = 5.0 + 0.01 * X[i * inputs + d];
-    return (partition_problem){
-        .n = n, .D = inputs, .parts = count, .X = X, .seed = 3, .threads = 2};
+    return (sliced_rows){.n = n, .D = inputs, .X = X};
+}
+
+static partition_problem lumpy_problem(const sliced_rows *rows, size_t count)
+{
+    return (partition_problem){.rows = rows, .parts = count, .seed = 3, .threads = 2};
 }
 
 static void every_partition_divides_all_rows(void **state)
@@ -39,7 +43,8 @@ static void every_partition_divides_all_rows(void **state)
     static const size_t counts[] = {1, 2, 7, 50, 400};
     for (int k = 0; k < partition_count(); k++)
         for (size_t c = 0; c < 5; c++) {
-            partition_problem p = lumpy_problem(400, 3, counts[c]);
+            sliced_rows rows = lumpy_rows(400, 3);
+            partition_problem p = lumpy_problem(&rows, counts[c]);
             size_t mean = (400 + counts[c] - 1) / counts[c];
             division d, again;
             assert_ok(divide(partition_at(k), &p, (mean + 9) / 10, 2 * mean, &d));
@@ -50,7 +55,7 @@ static void every_partition_divides_all_rows(void **state)
             assert_memory_equal(d.order, again.order, 400 * sizeof *d.order);
             division_free(&d);
             division_free(&again);
-            mem_free((void *)p.X);
+            mem_free((void *)rows.X);
         }
 }
 
@@ -59,7 +64,8 @@ static void equal_partitions_are_equal(void **state)
     (void)state;
     const partition *equal[] = {&partition_kdtree, &partition_random};
     for (int k = 0; k < 2; k++) {
-        partition_problem p = lumpy_problem(1003, 2, 13);
+        sliced_rows rows = lumpy_rows(1003, 2);
+        partition_problem p = lumpy_problem(&rows, 13);
         division d;
         assert_ok(divide(equal[k], &p, 1, 1003, &d));
         assert_int_equal(d.M, 13);
@@ -68,14 +74,15 @@ static void equal_partitions_are_equal(void **state)
             assert_true(size == 1003 / 13 || size == 1003 / 13 + 1);
         }
         division_free(&d);
-        mem_free((void *)p.X);
+        mem_free((void *)rows.X);
     }
 }
 
 static void sizes_stay_within_floor_and_cap(void **state)
 {
     (void)state;
-    partition_problem p = lumpy_problem(2000, 2, 20);
+    sliced_rows rows = lumpy_rows(2000, 2);
+    partition_problem p = lumpy_problem(&rows, 20);
     division raw, kept;
     assert_ok(divide(&partition_kmeans, &p, 1, 2000, &raw));
     assert_ok(divide(&partition_kmeans, &p, 40, 150, &kept));
@@ -91,7 +98,7 @@ static void sizes_stay_within_floor_and_cap(void **state)
     }
     division_free(&raw);
     division_free(&kept);
-    mem_free((void *)p.X);
+    mem_free((void *)rows.X);
 }
 
 /* Four well separated lumps are found whatever the seed. */
@@ -105,9 +112,10 @@ static void kmeans_finds_separate_lumps(void **state)
         X[2 * i + 1] = 0.1 * X[2 * i + 1] + (i % 2 ? 0.0 : 10.0);
     }
     for (uint64_t seed = 1; seed <= 5; seed++) {
-        partition_problem p = {.n = n, .D = 2, .parts = 4, .X = X, .seed = seed, .threads = 2};
+        sliced_rows rows = {.n = n, .D = 2, .X = X};
+        partition_problem p = {.rows = &rows, .parts = 4, .seed = seed, .threads = 2};
         size_t label[n];
-        assert_ok(partition_kmeans.split(&p, label));
+        assert_ok(partition_kmeans.split(QUORUM_OK, &p, label));
         for (size_t i = 4; i < n; i++)
             assert_int_equal(label[i], label[i % 4]);
     }
@@ -117,17 +125,18 @@ static void kmeans_finds_separate_lumps(void **state)
 /* Sum of squared distances from the mean of the own part. */
 static double scatter(const partition_problem *p, const size_t *label)
 {
-    double total = 0.0, *sum = mem_alloc_zero(p->parts * p->D, sizeof *sum);
+    const double *X = p->rows->X;
+    size_t n = p->rows->n, D = p->rows->D;
+    double total = 0.0, *sum = mem_alloc_zero(p->parts * D, sizeof *sum);
     size_t *count = mem_alloc_zero(p->parts, sizeof *count);
-    for (size_t i = 0; i < p->n; i++) {
+    for (size_t i = 0; i < n; i++) {
         count[label[i]]++;
-        for (size_t d = 0; d < p->D; d++)
-            sum[label[i] * p->D + d] += p->X[i * p->D + d];
+        for (size_t d = 0; d < D; d++)
+            sum[label[i] * D + d] += X[i * D + d];
     }
-    for (size_t i = 0; i < p->n; i++)
-        for (size_t d = 0; d < p->D; d++)
-            total +=
-                pow(p->X[i * p->D + d] - sum[label[i] * p->D + d] / (double)count[label[i]], 2.0);
+    for (size_t i = 0; i < n; i++)
+        for (size_t d = 0; d < D; d++)
+            total += pow(X[i * D + d] - sum[label[i] * D + d] / (double)count[label[i]], 2.0);
     mem_free(sum);
     mem_free(count);
     return total;
@@ -141,10 +150,11 @@ static void many_parts_go_by_groups(void **state)
     enum { n = 12000, many = 300 };
     double *X = random_normals((size_t)n * 3, 4);
     size_t *one = mem_alloc(n, sizeof *one), *two = mem_alloc(n, sizeof *two);
-    partition_problem p = {.n = n, .D = 3, .parts = many, .X = X, .seed = 1, .threads = 1};
-    assert_ok(partition_kmeans.split(&p, one));
+    sliced_rows rows = {.n = n, .D = 3, .X = X};
+    partition_problem p = {.rows = &rows, .parts = many, .seed = 1, .threads = 1};
+    assert_ok(partition_kmeans.split(QUORUM_OK, &p, one));
     p.threads = 3;
-    assert_ok(partition_kmeans.split(&p, two));
+    assert_ok(partition_kmeans.split(QUORUM_OK, &p, two));
     assert_memory_equal(one, two, n * sizeof *one);
     size_t used = 0;
     char seen[many] = {0};
@@ -154,7 +164,7 @@ static void many_parts_go_by_groups(void **state)
         seen[one[i]] = 1;
     }
     assert_int_equal(used, many);
-    assert_ok(partition_kdtree.split(&p, two));
+    assert_ok(partition_kdtree.split(QUORUM_OK, &p, two));
     assert_true(scatter(&p, one) < 0.8 * scatter(&p, two));
     mem_free(one);
     mem_free(two);
@@ -167,13 +177,52 @@ static void identical_rows_can_be_divided(void **state)
     enum { n = 100 };
     double X[n] = {0};
     for (int k = 0; k < partition_count(); k++) {
-        partition_problem p = {.n = n, .D = 1, .parts = 5, .X = X, .seed = 1, .threads = 1};
+        sliced_rows rows = {.n = n, .D = 1, .X = X};
+        partition_problem p = {.rows = &rows, .parts = 5, .seed = 1, .threads = 1};
         division d;
         assert_ok(divide(partition_at(k), &p, 2, 40, &d));
         check_division(&d, n);
         assert_int_equal(d.M, 5);
         division_free(&d);
     }
+}
+
+/* One part, few, and so many that they go by groups. */
+static void who_is_not_ready_is_not_divided(void **state)
+{
+    (void)state;
+    static const size_t counts[] = {1, 5, 300};
+    sliced_rows rows = lumpy_rows(1200, 2);
+    for (int k = 0; k < partition_count(); k++)
+        for (size_t c = 0; c < 3; c++) {
+            partition_problem p = lumpy_problem(&rows, counts[c]);
+            quorum_status without = failure(QUORUM_E_MEMORY, "no room for labels");
+            assert_int_equal(partition_at(k)->split(without, &p, NULL), QUORUM_E_MEMORY);
+            assert_int_equal(balance_sizes(without, &p, 1, 1200, NULL, NULL), QUORUM_E_MEMORY);
+            assert_says("no room for labels");
+        }
+    mem_free((void *)rows.X);
+}
+
+static void dividing_without_memory_is_told(void **state)
+{
+    (void)state;
+    sliced_rows rows = lumpy_rows(1200, 2);
+    for (int k = 0; k < partition_count(); k++) {
+        partition_problem p = lumpy_problem(&rows, 300);
+        quorum_status status = QUORUM_E_MEMORY;
+        p.threads = 1;
+        for (long n = 1; status < 0; n++) {
+            division d;
+            mem_fail_at(n);
+            status = divide(partition_at(k), &p, 2, 8, &d);
+            mem_fail_at(0);
+            assert_true(status == QUORUM_OK || (status == QUORUM_E_MEMORY && !d.order));
+            assert_true(n < 2000);
+            division_free(&d);
+        }
+    }
+    mem_free((void *)rows.X);
 }
 
 static void nth_is_selected(void **state)
@@ -503,6 +552,8 @@ int main(void)
         cmocka_unit_test(kmeans_finds_separate_lumps),
         cmocka_unit_test(many_parts_go_by_groups),
         cmocka_unit_test(identical_rows_can_be_divided),
+        cmocka_unit_test(who_is_not_ready_is_not_divided),
+        cmocka_unit_test(dividing_without_memory_is_told),
         cmocka_unit_test(nth_is_selected),
         cmocka_unit_test(factors_kept_or_not_give_the_same),
         cmocka_unit_test(experts_are_listed_in_any_order),
