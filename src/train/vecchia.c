@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "base/random.h"
-#include "partition/kdtree.h"
+#include "near/boxes.h"
 #include "near/scattered_search.h"
 #include "near/neighbours.h"
 #include "near/ranked.h"
@@ -195,13 +195,9 @@ static quorum_status order_rows(const vecchia_problem *p, const block_order *b, 
         Z ? QUORUM_OK : failure(QUORUM_E_MEMORY, "out of memory for training on %zu rows", p->n));
     if (status == QUORUM_OK) {
         scale_rows(p, held, p->X, Z);
-        partition_problem boxes = {.n = p->n,
-                                   .D = p->D,
-                                   .parts = count_boxes(p, b),
-                                   .X = Z,
-                                   .threads = p->threads,
-                                   .alone = p->whole};
-        status = box_rows(&boxes, &boxed);
+        rows.X = Z;
+        box_problem boxes = {.rows = &rows, .parts = count_boxes(p, b), .threads = p->threads};
+        status = box_rows(QUORUM_OK, &boxes, &boxed);
     }
     if (status == QUORUM_OK)
         status = team_agree(place_rows(p, b, &boxed, o));
