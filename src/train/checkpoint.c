@@ -184,7 +184,7 @@ quorum_status checkpoint_open(const char *path, const char *fit, size_t paramete
     checkpoint *c = NULL;
     quorum_status ready = begin(path, fit, parameters, &c);
     quorum_status status = team_first(ready, read_file, c);
-    if (status == QUORUM_OK)
+    if (status == QUORUM_OK && c)
         status = send_records(c);
     *out = NULL;
     if (status < 0)
