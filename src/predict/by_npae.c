@@ -65,8 +65,9 @@ static quorum_status aggregate(const plan *p, const points *Q, size_t K, joint_s
     if (!NEW_ZEROED(j->pairs, seats * (seats - 1) / 2 * Q->n))
         return failure(QUORUM_E_MEMORY, "out of memory for the covariances of %zu experts", seats);
     if (near) {
-        TRY(neighbourhoods_new(Q->n, out->real, p->neighbours, p->m->spread, 1, near));
-        TRY(neighbourhoods_find(p->c, p->index, Q, p->threads, near));
+        quorum_status ready =
+            neighbourhoods_new(Q->n, out->real, p->neighbours, p->m->spread, 1, near);
+        TRY(neighbourhoods_find(ready, p->c, p->index, Q, p->threads, near));
     }
     TRY(plan_seat(p, &j->a, K, out->real, near, unsure));
     TRY(assembly_ask(&j->a, 1, 1, plan_factor_bytes(p), p->threads));

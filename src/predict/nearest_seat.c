@@ -103,7 +103,7 @@ quorum_status nearest_seat(assembly *a, size_t seat, neighbourhoods *n, int thre
 {
     seat_job j = {.a = a, .seat = seat, .n = n, .pairs = pairs};
     j.workers = parallel_workers(threads, n->real);
-    TRY(neighbourhoods_ask(a->c, a->Q, threads, n));
+    TRY(neighbourhoods_ask(QUORUM_OK, a->c, a->Q, threads, n));
     memcpy(a->mean + seat * a->b, n->mean, a->b * sizeof *n->mean);
     memcpy(a->explained + seat * a->b, n->explained, a->b * sizeof *n->explained);
     quorum_status status = job_room(&j);

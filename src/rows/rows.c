@@ -178,6 +178,15 @@ quorum_status rows_gather(quorum_status ready, const sliced_rows *r, double **X,
     return QUORUM_OK;
 }
 
+quorum_status rows_fill(quorum_status ready, const sliced_rows *r, size_t *numbers, size_t count)
+{
+    if (is_alone(r))
+        return ready;
+    TRY(team_agree(ready));
+    team_add(numbers, count);
+    return QUORUM_OK;
+}
+
 /* ---- To their owners ---- */
 
 typedef struct {

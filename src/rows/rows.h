@@ -62,6 +62,9 @@ typedef quorum_status (*rows_body)(void *context, const row_range *range, int wo
 quorum_status rows_map(quorum_status ready, const sliced_rows *r, int threads, rows_body body,
                        void *context, const team_result *results, size_t count);
 
+/* Numbers of rows, each known to one rank and 0 on the others: all have all of them. */
+quorum_status rows_fill(quorum_status ready, const sliced_rows *r, size_t *numbers, size_t count);
+
 /* For the account: this rank holds so many of the training rows; the most that it ever held. */
 void rows_note(size_t held);
 size_t rows_most_held(void);

@@ -14,8 +14,8 @@
 
 typedef struct {
     size_t n, D;
-    const double *X;           /* this rank's slice of the rows (rows/rows.h), or, when
-                                  `whole`, all of them: a row's inputs together       */
+    const double *X;           /* the rows that this process holds (rows/rows.h): a row's
+                                  inputs together                                     */
     const double *y;           /* likewise                                            */
     const double *lengthscale; /* D: the metric in which rows are near                */
     size_t block;              /* rows of a block, at most                            */
@@ -26,7 +26,6 @@ typedef struct {
                                   leaves one block out at a time: a score, no likelihood */
     uint64_t seed;
     int threads;
-    int whole; /* 1: every rank has all rows */
 } vecchia_problem;
 
 /* Part e: the rows that block e is conditioned on, given[e] of them, nearest last, then its
