@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "near/neighbours.h"
 #include "near/ranked.h"
-#include "team/team.h"
+#include "team/work.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -32,11 +32,17 @@ static size_t rows_wanted(const parts *own, size_t e, double share)
     return (size_t)fmin(wanted, outside);
 }
 
+static size_t all_rows_wanted(const parts *own, double share)
+{
+    size_t rows = 0;
+    for (size_t e = 0; e < own->M; e++)
+        rows += rows_wanted(own, e, share);
+    return rows;
+}
+
 double held_parts_bytes(const parts *own, double share)
 {
-    double rows = (double)own->n;
-    for (size_t e = 0; e < own->M; e++)
-        rows += (double)rows_wanted(own, e, share);
+    double rows = (double)(own->n + all_rows_wanted(own, share));
     return 8.0 * rows * (3.0 * (double)own->D + 3.0);
 }
 
@@ -159,58 +165,40 @@ static quorum_status scale_rows(choose_job *j, const double *lengthscale)
     return QUORUM_OK;
 }
 
-static quorum_status extra_rows_new(size_t M, const size_t *offset, extra_rows *x)
+static quorum_status extra_rows_new(size_t M, size_t rows, extra_rows *x)
 {
     NEW_ARRAY(x->offset, M + 1);
-    NEW_ARRAY(x->row, offset[M]);
+    NEW_ARRAY(x->row, rows);
     if (!x->offset || !x->row)
         return out_of_memory();
-    memcpy(x->offset, offset, (M + 1) * sizeof *offset);
+    x->offset[0] = 0;
     return QUORUM_OK;
 }
 
-/* What each rank chose for its experts goes to all. */
-static quorum_status share_rows(size_t M, const extra_rows *x)
+static quorum_status choose_room(choose_job *j, const double *lengthscale, double share,
+                                 int threads)
 {
-    size_t size = (size_t)team_size();
-    team_piece *pieces;
-    NEW_ARRAY(pieces, size);
-    TRY(team_agree(pieces ? QUORUM_OK : out_of_memory()));
-    for (size_t r = 0; r < size; r++) {
-        team_slice s = slice_of(M, 1, (int)r, (int)size);
-        size_t first = x->offset[s.first], end = x->offset[s.first + s.count];
-        pieces[r] = (team_piece){
-            .data = x->row + first, .bytes = (end - first) * sizeof *x->row, .owner = (int)r};
-    }
-    team_share(pieces, size);
-    mem_free(pieces);
-    return QUORUM_OK;
+    const parts *own = j->own;
+    TRY(extra_rows_new(own->M, all_rows_wanted(own, share), j->out));
+    for (size_t e = 0; e < own->M; e++)
+        j->out->offset[e + 1] = j->out->offset[e] + rows_wanted(own, e, share);
+    TRY(scale_rows(j, lengthscale));
+    return neighbour_index_new(&j->Z, threads, &j->all);
 }
 
 quorum_status extra_rows_choose(const parts *own, const double *lengthscale, double share,
                                 int threads, extra_rows *out)
 {
     choose_job j = {.own = own, .out = out};
-    size_t *offset;
-    quorum_status status = QUORUM_OK;
     *out = (extra_rows){0};
-    if (!NEW_ARRAY(offset, own->M + 1))
-        return out_of_memory();
-    offset[0] = 0;
-    for (size_t e = 0; e < own->M; e++)
-        offset[e + 1] = offset[e] + rows_wanted(own, e, share);
-    if (offset[own->M] == 0)
-        goto done;
-    TRY_OR_DONE(extra_rows_new(own->M, offset, out));
-    TRY_OR_DONE(scale_rows(&j, lengthscale));
-    TRY_OR_DONE(neighbour_index_new(&j.Z, threads, &j.all));
-    TRY_OR_DONE(team_for(threads, own->M, choose_for_part, &j));
-    TRY_OR_DONE(share_rows(own->M, out));
-done:
+    if (all_rows_wanted(own, share) == 0)
+        return QUORUM_OK;
+    quorum_status ready = choose_room(&j, lengthscale, share, threads);
+    const team_result rows = {.data = out->row, .width = sizeof *out->row, .start = out->offset};
+    quorum_status status = team_map(ready, threads, own->M, choose_for_part, &j, &rows, 1);
     neighbour_index_free(j.all);
     points_free(&j.Z);
     points_free(&j.centre);
-    mem_free(offset);
     if (status < 0)
         extra_rows_free(out);
     return status;
@@ -230,7 +218,7 @@ quorum_status extra_rows_without(const parts *own, const extra_rows *x, const ch
     *out = (extra_rows){0};
     if (!x->offset)
         return QUORUM_OK;
-    quorum_status status = extra_rows_new(own->M, x->offset, out);
+    quorum_status status = extra_rows_new(own->M, x->offset[own->M], out);
     if (!NEW_ARRAY(number, own->n))
         status = out_of_memory();
     if (status < 0)

@@ -69,8 +69,8 @@ static quorum_status aggregate(const plan *p, const points *Q, size_t K, joint_s
             neighbourhoods_new(Q->n, out->real, p->neighbours, p->m->spread, 1, near);
         TRY(neighbourhoods_find(ready, p->c, p->index, Q, p->threads, near));
     }
-    TRY(plan_seat(p, &j->a, K, out->real, near, unsure));
-    TRY(assembly_ask(&j->a, 1, 1, plan_factor_bytes(p), p->threads));
+    quorum_status status = plan_seat(QUORUM_OK, p, &j->a, K, out->real, near, unsure);
+    TRY(assembly_ask(status, &j->a, 1, 1, plan_factor_bytes(p), p->threads));
     TRY(npae_pairs(&j->a, p->threads, j->pairs));
     if (near)
         TRY(nearest_seat(&j->a, seats - 1, near, p->threads, j->pairs));

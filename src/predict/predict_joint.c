@@ -3,7 +3,7 @@
 #include "base/memory.h"
 #include "predict/block.h"
 #include "predict/joint.h"
-#include "team/team.h"
+#include "team/work.h"
 
 #include <math.h>
 
@@ -98,13 +98,13 @@ static quorum_status check_joint(const plan *p, size_t n)
     return QUORUM_OK;
 }
 
-/* A neighbourhood is known to one rank only, a covariance needs two of them. */
+/* A neighbourhood is known to one process only, a covariance needs two of them. */
 static quorum_status check_alone(void)
 {
-    return team_size() == 1
-               ? QUORUM_OK
-               : failure(QUORUM_E_ARGUMENT,
-                         "the joint covariance is work for one process, not for %d", team_size());
+    if (team_is_alone())
+        return QUORUM_OK;
+    return failure(QUORUM_E_ARGUMENT, "the joint covariance is work for one process, not for %d",
+                   quorum_team_size());
 }
 
 quorum_status quorum_predict_joint(const quorum_model *m, const double *X, size_t rows,

@@ -3,6 +3,7 @@
 #define QRM_ROWS_PARTS_H
 
 #include "gp/expert.h"
+#include "team/work.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -90,6 +91,11 @@ enum { BIG_EXPERT = 2048 };
 /* The given experts, largest first (ties: lower number first): the order in
  * which work is handed out. */
 void sort_by_size(const parts *p, size_t *experts, size_t count);
+
+/* Who works on which expert, by cost m^3: as items, the largest first (ties: lower number
+ * first).  Free with work_share_free. */
+quorum_status share_by_size(const parts *p, work_share *out);
+quorum_status expert_owners(const parts *p, int *owner /* M */); /* the same as ranks */
 
 /* owner[i] (count): the rank that works on experts[i], by cost m^3; the experts come largest first. */
 quorum_status spread_by_size(const parts *p, const size_t *experts, size_t count, int *owner);

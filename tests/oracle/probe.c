@@ -150,7 +150,7 @@ static void show_posteriors(const problem *p, assembly *a)
     size_t M = p->rows.M, b = p->Q.n;
     double *gammas = vector("gamma", p->rows.n * b);
     assembly_seat_all(a, p->all, M);
-    check(assembly_ask(a, 1, 1, 1e12, p->threads));
+    check(assembly_ask(QUORUM_OK, a, 1, 1, 1e12, p->threads));
     memcpy(result("mean", M, b), a->mean, M * b * sizeof *a->mean);
     memcpy(result("explained", M, b), a->explained, M * b * sizeof *a->explained);
     memcpy(gammas, a->gammas, p->rows.n * b * sizeof *gammas);

@@ -202,7 +202,7 @@ static void make_ensemble(ensemble *t, double *X, double *y, const size_t *offse
     make_committee(t, X, y, offset, M, row);
     assert_ok(assembly_new(&t->c, &t->Q, seats, &t->a));
     assembly_seat_all(&t->a, all, M);
-    assert_ok(assembly_ask(&t->a, 1, 1, 1e9, 2));
+    assert_ok(assembly_ask(QUORUM_OK, &t->a, 1, 1, 1e9, 2));
     t->pairs = mem_alloc_zero(seats * (seats - 1) / 2 * B, 8);
     assert_ok(npae_pairs(&t->a, 2, t->pairs));
 }
@@ -356,7 +356,7 @@ static void local_seats_go_to_those_who_explain_most(void **state)
     make_ensemble(&t, X, smooth_targets(X, N, D, 0.3), offset, M, NULL, 0);
     assembly local;
     assert_ok(assembly_new(&t.c, &t.Q, K, &local));
-    assert_ok(seat_local(&local, all, M, K, B, NULL, 1e9, 2, &unsure));
+    assert_ok(seat_local(QUORUM_OK, &local, all, M, K, B, NULL, 1e9, 2, &unsure));
     for (size_t q = 0; q < B; q++) {
         size_t first = local.member[q], second = local.member[B + q];
         for (size_t e = 0; e < M; e++) {
@@ -382,8 +382,8 @@ static void local_pairs_equal_global_ones(void **state)
     make_ensemble(&t, X, smooth_targets(X, N, D, 0.3), offset, M, NULL, 0);
     assembly local;
     assert_ok(assembly_new(&t.c, &t.Q, K, &local));
-    assert_ok(seat_local(&local, all, M, K, B, NULL, 1e9, 2, &unsure));
-    assert_ok(assembly_ask(&local, 1, 1, 1e9, 2));
+    assert_ok(seat_local(QUORUM_OK, &local, all, M, K, B, NULL, 1e9, 2, &unsure));
+    assert_ok(assembly_ask(QUORUM_OK, &local, 1, 1, 1e9, 2));
     assert_ok(npae_pairs(&local, 2, pairs));
     for (size_t q = 0; q < B; q++)
         for (size_t v = 1; v < K; v++)
@@ -471,10 +471,8 @@ static void every_allocation_may_fail(void **state)
         npae_result out = {.mean = mean, .var = var, .real = B};
         mem_fail_at(n);
         quorum_status status = assembly_new(&t.c, &t.Q, 3, &a);
-        if (status == QUORUM_OK)
-            status = seat_local(&a, all, 3, 2, B, NULL, 1e9, 1, &unsure);
-        if (status == QUORUM_OK)
-            status = assembly_ask(&a, 1, 1, 1e9, 1);
+        status = seat_local(status, &a, all, 3, 2, B, NULL, 1e9, 1, &unsure);
+        status = assembly_ask(status, &a, 1, 1, 1e9, 1); /* who failed asks nobody */
         if (status == QUORUM_OK)
             status = npae_pairs(&a, 1, pairs);
         if (status == QUORUM_OK)

@@ -295,7 +295,7 @@ static void ask(const committee *c, const size_t *experts, size_t count, const p
                                   .b = Q->n,
                                   .mean = mean + i * Q->n,
                                   .explained = explained ? explained + i * Q->n : NULL};
-    assert_ok(committee_answer(c, questions, count, Q, budget, threads));
+    assert_ok(committee_answer(QUORUM_OK, c, questions, count, Q, budget, threads));
 }
 
 static void factors_kept_or_not_give_the_same(void **state)
@@ -356,7 +356,7 @@ static void questions_may_name_their_queries(void **state)
         which[i] = (7 * i + 3) % B;
     ask(&c, t.all, M, &Q, 1e9, 2, mean, NULL);
     question one = {.expert = 2, .b = FEW, .query = which, .mean = some};
-    assert_ok(committee_answer(&c, &one, 1, &Q, 1e9, 2));
+    assert_ok(committee_answer(QUORUM_OK, &c, &one, 1, &Q, 1e9, 2));
     for (size_t i = 0; i < FEW; i++)
         assert_true(some[i] == mean[2 * B + which[i]]);
     committee_free(&c);
@@ -385,6 +385,81 @@ static void centres_and_radii_enclose_the_rows(void **state)
         assert_close(c.centre[e * D], sum[0] / (double)part_size(&t.p, e), 1e-12);
     }
     committee_free(&c);
+    free_team(&t);
+}
+
+/* Rows that are not scaled yet, as where processes have some each, give the same places. */
+static void centres_do_not_need_scaled_rows(void **state)
+{
+    (void)state;
+    team t;
+    make_team(&t);
+    static const char held[M] = {1, 1, 1, 1};
+    committee c, other;
+    parts scattered = t.p;
+    scattered.held = held;
+    assert_ok(committee_new(&t.p, &t.theta, 0.0, 2, NULL, &c));
+    assert_ok(committee_new(&scattered, &t.theta, 0.0, 2, NULL, &other));
+    assert_true(other.scaled && !other.scaled[0]);
+    assert_memory_equal(c.centre, other.centre, sizeof(double) * M * D);
+    assert_memory_equal(c.radius, other.radius, sizeof(double) * M);
+    committee_scale_held(&other);
+    assert_memory_equal(c.Z.Z, other.Z.Z, sizeof(double) * N * D);
+    committee_free(&c);
+    committee_free(&other);
+    free_team(&t);
+}
+
+static void large_experts_are_shared_out_first(void **state)
+{
+    (void)state;
+    team t;
+    work_share s;
+    int owner[M];
+    make_team(&t);
+    assert_ok(share_by_size(&t.p, &s));
+    const size_t order[M] = {3, 1, 2, 0}; /* of 90, 80, 40 and 30 rows */
+    assert_memory_equal(s.items, order, sizeof order);
+    assert_ok(expert_owners(&t.p, owner));
+    assert_memory_equal(s.owner, owner, sizeof owner);
+    work_share_free(&s);
+    free_team(&t);
+}
+
+static void who_is_not_ready_asks_nobody(void **state)
+{
+    (void)state;
+    team t;
+    committee c;
+    make_team(&t);
+    assert_ok(committee_new(&t.p, &t.theta, 0.0, 2, NULL, &c));
+    quorum_status ready = failure(QUORUM_E_MEMORY, "no room");
+    assert_int_equal(committee_answer(ready, &c, NULL, 0, NULL, 1e9, 2), QUORUM_E_MEMORY);
+    assert_string_equal(quorum_message(), "no room");
+    committee_free(&c);
+    free_team(&t);
+}
+
+static void a_committee_may_have_no_memory(void **state)
+{
+    (void)state;
+    team t;
+    make_team(&t);
+    static const char held[M] = {1, 1, 1, 1};
+    for (int scattered = 0; scattered < 2; scattered++) {
+        int done = 0;
+        t.p.held = scattered ? held : NULL;
+        for (long n = 1; !done; n++) {
+            committee c;
+            mem_fail_at(n);
+            double budget = scattered ? 0.0 : 1e9; /* factors need scaled rows */
+            quorum_status status = committee_new(&t.p, &t.theta, budget, 1, NULL, &c);
+            mem_fail_at(0);
+            done = status == QUORUM_OK;
+            assert_true(done || (status == QUORUM_E_MEMORY && !c.start && !c.share.owner));
+            committee_free(&c);
+        }
+    }
     free_team(&t);
 }
 
@@ -559,6 +634,10 @@ int main(void)
         cmocka_unit_test(experts_are_listed_in_any_order),
         cmocka_unit_test(questions_may_name_their_queries),
         cmocka_unit_test(centres_and_radii_enclose_the_rows),
+        cmocka_unit_test(centres_do_not_need_scaled_rows),
+        cmocka_unit_test(large_experts_are_shared_out_first),
+        cmocka_unit_test(who_is_not_ready_asks_nobody),
+        cmocka_unit_test(a_committee_may_have_no_memory),
         cmocka_unit_test(a_random_base_takes_rows_away),
         cmocka_unit_test(an_expert_can_be_the_base),
         cmocka_unit_test(training_finds_the_optimum),
