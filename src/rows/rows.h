@@ -57,9 +57,15 @@ typedef quorum_status (*rows_body)(void *context, const row_range *range, int wo
 quorum_status rows_map(quorum_status ready, const sliced_rows *r, int threads, rows_body body,
                        void *context, const team_result *results, size_t count);
 
-/* For the account: this rank holds so many of the training rows; the most that it ever held. */
-void rows_note(size_t held);
-size_t rows_most_held(void);
+/* How many of the rows this rank holds; and for the account, that it holds so many now. */
+static inline size_t rows_held(const sliced_rows *r)
+{
+    return held_rows(r).count;
+}
+static inline void rows_note(size_t held)
+{
+    team_note_rows(held);
+}
 
 /* All rows to every rank; X and y are new and the caller's to free. */
 quorum_status rows_gather(quorum_status ready, const sliced_rows *r, double **X, double **y,
