@@ -186,8 +186,8 @@ static quorum_status take_rows(quorum_model *m, division *d, const training_rows
     m->row = d->order;
     m->offset = d->offset;
     d->order = d->offset = NULL;
-    TRY(team_agree(model_own_rows(m)));
-    TRY(model_take_rows(m, rows));
+    quorum_status ready = model_own_rows(m);
+    TRY(holdings_take(ready, &m->held, rows, m->row, m->X, m->y));
     return s->overlap > 0.0 || s->calibrate ? model_hold_all(m) : QUORUM_OK;
 }
 

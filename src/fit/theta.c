@@ -470,7 +470,7 @@ static quorum_status train_on_experts(finder *f)
     quorum_status status = training_experts(m, f->s, &experts);
     if (status < 0)
         return status;
-    TRY_OR_DONE(model_hold(m, experts, m->train_experts));
+    TRY_OR_DONE(model_hold(QUORUM_OK, m, experts, m->train_experts));
     if (f->s->theta[0] != '\0') {
         f->result->evaluations = 1;
         status = total_likelihood(&rows, experts, m->train_experts, &o, &m->theta, &f->result->nlml,
