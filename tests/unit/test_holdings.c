@@ -1,4 +1,4 @@
-/* rows/: who has which rows, rows to be written, and rows that are read, for a team
+/* rows/: who has which rows, rows to be written, rows that are read, and their scaling, for a team
  * of one; tests/mpi has the same for several. */
 #include "support.h"
 
@@ -6,7 +6,9 @@
 #include "gp/points.h"
 #include "rows/dealing.h"
 #include "rows/home.h"
+#include "rows/scaling.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { ROWS = 7, INPUTS = 2, PARTS = 3 };
@@ -176,6 +178,24 @@ static void reading_fails_with_its_source(void **state)
     assert_true(n == 0 && !X && !y);
 }
 
+/* ---- Scaling ---- */
+
+static void columns_are_standardised(void **state)
+{
+    (void)state;
+    double X[] = {1, 5, 3, 5, 5, 5}, mean[2], scale[2];
+    char constant[2];
+    sliced_rows rows = {.n = 3, .D = 2, .X = X};
+    assert_int_equal(scaling_learn(not_ready(), &rows, mean, scale, constant), QUORUM_E_MEMORY);
+    assert_int_equal(scaling_learn(QUORUM_OK, &rows, mean, scale, constant), QUORUM_OK);
+    assert_close(mean[0], 3.0, 1e-15);
+    assert_close(scale[0], sqrt(8.0 / 3.0), 1e-15);
+    assert_true(!constant[0] && constant[1] && mean[1] == 5.0 && scale[1] == 1.0);
+    mem_fail_at(1);
+    assert_int_equal(scaling_learn(QUORUM_OK, &rows, mean, scale, constant), QUORUM_E_MEMORY);
+    mem_fail_at(0);
+}
+
 static void inputs_are_scaled_as_points_are(void **state)
 {
     (void)state;
@@ -204,6 +224,7 @@ int main(void)
         cmocka_unit_test(rows_are_read_into_their_place),
         cmocka_unit_test(reading_stays_within_memory),
         cmocka_unit_test(reading_fails_with_its_source),
+        cmocka_unit_test(columns_are_standardised),
         cmocka_unit_test(inputs_are_scaled_as_points_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
