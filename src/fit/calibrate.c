@@ -152,58 +152,84 @@ static double in_units(double mean, double scale, double z)
     return fmax(-DBL_MAX, fmin(DBL_MAX, mean + scale * z));
 }
 
-/* Predicts the held-out rows, in the target's units, and adds their ratios. */
-static quorum_status find_ratios(const quorum_model *m, const quorum_model *reduced,
-                                 const char *held, size_t count, const quorum_options *options,
-                                 calibration *c)
+/* One round: a model without the rows that it holds out, and what that predicts for them. */
+typedef struct {
+    const quorum_model *m;
+    const unsigned char *round;
+    int which;
+    quorum_model *reduced;
+    char *held;         /* n: 1 where a row is held out  */
+    size_t count;       /* rows that are                 */
+    double *X, *y;      /* count x D, count: in units    */
+    double *mean, *std; /* count                         */
+} calibration_round;
+
+static void round_free(calibration_round *r)
 {
+    mem_free(r->held);
+    quorum_model_free(r->reduced);
+    mem_free(r->X);
+    mem_free(r->y);
+    mem_free(r->mean);
+    mem_free(r->std);
+}
+
+/* The held-out rows in their units. */
+static quorum_status copy_held_out(calibration_round *r)
+{
+    const quorum_model *m = r->m;
     size_t D = m->D, at = 0;
-    double *X = NULL, *y = NULL, *mean = NULL, *std = NULL;
-    quorum_status status = QUORUM_OK;
-    if (!NEW_ARRAY(X, count * D) || !NEW_ARRAY(y, count) || !NEW_ARRAY(mean, count) ||
-        !NEW_ARRAY(std, count)) {
-        status = failure(QUORUM_E_MEMORY, "out of memory for calibrating on %zu rows", count);
-        goto done;
-    }
+    if (!NEW_ARRAY(r->X, r->count * D) || !NEW_ARRAY(r->y, r->count) ||
+        !NEW_ARRAY(r->mean, r->count) || !NEW_ARRAY(r->std, r->count))
+        return failure(QUORUM_E_MEMORY, "out of memory for calibrating on %zu rows", r->count);
     for (size_t i = 0; i < m->n; i++) {
-        if (!held[i])
+        if (!r->held[i])
             continue;
         for (size_t d = 0; d < D; d++)
-            X[at * D + d] = in_units(m->x_mean[d], m->x_scale[d], m->X[i * D + d]);
-        y[at++] = in_units(m->y_mean, m->y_scale, m->y[i]);
+            r->X[at * D + d] = in_units(m->x_mean[d], m->x_scale[d], m->X[i * D + d]);
+        r->y[at++] = in_units(m->y_mean, m->y_scale, m->y[i]);
     }
-    quorum_prediction out = {.mean = mean, .std = std};
-    TRY_OR_DONE(quorum_predict(reduced, X, count, options, &out, NULL));
-    for (size_t i = 0; i < count; i++)
-        c->ratio[c->count++] = fabs(y[i] - mean[i]) / std[i];
-done:
-    mem_free(X);
-    mem_free(y);
-    mem_free(mean);
-    mem_free(std);
+    return QUORUM_OK;
+}
+
+static quorum_status prepare_round(void *context)
+{
+    calibration_round *r = context;
+    if (!NEW_ARRAY(r->held, r->m->n))
+        return failure(QUORUM_E_MEMORY, "out of memory for calibrating");
+    for (size_t i = 0; i < r->m->n; i++)
+        r->count += (size_t)(r->held[i] = r->round[i] == r->which);
+    if (r->count == 0)
+        return QUORUM_OK;
+    TRY(without_rows(r->m, r->held, r->count, &r->reduced));
+    return copy_held_out(r);
+}
+
+/* Takes out the rows of one round, predicts them and adds their ratios. */
+static quorum_status one_round(calibration_round *r, const quorum_options *options, calibration *c)
+{
+    quorum_status status = team_all(QUORUM_OK, prepare_round, r);
+    quorum_prediction out = {.mean = r->mean, .std = r->std};
+    if (status >= 0 && r->count > 0)
+        status = quorum_predict(r->reduced, r->X, r->count, options, &out, NULL);
+    for (size_t i = 0; status >= 0 && i < r->count; i++)
+        c->ratio[c->count++] = fabs(r->y[i] - r->mean[i]) / r->std[i];
     return status;
 }
 
-/* Takes out the rows of one round and predicts them; *count: how many. */
-static quorum_status one_round(const quorum_model *m, const unsigned char *round, int which,
-                               const quorum_options *options, size_t *count, calibration *c)
+/* Round after round, until no row is left to take out. */
+static quorum_status all_rounds(const quorum_model *m, const unsigned char *round,
+                                const quorum_options *options, calibration *c)
 {
-    quorum_model *reduced = NULL;
-    char *held;
-    quorum_status status = QUORUM_OK;
-    if (!NEW_ARRAY(held, m->n))
-        return failure(QUORUM_E_MEMORY, "out of memory for calibrating");
-    *count = 0;
-    for (size_t i = 0; i < m->n; i++)
-        *count += (size_t)(held[i] = round[i] == which);
-    if (*count > 0) {
-        TRY_OR_DONE(without_rows(m, held, *count, &reduced));
-        TRY_OR_DONE(find_ratios(m, reduced, held, *count, options, c));
+    size_t taken = 1;
+    for (int which = 1; taken > 0; which++) {
+        calibration_round r = {.m = m, .round = round, .which = which};
+        quorum_status status = one_round(&r, options, c);
+        taken = r.count;
+        round_free(&r);
+        TRY(status);
     }
-done:
-    mem_free(held);
-    quorum_model_free(reduced);
-    return status;
+    return QUORUM_OK;
 }
 
 static void summarise(calibration *c)
@@ -234,33 +260,48 @@ static quorum_status learn_ranking(const quorum_model *m, const recipe *how,
                          &ranking);
 }
 
+/* What calibration begins with. */
+typedef struct {
+    const quorum_model *m;
+    const settings *s;
+    calibration c;
+    unsigned char *round; /* n */
+} calibrating;
+
+static quorum_status check_prediction(void *context)
+{
+    calibrating *k = context;
+    TRY(calibration_is_for(&k->c, k->m, k->s));
+    return model_check_recipe(k->m, &k->c.how);
+}
+
+static quorum_status choose_rounds(void *context)
+{
+    calibrating *k = context;
+    size_t count = 0;
+    if (!NEW_ZEROED(k->round, k->m->n))
+        return failure(QUORUM_E_MEMORY, "out of memory for calibrating");
+    TRY(choose_rows(k->m, k->round, &count));
+    if (!NEW_ARRAY(k->c.ratio, count))
+        return failure(QUORUM_E_MEMORY, "out of memory for calibrating on %zu rows", count);
+    return QUORUM_OK;
+}
+
 quorum_status model_calibrate(quorum_model *m, const quorum_options *options)
 {
     const quorum_options how = of_observations(options);
-    calibration c = {0};
-    unsigned char *round = NULL;
-    size_t count = 0, taken = 1;
+    calibrating k = {.m = m, .s = options_values(options)};
     quorum_status status = QUORUM_OK;
-    TRY_OR_DONE(calibration_is_for(&c, m, options_values(options)));
-    TRY_OR_DONE(model_check_recipe(m, &c.how));
-    TRY_OR_DONE(learn_ranking(m, &c.how, options));
-    if (!NEW_ZEROED(round, m->n)) {
-        status = failure(QUORUM_E_MEMORY, "out of memory for calibrating");
-        goto done;
-    }
-    TRY_OR_DONE(choose_rows(m, round, &count));
-    if (!NEW_ARRAY(c.ratio, count)) {
-        status = failure(QUORUM_E_MEMORY, "out of memory for calibrating on %zu rows", count);
-        goto done;
-    }
-    for (int which = 1; taken > 0; which++)
-        TRY_OR_DONE(one_round(m, round, which, &how, &taken, &c));
-    summarise(&c);
+    TRY_OR_DONE(team_all(QUORUM_OK, check_prediction, &k));
+    TRY_OR_DONE(learn_ranking(m, &k.c.how, options));
+    TRY_OR_DONE(team_all(QUORUM_OK, choose_rounds, &k));
+    TRY_OR_DONE(all_rounds(m, k.round, &how, &k.c));
+    summarise(&k.c);
 done:
-    mem_free(round);
+    mem_free(k.round);
     if (status < 0)
-        calibration_free(&c);
+        calibration_free(&k.c);
     else
-        m->calibration = c;
+        m->calibration = k.c;
     return status;
 }

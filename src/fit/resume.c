@@ -47,27 +47,29 @@ static uint64_t options_mark(const quorum_options *options)
     return h;
 }
 
-/* The numbers of all ranks, one rank after another. */
 typedef struct {
     uint64_t h;
-    const double *numbers;
-    size_t count;
+    size_t D;
 } marking;
 
-static void mix_own(void *context)
+static void mix_inputs(void *context, const row_range *range)
 {
     marking *k = context;
-    k->h = mix_numbers(k->h, k->numbers, k->count);
+    k->h = mix_numbers(k->h, range->X, range->count * k->D);
 }
 
+static void mix_targets(void *context, const row_range *range)
+{
+    marking *k = context;
+    k->h = mix_numbers(k->h, range->y, range->count);
+}
+
+/* All inputs, then all targets, in the order of the rows. */
 static uint64_t data_mark(const training_rows *rows)
 {
-    size_t count = held_rows(rows).count;
-    marking k = {.h = 1, .numbers = rows->X, .count = count * rows->D};
-    team_in_turn(&k.h, sizeof k.h, mix_own, &k);
-    k.numbers = rows->y;
-    k.count = count;
-    team_in_turn(&k.h, sizeof k.h, mix_own, &k);
+    marking k = {.h = 1, .D = rows->D};
+    rows_fold(rows, &k.h, sizeof k.h, mix_inputs, &k);
+    rows_fold(rows, &k.h, sizeof k.h, mix_targets, &k);
     return k.h;
 }
 

@@ -149,6 +149,18 @@ static quorum_status search_theta(finder *f, const parts *p, const size_t *exper
 
 /* ---- Random rows ---- */
 
+/* All rows' numbers (n) in a random order. */
+static quorum_status draw_rows(const quorum_model *m, size_t **row)
+{
+    if (!NEW_ARRAY(*row, m->n))
+        return failure(QUORUM_E_MEMORY, "out of memory for a choice of %zu rows", m->n);
+    for (size_t i = 0; i < m->n; i++)
+        (*row)[i] = i;
+    rng r = rng_seed(m->seed, STREAM_LOOK);
+    rng_shuffle(&r, *row, m->n);
+    return QUORUM_OK;
+}
+
 /* Trains theta on `count` parts of `size` rows, all drawn at random.  start: where to
  * begin, or NULL. */
 static quorum_status train_on_random_rows(finder *f, size_t count, size_t size, training_options *o,
@@ -157,21 +169,14 @@ static quorum_status train_on_random_rows(finder *f, size_t count, size_t size, 
     quorum_model *m = f->m;
     size_t D = m->D, total = count * size, *row = NULL, *offset = NULL, *all = NULL;
     double *X = NULL, *y = NULL;
-    quorum_status status = QUORUM_OK;
-    NEW_ARRAY(row, m->n);
+    quorum_status status = QUORUM_OK, ready = draw_rows(m, &row);
     NEW_ARRAY(offset, count + 1);
     NEW_ARRAY(all, count);
     NEW_ARRAY(X, total * D);
     NEW_ARRAY(y, total);
-    if (!row || !offset || !all || !X || !y) {
-        status = failure(QUORUM_E_MEMORY, "out of memory for training on %zu rows", total);
-        goto done;
-    }
-    for (size_t i = 0; i < m->n; i++)
-        row[i] = i;
-    rng r = rng_seed(m->seed, STREAM_LOOK);
-    rng_shuffle(&r, row, m->n);
-    TRY_OR_DONE(rows_fetch(QUORUM_OK, f->rows, row, total, X, y));
+    if (ready >= 0 && (!offset || !all || !X || !y))
+        ready = failure(QUORUM_E_MEMORY, "out of memory for training on %zu rows", total);
+    TRY_OR_DONE(rows_fetch(ready, f->rows, row, total, X, y));
     for (size_t e = 0; e <= count; e++)
         offset[e] = e * size;
     for (size_t e = 0; e < count; e++)
@@ -315,6 +320,33 @@ static void keep_contender(finder *f, const contender *c)
     f->result->evaluations = evaluations;
 }
 
+/* Contenders that begin with the same theta. */
+typedef struct {
+    const hyper *theta;
+    contender *all;
+    int count;
+} line_up;
+
+static quorum_status copy_thetas(void *context)
+{
+    const line_up *l = context;
+    for (int k = 0; k < l->count; k++) {
+        l->all[k].number = k;
+        TRY(copy_theta(l->theta, &l->all[k].theta));
+    }
+    return QUORUM_OK;
+}
+
+static quorum_status have_quick_round(finder *f, contender *c)
+{
+    c->theta.kernel = kernel_at(c->number);
+    f->m->kernel_choice.name[c->number] = c->theta.kernel->name;
+    TRY(quick_round(f, &c->theta));
+    c->result = *f->result;
+    c->nlml = c->result.nlml;
+    return score_and_tell(f, c);
+}
+
 /* Every kernel has its quick round from the first look's theta; the best one, its theta and,
  * if it had its last round, its spread stay. */
 static quorum_status choose_kernel(finder *f)
@@ -322,17 +354,12 @@ static quorum_status choose_kernel(finder *f)
     quorum_model *m = f->m;
     contender all[MOST_KERNELS] = {0}, *list[MOST_KERNELS];
     int count = kernel_count() < MOST_KERNELS ? kernel_count() : MOST_KERNELS;
+    line_up kernels = {.theta = &m->theta, .all = all, .count = count};
     quorum_status status = QUORUM_OK;
+    TRY_OR_DONE(team_all(QUORUM_OK, copy_thetas, &kernels));
     for (int k = 0; k < count; k++) {
-        contender *c = list[k] = &all[k];
-        c->number = k;
-        m->kernel_choice.name[k] = kernel_at(k)->name;
-        TRY_OR_DONE(copy_theta(&m->theta, &c->theta));
-        c->theta.kernel = kernel_at(k);
-        TRY_OR_DONE(quick_round(f, &c->theta));
-        c->result = *f->result;
-        c->nlml = c->result.nlml;
-        TRY_OR_DONE(score_and_tell(f, c));
+        list[k] = &all[k];
+        TRY_OR_DONE(have_quick_round(f, list[k]));
     }
     m->kernel_choice.count = count;
     if (f->s->train == TRAIN_NEIGHBOURS) {
@@ -352,7 +379,8 @@ static quorum_status learn_spread(finder *f)
 {
     quorum_model *m = f->m;
     contender c = {0};
-    quorum_status status = copy_theta(&m->theta, &c.theta);
+    line_up alone = {.theta = &m->theta, .all = &c, .count = 1};
+    quorum_status status = team_all(QUORUM_OK, copy_thetas, &alone);
     if (status == QUORUM_OK)
         status = score(f, &c, m->spread);
     if (status == QUORUM_OK)
@@ -415,23 +443,32 @@ static int count_searches(const quorum_model *m, const settings *s)
     }
 }
 
+/* Room for theta; what is given of it, or where to begin. */
+static quorum_status prepare_theta(void *context)
+{
+    const finder *f = context;
+    quorum_model *m = f->m;
+    const kernel *wanted = kernel_at(f->s->kernel); /* NULL: auto */
+    m->theta = (hyper){.kernel = wanted ? wanted : &kernel_se, .D = m->D};
+    if (!NEW_ARRAY(m->theta.lengthscale, m->D) || !NEW_ARRAY(m->log_theta, m->D + 2))
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu length-scales", m->D);
+    return f->s->theta[0] != '\0' ? fixed_theta(m, f->s->theta) : QUORUM_OK;
+}
+
 quorum_status theta_before_partition(quorum_model *m, const settings *s, const progress *p,
                                      const training_rows *rows, checkpoint *c,
                                      training_result *result)
 {
     finder f = {.m = m, .s = s, .p = p, .rows = rows, .checkpoint = c, .result = result};
-    const kernel *wanted = kernel_at(s->kernel); /* NULL: auto */
     m->train = s->train;
     m->spread = wanted_spread(m, s);
-    m->theta = (hyper){.kernel = wanted ? wanted : &kernel_se, .D = m->D};
-    if (!NEW_ARRAY(m->theta.lengthscale, m->D) || !NEW_ARRAY(m->log_theta, m->D + 2))
-        return failure(QUORUM_E_MEMORY, "out of memory for %zu length-scales", m->D);
+    TRY(team_all(QUORUM_OK, prepare_theta, &f));
     if (s->theta[0] != '\0')
-        return fixed_theta(m, s->theta);
+        return QUORUM_OK;
     f.planned = count_searches(m, s);
     if (needs_first_look(s))
         TRY(first_look(&f));
-    if (!wanted)
+    if (!kernel_at(s->kernel))
         TRY(choose_kernel(&f));
     TRY(train_before_partition(&f, needs_first_look(s)));
     return m->spread > 0.0 ? QUORUM_OK : learn_spread(&f);
@@ -467,10 +504,8 @@ static quorum_status train_on_experts(finder *f)
     size_t *experts = NULL;
     parts rows = model_parts(m);
     training_options o = search_options(f);
-    quorum_status status = training_experts(m, f->s, &experts);
-    if (status < 0)
-        return status;
-    TRY_OR_DONE(model_hold(m, experts, m->train_experts));
+    quorum_status status = QUORUM_OK, ready = training_experts(m, f->s, &experts);
+    TRY_OR_DONE(model_hold(ready, m, experts, m->train_experts));
     if (f->s->theta[0] != '\0') {
         f->result->evaluations = 1;
         status = total_likelihood(&rows, experts, m->train_experts, &o, &m->theta, &f->result->nlml,

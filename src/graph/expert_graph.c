@@ -92,7 +92,7 @@ static quorum_status choose_lambda(size_t p, size_t count, const double *S, cons
 }
 
 /* The relative duality gap that is asked for, since the error of Omega goes with its root; that is
- * as good, where rounding allows no more; and that is good enough to rank by. */
+ * as good, where rounding allows no more; and that is good enough for a ranking. */
 static const double GAP_WANTED = 1e-10, GAP_FINE = 1e-6, GAP_ROUGH = 1e-3;
 
 /* *gap: what is left of the gap, relative to the objective; infinite: there is no solution. */

@@ -45,7 +45,7 @@ typedef struct {
     array_type type;
     side side[2];
     presence when;
-    int of_rows;  /* 1: one entry a row, of which a rank of a team has its own experts' */
+    int of_rows;  /* 1: one entry a row, of which a process of a team has its own experts' */
     size_t place; /* in the model: of the pointer to the array, or of a number          */
     double *(*within)(const quorum_model *m); /* instead: a part of an array that is there */
     size_t shown;                             /* in quorum_info; 0: not there            */

@@ -37,9 +37,7 @@ void quorum_model_free(quorum_model *m)
     mem_free(m->y);
     mem_free(m->row);
     mem_free(m->offset);
-    mem_free(m->owner);
-    mem_free(m->held);
-    mem_free(m->shared);
+    holdings_free(&m->held);
     extra_rows_free(&m->extra);
     mem_free(m->x_mean);
     mem_free(m->x_scale);
@@ -62,7 +60,33 @@ parts model_parts(const quorum_model *m)
                    .X = m->X,
                    .y = m->y,
                    .offset = m->offset,
-                   .held = model_is_whole(m) ? NULL : m->held};
+                   .held = model_is_whole(m) ? NULL : m->held.has};
+}
+
+quorum_status model_own_rows(quorum_model *m)
+{
+    parts all = model_parts(m);
+    m->X = mem_alloc_sparse(m->n * m->D, sizeof *m->X);
+    m->y = mem_alloc_sparse(m->n, sizeof *m->y);
+    if (!m->X || !m->y)
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu rows of %zu inputs", m->n, m->D);
+    return holdings_new(&all, &m->held);
+}
+
+quorum_status model_hold(quorum_status ready, const quorum_model *m, const size_t *experts,
+                         size_t count)
+{
+    return holdings_share(ready, &m->held, experts, count, m->X, m->y);
+}
+
+quorum_status model_hold_all(const quorum_model *m)
+{
+    return holdings_share_all(QUORUM_OK, &m->held, m->X, m->y);
+}
+
+int model_is_whole(const quorum_model *m)
+{
+    return holdings_is_whole(&m->held);
 }
 
 void model_set_theta(quorum_model *m)

@@ -6,7 +6,7 @@
 #include "experts/committee.h"
 #include "near/scattered_search.h"
 #include "experts/overlap.h"
-#include "rows/rows.h"
+#include "rows/holdings.h"
 #include "graph/expert_graph.h"
 #include "options/options.h"
 
@@ -53,8 +53,7 @@ struct quorum_model {
     double *y;                /* n                                              */
     size_t *row;              /* n: original row numbers                        */
     size_t *offset;           /* M + 1                                          */
-    int *owner;               /* M: the rank that has an expert's rows (holdings.c) ... */
-    char *held, *shared;      /* M: 1 where this rank has them; where all have  */
+    holdings held;            /* which of the rows this process has             */
     extra_rows extra;         /* rows that experts hold beyond their own        */
     double *x_mean, *x_scale; /* D                                    */
     char *constant;           /* D: 1 where an input does not vary (inputs.c) */
@@ -110,28 +109,14 @@ quorum_status model_complete(quorum_model *m);
 /* The experts' own rows: every row once. */
 parts model_parts(const quorum_model *m);
 
-/* ---- holdings.c: together, by all ranks ---- */
-
-/* owner, held and shared, once offset is known; then also room for the rows. */
-quorum_status model_find_owners(quorum_model *m);
+/* Room for the rows, once offset is known, and who will have them. */
 quorum_status model_own_rows(quorum_model *m);
 
-/* The owners' rows, from the slices of a fit. */
-quorum_status model_take_rows(quorum_model *m, const sliced_rows *rows);
-
-/* From now on every rank has the rows of these experts. */
-quorum_status model_hold(const quorum_model *m, const size_t *experts, size_t count);
+/* From now on every process has the rows of these experts, or of all (rows/holdings.h). */
+quorum_status model_hold(quorum_status ready, const quorum_model *m, const size_t *experts,
+                         size_t count);
 quorum_status model_hold_all(const quorum_model *m);
-int model_is_whole(const quorum_model *m);     /* whether that is so */
-size_t model_rows_held(const quorum_model *m); /* by this rank */
-
-/* The rows come to rank 0 a few at a time, to be written: rank 0 asks for the next bytes, of all
- * inputs and then of all targets, and at the end all ranks finish, whatever happened. */
-typedef struct rows_home rows_home;
-quorum_status rows_home_new(const quorum_model *m, rows_home **out);
-quorum_status rows_home_next(void *home, void *to, size_t bytes);
-void rows_home_finish(rows_home *h);
-void rows_home_free(rows_home *h);
+int model_is_whole(const quorum_model *m); /* whether that is so */
 
 /* ---- inputs.c: inputs that do not vary in the training data ---- */
 
@@ -200,7 +185,7 @@ quorum_status model_rows(const quorum_model *m, const committee **out);
 quorum_status model_neighbour_index(const quorum_model *m, const settings *s,
                                     const neighbour_index **out);
 
-/* The same where each rank has only its own experts' rows. */
+/* The same where each process has only its own experts' rows. */
 quorum_status model_near_holdings(const quorum_model *m, const settings *s,
                                   const near_holdings **out);
 
@@ -217,7 +202,7 @@ quorum_status model_graph(const quorum_model *m, const settings *s, const progre
 /* Takes this graph for the model's own, instead of one that it may have; g is empty then. */
 void model_take_graph(const quorum_model *m, learned_graph *g);
 
-/* Its ranking, for a selection by rank; NULL where all are chosen anyway. */
+/* Its ranking, for a selection by it; NULL where all are chosen anyway. */
 quorum_status model_ranking(const quorum_model *m, const selection *chosen, const settings *s,
                             const progress *p, const size_t **ranking);
 

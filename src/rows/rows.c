@@ -4,24 +4,9 @@
 
 #include "base/memory.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 enum { TOGETHER = 1 << 16 }; /* rows that are fetched at a time */
-
-static atomic_size_t most_held;
-
-void rows_note(size_t held)
-{
-    size_t most = atomic_load(&most_held);
-    while (held > most && !atomic_compare_exchange_weak(&most_held, &most, held))
-        ;
-}
-
-size_t rows_most_held(void)
-{
-    return atomic_load(&most_held);
-}
 
 static quorum_status out_of_memory(size_t rows)
 {

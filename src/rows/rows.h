@@ -65,9 +65,15 @@ quorum_status rows_map(quorum_status ready, const sliced_rows *r, int threads, r
 /* Numbers of rows, each known to one rank and 0 on the others: all have all of them. */
 quorum_status rows_fill(quorum_status ready, const sliced_rows *r, size_t *numbers, size_t count);
 
-/* For the account: this rank holds so many of the training rows; the most that it ever held. */
-void rows_note(size_t held);
-size_t rows_most_held(void);
+/* How many of the rows this rank holds; and for the account, that it holds so many now. */
+static inline size_t rows_held(const sliced_rows *r)
+{
+    return held_rows(r).count;
+}
+static inline void rows_note(size_t held)
+{
+    team_note_rows(held);
+}
 
 /* All rows to every rank; X and y are new and the caller's to free. */
 quorum_status rows_gather(quorum_status ready, const sliced_rows *r, double **X, double **y,

@@ -206,7 +206,26 @@ quorum_status team_map_share(quorum_status ready, const work_share *s, share_bod
     return status;
 }
 
-/* ---- One for all ---- */
+/* ---- Each for itself, and one for all ---- */
+
+quorum_status team_all(quorum_status ready, quorum_status (*body)(void *context), void *context)
+{
+    return team_agree(ready >= 0 ? body(context) : ready);
+}
+
+/* Processes that each work with another file would mix them up, or wait for each other for ever. */
+quorum_status team_same_file(quorum_status ready, const char *what, uint64_t digest)
+{
+    uint64_t first = digest;
+    TRY(team_agree(ready));
+    team_send(&first, sizeof first);
+    return team_agree(digest == first
+                          ? QUORUM_OK
+                          : failure(QUORUM_E_FORMAT,
+                                    "%s differs between processes: process %d has another one "
+                                    "than process 0; give all of them the same file",
+                                    what, team_rank()));
+}
 
 quorum_status team_first(quorum_status ready, quorum_status (*body)(void *context), void *context)
 {

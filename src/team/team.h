@@ -66,6 +66,9 @@ typedef struct {
 
 team_traffic team_spent(void);
 
+/* For the account of its rows (processes.c): this rank has so many now. */
+void team_note_rows(size_t rows);
+
 /* ---- Owners (spread.c): the same for every back end ---- */
 
 enum { MOST_RANKS = 4096 }; /* of a larger team, the rest owns nothing */

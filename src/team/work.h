@@ -14,6 +14,7 @@
 #include "base/parallel.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* Where the results of n items stand: those of item i are
  *
@@ -52,6 +53,14 @@ int work_is_mine(const work_share *s, size_t item);
 typedef quorum_status (*share_body)(void *context, const size_t *items, size_t count);
 quorum_status team_map_share(quorum_status ready, const work_share *s, share_body body,
                              void *context, const team_result *results, size_t count);
+
+/* ---- What each process does for itself: room, files that all of them read ---- */
+
+/* Every process does it; all hear how it went. */
+quorum_status team_all(quorum_status ready, quorum_status (*body)(void *context), void *context);
+
+/* Fails unless the files of all processes have the same digest; `what` names them. */
+quorum_status team_same_file(quorum_status ready, const char *what, uint64_t digest);
 
 /* ---- What one process does for all: files ---- */
 

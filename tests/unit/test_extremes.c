@@ -259,13 +259,10 @@ static void predictions_do_not_depend_on_the_data_s_magnitude(void **state)
 static void the_ends_of_the_range_can_be_standardised(void **state)
 {
     (void)state;
-    double X[] = {DBL_MAX, -DBL_MAX, DBL_MAX, DBL_MAX}, unit = 0.0, mean = 0.0, scale = 0.0, z[4];
+    double X[] = {DBL_MAX, -DBL_MAX, DBL_MAX, DBL_MAX}, mean, scale, z[4];
     char constant;
-    scaling_add_to_largest(4, 1, X, &unit);
-    scaling_find_units(1, &unit);
-    scaling_add_to_mean(4, 1, X, 4, &unit, &mean);
-    scaling_add_to_variance(4, 1, X, 4, &unit, &mean, &scale);
-    scaling_finish(1, &unit, &mean, &scale, &constant);
+    sliced_rows rows = {.n = 4, .D = 1, .X = X};
+    assert_int_equal(scaling_learn(QUORUM_OK, &rows, &mean, &scale, &constant), QUORUM_OK);
     assert_false(constant);
     assert_close(mean / DBL_MAX, 0.5, 1e-12);
     assert_close(scale / DBL_MAX, sqrt(0.75), 1e-12);

@@ -154,6 +154,26 @@ static void who_is_not_ready_does_nothing(void **state)
     assert_string_equal(quorum_message(), "no room");
 }
 
+static quorum_status count_call(void *context)
+{
+    return ++*(int *)context < 3 ? QUORUM_OK : failure(QUORUM_E_FILE, "too often");
+}
+
+static void each_and_the_first_do_it_once(void **state)
+{
+    (void)state;
+    int calls = 0;
+    quorum_status failed = failure(QUORUM_E_MEMORY, "no room");
+    assert_int_equal(team_all(failed, count_call, &calls), QUORUM_E_MEMORY);
+    assert_int_equal(team_first(failed, count_call, &calls), QUORUM_E_MEMORY);
+    assert_int_equal(calls, 0);
+    assert_int_equal(team_all(QUORUM_OK, count_call, &calls), QUORUM_OK);
+    assert_int_equal(team_first(QUORUM_OK, count_call, &calls), QUORUM_OK);
+    assert_int_equal(team_all(QUORUM_OK, count_call, &calls), QUORUM_E_FILE);
+    assert_int_equal(team_same_file(QUORUM_OK, "the file", 7), QUORUM_OK);
+    assert_int_equal(team_same_file(failed, "the file", 7), QUORUM_E_MEMORY);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -166,6 +186,7 @@ int main(void)
         cmocka_unit_test(one_alone_maps_all_items),
         cmocka_unit_test(dear_items_come_first),
         cmocka_unit_test(who_is_not_ready_does_nothing),
+        cmocka_unit_test(each_and_the_first_do_it_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
