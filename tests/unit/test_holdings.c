@@ -55,7 +55,7 @@ static void rows_are_taken_by_part(void **state)
     (void)state;
     static const size_t row[ROWS] = {3, 5, 0, 1, 2, 6, 4};
     double from_X[ROWS * INPUTS], from_y[ROWS], X[ROWS * INPUTS], y[ROWS], some[2 * INPUTS];
-    for (size_t i = 0; i < ROWS * INPUTS; i++)
+    for (size_t i = 0; i < (size_t)ROWS * INPUTS; i++)
         from_X[i] = (double)i;
     for (size_t i = 0; i < ROWS; i++)
         from_y[i] = 100.0 + (double)i;
@@ -74,8 +74,8 @@ static void rows_are_taken_by_part(void **state)
     filled.X = X;
     static const size_t wanted[] = {6, 1};
     assert_int_equal(holdings_fetch(QUORUM_OK, &h, &filled, wanted, 2, some), QUORUM_OK);
-    assert_memory_equal(some, from_X + 4 * INPUTS, INPUTS * sizeof *some);
-    assert_memory_equal(some + INPUTS, from_X + 5 * INPUTS, INPUTS * sizeof *some);
+    assert_memory_equal(some, from_X + (size_t)4 * INPUTS, INPUTS * sizeof *some);
+    assert_memory_equal(some + INPUTS, from_X + (size_t)5 * INPUTS, INPUTS * sizeof *some);
     assert_int_equal(holdings_fetch(not_ready(), &h, &filled, wanted, 2, some), QUORUM_E_MEMORY);
     holdings_free(&h);
     assert_int_equal(holdings_fetch(QUORUM_OK, &h, &filled, wanted, 1, some + INPUTS), QUORUM_OK);
