@@ -58,7 +58,7 @@ static double posterior_seconds(void *context)
 static timing asking_timing(asking *r, const char *what, timed run)
 {
     timing t = {.size = part_size(&r->b.p, 0),
-                .D = r->b.p.D,
+                .D = r->b.p.rows.D,
                 .limit = &limit_gemm,
                 .run = run,
                 .context = r};

@@ -28,11 +28,11 @@ static double split_seconds(void *context)
 
 static timing split_timing(split_run *r)
 {
-    const sliced_rows *rows = r->problem.rows;
-    double n = (double)rows->n, D = (double)rows->D, M = (double)r->problem.parts;
+    const scattered_rows *rows = r->problem.rows;
+    double n = (double)rows->n, D = (double)rows->held.D, M = (double)r->problem.parts;
     int trees = r->how == &partition_kdtree;
     timing t = {.size = rows->n,
-                .D = rows->D,
+                .D = rows->held.D,
                 .limit = trees ? &limit_bandwidth : &limit_gemm,
                 .work = trees ? 8.0 * n * D * log2(M) : 2.0 * n * D * M,
                 .items = 1.0,
@@ -50,7 +50,8 @@ void stage_kmeans(suite *s)
         double *X, *y;
         made_data(sizes[i], 1, &X, &y);
         const partition *how[2] = {&partition_kmeans, &partition_kdtree};
-        sliced_rows rows = {.n = sizes[i], .D = MADE_INPUTS, .X = X};
+        row_set all = rows_view_of(sizes[i], MADE_INPUTS, X, NULL);
+        scattered_rows rows = rows_scattered(all.n, &all);
         split_run r[2];
         timing t[2];
         for (int k = 0; k < 2; k++) {

@@ -93,7 +93,7 @@ static void add_shared_noise(const committee *c, size_t e, size_t f, size_t firs
     for (size_t a = 0, b = 0; a < rows && b < n;) {
         size_t x = r[a], y = s[b];
         if (x == y)
-            K[b * rows + a] += c->theta.noise;
+            K[b * rows + a] += noise_of(&c->theta, &p->rows, p->offset[e] + first + a);
         a += x <= y;
         b += y <= x;
     }

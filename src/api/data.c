@@ -203,7 +203,9 @@ static quorum_status fail_without_rows(void *context)
 static quorum_status read_rows(reading *in)
 {
     quorum_data *d = in->d;
-    row_source source = {.D = d->inputs, .memory = options_memory(options_values(in->options))};
+    row_source source = {.like = rows_schema(d->inputs),
+                         .memory = options_memory(options_values(in->options))};
+    row_set held;
     if (in->r) {
         source.memory -= reader_held(in->r);
         source.name = reader_path(in->r);
@@ -211,7 +213,10 @@ static quorum_status read_rows(reading *in)
         source.next = next_rows;
         source.context = in->r;
     }
-    TRY(rows_deal(QUORUM_OK, &source, &d->rows, &d->X, &d->y));
+    quorum_status status = rows_deal(QUORUM_OK, &source, &d->rows, &held);
+    d->X = held.X;
+    d->y = held.y;
+    TRY(status);
     return d->rows > 0 ? QUORUM_OK : team_first(QUORUM_OK, fail_without_rows, in->r);
 }
 

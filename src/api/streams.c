@@ -23,21 +23,23 @@ struct quorum_stream {
 static quorum_status find_by_name(const reader *r, const quorum_model *m, size_t i,
                                   const named_column *list, size_t *column)
 {
-    size_t count = reader_columns(r), found = names_find(list, count, m->names[i]);
-    const char *role = i < m->D ? "an input" : "the target";
+    size_t count = reader_columns(r), found = names_find(list, count, m->columns.names[i]);
+    const char *role = i < m->rows.D ? "an input" : "the target";
     char comment[100];
     reader_advise_comment(r, comment);
     if (found == count)
         return failure(QUORUM_E_DATA,
                        "%s has no column \"%s\", which the model needs as %s; it has %zu columns, "
                        "the first is \"%s\"%s",
-                       reader_path(r), m->names[i], role, count, reader_name(r, 0), comment);
+                       reader_path(r), m->columns.names[i], role, count, reader_name(r, 0),
+                       comment);
     const named_column *here = &list[found];
     if (found + 1 < count && !here[1].made_up && strcmp(here[0].name, here[1].name) == 0)
         return failure(QUORUM_E_DATA,
                        "%s: columns %zu and %zu are both named \"%s\", which the model needs as "
                        "%s: rename or remove the one that is not meant",
-                       reader_path(r), here[0].column + 1, here[1].column + 1, m->names[i], role);
+                       reader_path(r), here[0].column + 1, here[1].column + 1, m->columns.names[i],
+                       role);
     *column = here->column;
     return QUORUM_OK;
 }
@@ -63,17 +65,17 @@ static quorum_status match_by_place(const reader *r, const quorum_model *m, int 
                                     size_t *columns)
 {
     size_t count = reader_columns(r), next = 0;
-    if (count != m->D + 1 && (with_target || count != m->D))
+    if (count != m->rows.D + 1 && (with_target || count != m->rows.D))
         return failure(
             QUORUM_E_DATA,
             "%s has %zu columns; the model takes %zu inputs%s.  Give the file the training "
             "file's header, or its layout",
-            reader_path(r), count, m->D, with_target ? " and the target" : "");
+            reader_path(r), count, m->rows.D, with_target ? " and the target" : "");
     for (size_t c = 0; c < count; c++)
-        if (count == m->D || c != m->target)
+        if (count == m->rows.D || c != m->columns.target)
             columns[next++] = c;
     if (with_target)
-        columns[m->D] = m->target;
+        columns[m->rows.D] = m->columns.target;
     return QUORUM_OK;
 }
 
@@ -92,13 +94,13 @@ static quorum_status open_reader(void *context)
     reader_options how = how_to_read(o->options, READ_QUERIES);
     size_t *columns;
     quorum_status status = QUORUM_OK;
-    if (!NEW_ARRAY(columns, m->D + 1))
+    if (!NEW_ARRAY(columns, m->rows.D + 1))
         return failure(QUORUM_E_MEMORY, "out of memory for reading %s", o->path);
     TRY_OR_DONE(reader_open(o->path, &how, &s->reader));
-    if (m->has_names && reader_has_names(s->reader))
+    if (m->columns.has_names && reader_has_names(s->reader))
         TRY_OR_DONE(match_by_name(s->reader, m, s->width, columns));
     else
-        TRY_OR_DONE(match_by_place(s->reader, m, s->width > m->D, columns));
+        TRY_OR_DONE(match_by_place(s->reader, m, s->width > m->rows.D, columns));
     TRY_OR_DONE(reader_select(s->reader, columns, s->width));
 done:
     mem_free(columns);
@@ -122,7 +124,7 @@ quorum_status quorum_stream_open(const char *path, const quorum_model *m, int wi
     if (!path || !m || !stream)
         return failure(QUORUM_E_ARGUMENT,
                        "quorum_stream_open: path, model and stream must not be NULL");
-    quorum_stream *s = stream_new(m->D, with_target, options);
+    quorum_stream *s = stream_new(m->rows.D, with_target, options);
     opening o = {.path = path, .m = m, .options = options, .s = s};
     quorum_status ready =
         s ? QUORUM_OK : failure(QUORUM_E_MEMORY, "out of memory for reading %s", path);

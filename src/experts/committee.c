@@ -43,11 +43,6 @@ int committee_is_mine(const committee *c, size_t e)
     return work_is_mine(&c->share, e);
 }
 
-int committee_owner(const committee *c, size_t e)
-{
-    return c->share.owner[e];
-}
-
 /* ---- Factors of a group of experts ---- */
 
 typedef struct {
@@ -62,9 +57,9 @@ static quorum_status factor_one(factor_job *j, size_t i, int threads)
 {
     const committee *c = j->c;
     size_t e = j->experts[i];
-    points X = points_view(&c->Z, c->parts.offset[e], part_size(&c->parts, e));
-    quorum_status status =
-        factorise(&c->theta, &X, c->parts.y + c->parts.offset[e], threads, j->L[i], j->alpha[i]);
+    row_set rows = part_rows(&c->parts, e);
+    points X = points_view(&c->Z, c->parts.offset[e], rows.n);
+    quorum_status status = factorise(&c->theta, &X, &rows, threads, j->L[i], j->alpha[i]);
     return status < 0 ? failure_in(status, "expert %zu", e + 1) : status;
 }
 
@@ -151,7 +146,7 @@ void committee_scale_held(committee *c)
         if (c->scaled[e] || (p->held && !p->held[e]))
             continue;
         points Z = points_view(&c->Z, p->offset[e], part_size(p, e));
-        points_scale(&Z, Z.n, p->X + p->offset[e] * p->D, NULL, c->theta.lengthscale);
+        points_scale(&Z, Z.n, p->rows.X + p->offset[e] * p->rows.D, NULL, c->theta.lengthscale);
         c->scaled[e] = 1;
     }
 }
@@ -161,13 +156,13 @@ static quorum_status scale_rows(committee *c)
 {
     const parts *p = &c->parts;
     if (!p->held) {
-        TRY(points_new(p->n, p->D, &c->Z));
-        points_scale(&c->Z, p->n, p->X, NULL, c->theta.lengthscale);
+        TRY(points_new(p->rows.n, p->rows.D, &c->Z));
+        points_scale(&c->Z, p->rows.n, p->rows.X, NULL, c->theta.lengthscale);
         return QUORUM_OK;
     }
     if (!NEW_ZEROED(c->scaled, p->M))
         return failure(QUORUM_E_MEMORY, "out of memory for %zu experts", p->M);
-    return points_new_sparse(p->n, p->D, &c->Z);
+    return points_new_sparse(p->rows.n, p->rows.D, &c->Z);
 }
 
 /* The rows at the columns first .. first + count - 1 of expert e, ROWS_AT_ONCE at most: as they
@@ -175,10 +170,10 @@ static quorum_status scale_rows(committee *c)
 static const double *scaled_rows(const committee *c, size_t e, size_t first, size_t count,
                                  points *room)
 {
-    size_t D = c->parts.D;
+    size_t D = c->parts.rows.D;
     if (!c->scaled || c->scaled[e])
         return c->Z.Z + first * D;
-    points_scale(room, count, c->parts.X + first * D, NULL, c->theta.lengthscale);
+    points_scale(room, count, c->parts.rows.X + first * D, NULL, c->theta.lengthscale);
     return room->Z;
 }
 
@@ -192,13 +187,13 @@ static size_t some_rows(const parts *p, size_t e, size_t first)
 static void find_centre(committee *c, size_t e, points *room)
 {
     const parts *p = &c->parts;
-    double *centre = c->centre + e * p->D, m = (double)part_size(p, e);
+    double *centre = c->centre + e * p->rows.D, m = (double)part_size(p, e);
     for (size_t r = p->offset[e], count; r < p->offset[e + 1]; r += count) {
         count = some_rows(p, e, r);
         const double *z = scaled_rows(c, e, r, count, room);
         for (size_t i = 0; i < count; i++)
-            for (size_t d = 0; d < p->D; d++)
-                centre[d] += z[i * p->D + d] / m;
+            for (size_t d = 0; d < p->rows.D; d++)
+                centre[d] += z[i * p->rows.D + d] / m;
     }
 }
 
@@ -206,14 +201,14 @@ static void find_centre(committee *c, size_t e, points *room)
 static void find_radius(committee *c, size_t e, points *room)
 {
     const parts *p = &c->parts;
-    const double *centre = c->centre + e * p->D;
+    const double *centre = c->centre + e * p->rows.D;
     for (size_t r = p->offset[e], count; r < p->offset[e + 1]; r += count) {
         count = some_rows(p, e, r);
         const double *z = scaled_rows(c, e, r, count, room);
         for (size_t i = 0; i < count; i++) {
             double s = 0.0;
-            for (size_t d = 0; d < p->D; d++) {
-                double from = z[i * p->D + d] - centre[d];
+            for (size_t d = 0; d < p->rows.D; d++) {
+                double from = z[i * p->rows.D + d] - centre[d];
                 s += from * from;
             }
             c->radius[e] = fmax(c->radius[e], sqrt(s));
@@ -226,7 +221,7 @@ static quorum_status place_mine(void *context, const size_t *experts, size_t cou
     committee *c = context;
     points room = {0};
     if (c->scaled)
-        TRY(points_new(ROWS_AT_ONCE, c->parts.D, &room));
+        TRY(points_new(ROWS_AT_ONCE, c->parts.rows.D, &room));
     for (size_t i = 0; i < count; i++) {
         find_centre(c, experts[i], &room);
         find_radius(c, experts[i], &room);
@@ -238,8 +233,9 @@ static quorum_status place_mine(void *context, const size_t *experts, size_t cou
 /* Each expert's centre and radius, from whoever has its rows. */
 static quorum_status place_experts(quorum_status ready, committee *c)
 {
-    const team_result results[] = {{.data = c->centre, .width = c->parts.D * sizeof *c->centre},
-                                   {.data = c->radius, .width = sizeof *c->radius}};
+    const team_result results[] = {
+        {.data = c->centre, .width = c->parts.rows.D * sizeof *c->centre},
+        {.data = c->radius, .width = sizeof *c->radius}};
     return team_map_share(ready, &c->share, place_mine, c, results, 2);
 }
 
@@ -258,7 +254,7 @@ static void lay_out_factors(committee *c)
 static quorum_status committee_room(committee *c)
 {
     size_t M = c->parts.M;
-    if (!NEW_ARRAY(c->start, M + 1) || !NEW_ZEROED(c->centre, M * c->parts.D) ||
+    if (!NEW_ARRAY(c->start, M + 1) || !NEW_ZEROED(c->centre, M * c->parts.rows.D) ||
         !NEW_ZEROED(c->radius, M))
         return failure(QUORUM_E_MEMORY, "out of memory for %zu experts", M);
     TRY(share_by_size(&c->parts, &c->share));
@@ -476,7 +472,7 @@ static quorum_status answer_spaces(answer_job *j)
         return failure(QUORUM_E_MEMORY, "out of memory for the posteriors of %zu experts",
                        j->mines);
     for (int w = 0; w < j->threads; w++)
-        TRY(points_new(width, j->c->parts.D, &j->gathered[w]));
+        TRY(points_new(width, j->c->parts.rows.D, &j->gathered[w]));
     return QUORUM_OK;
 }
 

@@ -3,6 +3,7 @@
 #define QRM_EXPERTS_COMMITTEE_H
 
 #include "base/progress.h"
+#include "gp/expert.h"
 #include "rows/parts.h"
 
 /* Factors are kept when they fit into the budget; otherwise they are made anew,
@@ -51,7 +52,6 @@ quorum_status committee_answer(quorum_status ready, const committee *c, const qu
 
 /* Whether this process works with expert e's factor. */
 int committee_is_mine(const committee *c, size_t e);
-int committee_owner(const committee *c, size_t e);
 
 /* BLAS treats the last columns of an odd block differently, bit for bit: blocks
  * of queries are padded to a multiple of this. */

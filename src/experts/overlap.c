@@ -28,7 +28,7 @@ static size_t smaller(size_t a, size_t b)
 static size_t rows_wanted(const parts *own, size_t e, double share)
 {
     double wanted = round(share * (double)part_size(own, e));
-    double outside = (double)(own->n - part_size(own, e));
+    double outside = (double)(own->rows.n - part_size(own, e));
     return (size_t)fmin(wanted, outside);
 }
 
@@ -42,8 +42,8 @@ static size_t all_rows_wanted(const parts *own, double share)
 
 double held_parts_bytes(const parts *own, double share)
 {
-    double rows = (double)(own->n + all_rows_wanted(own, share));
-    return 8.0 * rows * (3.0 * (double)own->D + 3.0);
+    double rows = (double)(own->rows.n + all_rows_wanted(own, share));
+    return 8.0 * rows * (3.0 * (double)own->rows.D + 3.0);
 }
 
 /* ---- Choosing ---- */
@@ -77,11 +77,11 @@ static void candidates_free(candidates *c)
 
 static quorum_status candidates_new(const parts *own, size_t e, size_t wanted, candidates *c)
 {
-    size_t m = part_size(own, e), count = smaller(POOL * wanted, own->n - m);
+    size_t m = part_size(own, e), count = smaller(POOL * wanted, own->rows.n - m);
     *c = (candidates){.near = m + count, .count = count};
     if (NEW_ARRAY(c->row, c->near) && NEW_ARRAY(c->nearest, count) &&
         NEW_ARRAY(c->distance, count) && NEW_ARRAY(c->order, count))
-        return points_new(count, own->D, &c->X);
+        return points_new(count, own->rows.D, &c->X);
     return out_of_memory();
 }
 
@@ -151,15 +151,16 @@ static quorum_status scale_rows(choose_job *j, const double *lengthscale)
 {
     const parts *own = j->own;
     double *mean;
-    TRY(points_new(own->n, own->D, &j->Z));
-    TRY(points_new(own->M, own->D, &j->centre));
-    if (!NEW_ZEROED(mean, own->M * own->D))
+    TRY(points_new(own->rows.n, own->rows.D, &j->Z));
+    TRY(points_new(own->M, own->rows.D, &j->centre));
+    if (!NEW_ZEROED(mean, own->M * own->rows.D))
         return out_of_memory();
     for (size_t e = 0; e < own->M; e++)
         for (size_t r = own->offset[e]; r < own->offset[e + 1]; r++)
-            for (size_t d = 0; d < own->D; d++)
-                mean[e * own->D + d] += own->X[r * own->D + d] / (double)part_size(own, e);
-    points_scale(&j->Z, own->n, own->X, NULL, lengthscale);
+            for (size_t d = 0; d < own->rows.D; d++)
+                mean[e * own->rows.D + d] +=
+                    own->rows.X[r * own->rows.D + d] / (double)part_size(own, e);
+    points_scale(&j->Z, own->rows.n, own->rows.X, NULL, lengthscale);
     points_scale(&j->centre, own->M, mean, NULL, lengthscale);
     mem_free(mean);
     return QUORUM_OK;
@@ -219,11 +220,11 @@ quorum_status extra_rows_without(const parts *own, const extra_rows *x, const ch
     if (!x->offset)
         return QUORUM_OK;
     quorum_status status = extra_rows_new(own->M, x->offset[own->M], out);
-    if (!NEW_ARRAY(number, own->n))
+    if (!NEW_ARRAY(number, own->rows.n))
         status = out_of_memory();
     if (status < 0)
         goto done;
-    for (size_t r = 0; r < own->n; r++) {
+    for (size_t r = 0; r < own->rows.n; r++) {
         number[r] = left;
         left += !gone[r];
     }
@@ -243,7 +244,7 @@ done:
 /* ---- Holding ---- */
 
 /* Expert e's rows in ascending order from column `at` on; returns where they end. */
-static size_t number_rows(const parts *own, const extra_rows *x, size_t e, size_t at, held_parts *h)
+static size_t number_rows(const parts *own, const extra_rows *x, size_t e, size_t at, parts *h)
 {
     size_t k = x->offset[e], last = x->offset[e + 1];
     for (; k < last && x->row[k] < own->offset[e]; k++)
@@ -257,44 +258,22 @@ static size_t number_rows(const parts *own, const extra_rows *x, size_t e, size_
     return at;
 }
 
-quorum_status held_parts_new(const parts *own, const extra_rows *x, held_parts *out)
+quorum_status held_parts_new(const parts *own, const extra_rows *x, parts *out)
 {
-    held_parts h = {0};
-    size_t n = own->n + x->offset[own->M], D = own->D;
-    NEW_ARRAY(h.X, n * D);
-    NEW_ARRAY(h.y, n);
+    parts h = {.M = own->M};
+    size_t n = own->rows.n + x->offset[own->M];
+    quorum_status status = rows_new(&own->rows, n, &h.rows);
     NEW_ARRAY(h.row, n);
-    NEW_ARRAY(h.home, own->n);
+    NEW_ARRAY(h.home, own->rows.n);
     NEW_ARRAY(h.offset, own->M + 1);
     *out = h;
-    if (!h.X || !h.y || !h.row || !h.home || !h.offset) {
-        held_parts_free(out);
+    if (status < 0 || !h.row || !h.home || !h.offset) {
+        parts_free(out);
         return out_of_memory();
     }
     h.offset[0] = 0;
     for (size_t e = 0; e < own->M; e++)
         h.offset[e + 1] = number_rows(own, x, e, h.offset[e], &h);
-    for (size_t i = 0; i < n; i++) {
-        memcpy(h.X + i * D, own->X + h.row[i] * D, D * sizeof *h.X);
-        h.y[i] = own->y[h.row[i]];
-    }
-    out->parts = (parts){.n = n,
-                         .D = D,
-                         .M = own->M,
-                         .X = h.X,
-                         .y = h.y,
-                         .offset = h.offset,
-                         .row = h.row,
-                         .home = h.home};
+    rows_take(&own->rows, h.row, n, &h.rows);
     return QUORUM_OK;
-}
-
-void held_parts_free(held_parts *h)
-{
-    mem_free(h->X);
-    mem_free(h->y);
-    mem_free(h->offset);
-    mem_free(h->row);
-    mem_free(h->home);
-    *h = (held_parts){0};
 }

@@ -17,14 +17,14 @@
 /* One fit, from the rows as they are given to the model. */
 typedef struct {
     quorum_model *m;
-    const sliced_rows *given;
+    const scattered_rows *given;
     const char *const *names;
     const quorum_options *options;
     const settings *s;
     const progress *p;
-    double *Z, *t;      /* the rows of this process, standardised ... */
-    training_rows rows; /* ... and all of them                        */
-    checkpoint *kept;   /* or NULL                                    */
+    row_set own;         /* the rows of this process, standardised ... */
+    scattered_rows rows; /* ... and all of them                        */
+    checkpoint *kept;    /* or NULL                                    */
     training_result found;
     quorum_status event; /* QUORUM_NO_SIGNAL, or QUORUM_OK             */
 } fitting;
@@ -35,16 +35,16 @@ static quorum_status check_some(void *context, const row_range *range, int worke
 {
     size_t D = *(const size_t *)context;
     (void)worker;
-    for (size_t i = 0; i < range->count; i++) {
-        const double *x = range->X + i * D;
+    for (size_t i = 0; i < range->rows.n; i++) {
+        const double *x = range->rows.X + i * D;
         size_t row = range->first + i + 1;
         for (size_t d = 0; d < D; d++)
             if (!isfinite(x[d]))
                 return failure(QUORUM_E_DATA, "row %zu, input %zu is %g: inputs must be finite",
                                row, d + 1, x[d]);
-        if (!isfinite(range->y[i]))
+        if (!isfinite(range->rows.y[i]))
             return failure(QUORUM_E_DATA, "row %zu: the target is %g: it must be finite", row,
-                           range->y[i]);
+                           range->rows.y[i]);
     }
     return QUORUM_OK;
 }
@@ -57,13 +57,13 @@ typedef struct {
 static void compare_targets(void *context, const row_range *range)
 {
     target_check *c = context;
-    if (range->first == 0 && range->count > 0)
-        c->first = range->y[0];
-    for (size_t i = 0; i < range->count && !c->varies; i++)
-        c->varies = range->y[i] != c->first;
+    if (range->first == 0 && range->rows.n > 0)
+        c->first = range->rows.y[0];
+    for (size_t i = 0; i < range->rows.n && !c->varies; i++)
+        c->varies = range->rows.y[i] != c->first;
 }
 
-static quorum_status check_target(const sliced_rows *r)
+static quorum_status check_target(const scattered_rows *r)
 {
     target_check c = {0};
     rows_fold(r, &c, sizeof c, compare_targets, &c);
@@ -74,19 +74,19 @@ static quorum_status check_target(const sliced_rows *r)
                    r->n, r->n == 1 ? "" : "s");
 }
 
-static quorum_status check_sizes(const sliced_rows *r)
+static quorum_status check_sizes(const scattered_rows *r)
 {
-    if (!r->X || !r->y || r->n == 0 || r->D == 0)
+    if (!r->held.X || !r->held.y || r->n == 0 || r->held.D == 0)
         return failure(QUORUM_E_ARGUMENT, "fit needs at least one row and one input");
-    if (r->n > INT_MAX || r->D > 100000)
+    if (r->n > INT_MAX || r->held.D > 100000)
         return failure(QUORUM_E_ARGUMENT,
-                       "%zu rows of %zu inputs are more than this build can take", r->n, r->D);
+                       "%zu rows of %zu inputs are more than this build can take", r->n, r->held.D);
     return QUORUM_OK;
 }
 
-static quorum_status check_data(quorum_status ready, const sliced_rows *r)
+static quorum_status check_data(quorum_status ready, const scattered_rows *r)
 {
-    size_t D = r->D;
+    size_t D = r->held.D;
     if (ready >= 0)
         ready = check_sizes(r);
     TRY(rows_map(ready, r, 1, check_some, &D, NULL, 0));
@@ -98,56 +98,52 @@ static quorum_status check_data(quorum_status ready, const sliced_rows *r)
 static quorum_status room_to_standardise(fitting *f)
 {
     quorum_model *m = f->m;
-    size_t count = rows_held(f->given);
-    NEW_ARRAY(m->x_mean, m->D);
-    NEW_ARRAY(m->x_scale, m->D);
-    NEW_ARRAY(m->constant, m->D);
-    NEW_ARRAY(f->Z, count * m->D);
-    NEW_ARRAY(f->t, count);
-    if (m->x_mean && m->x_scale && m->constant && f->Z && f->t)
-        return QUORUM_OK;
-    return failure(QUORUM_E_MEMORY, "out of memory for %zu rows of %zu inputs", m->n, m->D);
+    NEW_ARRAY(m->units.x_mean, m->rows.D);
+    NEW_ARRAY(m->units.x_scale, m->rows.D);
+    NEW_ARRAY(m->units.constant, m->rows.D);
+    if (!m->units.x_mean || !m->units.x_scale || !m->units.constant)
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu inputs", m->rows.D);
+    return rows_new(&f->given->held, f->given->held.n, &f->own);
 }
 
 /* A constant input's mean is its value, without what rounding leaves of a sum. */
 static quorum_status keep_constant_values(fitting *f)
 {
     quorum_model *m = f->m;
-    double *first;
+    row_set first;
     size_t row = 0;
-    NEW_ARRAY(first, m->D);
-    quorum_status ready =
-        first ? QUORUM_OK : failure(QUORUM_E_MEMORY, "out of memory for %zu inputs", m->D);
-    quorum_status status = rows_fetch(ready, f->given, &row, 1, first, NULL);
-    for (size_t d = 0; status >= 0 && d < m->D; d++)
-        if (m->constant[d])
-            m->x_mean[d] = first[d];
-    mem_free(first);
+    quorum_status ready = rows_new(&f->given->held, 1, &first);
+    quorum_status status = rows_fetch(ready, f->given, &row, 1, &first);
+    for (size_t d = 0; status >= 0 && d < m->rows.D; d++)
+        if (m->units.constant[d])
+            m->units.x_mean[d] = first.X[d];
+    rows_free(&first);
     return status;
 }
 
 static quorum_status standardise_inputs(fitting *f, quorum_status ready)
 {
     quorum_model *m = f->m;
-    TRY(scaling_learn(ready, f->given, m->x_mean, m->x_scale, m->constant));
+    TRY(scaling_learn(ready, f->given, m->units.x_mean, m->units.x_scale, m->units.constant));
     TRY(keep_constant_values(f));
     TRY(model_check_varying(m));
-    model_standardise(m, rows_held(f->given), f->given->X, f->Z);
+    model_standardise(m, f->own.n, f->given->held.X, f->own.X);
     return QUORUM_OK;
 }
 
 static quorum_status standardise_target(fitting *f)
 {
     quorum_model *m = f->m;
-    sliced_rows targets = {.n = m->n, .D = 1, .X = f->given->y};
+    row_set column = rows_view_of(f->own.n, 1, f->given->held.y, NULL);
+    scattered_rows targets = rows_scattered(m->rows.n, &column);
     char constant;
-    TRY(scaling_learn(QUORUM_OK, &targets, &m->y_mean, &m->y_scale, &constant));
+    TRY(scaling_learn(QUORUM_OK, &targets, &m->units.y_mean, &m->units.y_scale, &constant));
     if (constant)
         return failure(QUORUM_E_DATA,
                        "the target varies by no more than rounding about its mean %.17g: there is "
                        "nothing to learn",
-                       m->y_mean);
-    scaling_apply(rows_held(&targets), 1, targets.X, &m->y_mean, &m->y_scale, f->t);
+                       m->units.y_mean);
+    scaling_apply(column.n, 1, column.X, &m->units.y_mean, &m->units.y_scale, f->own.y);
     return QUORUM_OK;
 }
 
@@ -155,23 +151,23 @@ static quorum_status standardise(fitting *f, quorum_status ready)
 {
     if (ready >= 0)
         ready = room_to_standardise(f);
-    rows_note(rows_held(f->given));
+    rows_note(f->given->held.n);
     TRY(standardise_inputs(f, ready));
     TRY(standardise_target(f));
-    f->rows = (training_rows){.n = f->m->n, .D = f->m->D, .X = f->Z, .y = f->t};
+    f->rows = rows_scattered(f->m->rows.n, &f->own);
     return QUORUM_OK;
 }
 
 static quorum_status copy_names(quorum_model *m, const char *const *names)
 {
-    m->has_names = names != NULL;
-    if (!NEW_ZEROED(m->names, m->D + 1))
+    m->columns.has_names = names != NULL;
+    if (!NEW_ZEROED(m->columns.names, m->rows.D + 1))
         return failure(QUORUM_E_MEMORY, "out of memory for column names");
-    for (size_t i = 0; i <= m->D; i++) {
+    for (size_t i = 0; i <= m->rows.D; i++) {
         char made_up[32];
-        snprintf(made_up, sizeof made_up, i < m->D ? "x%zu" : "y", i + 1);
-        m->names[i] = mem_copy_text(names ? names[i] : made_up);
-        if (!m->names[i])
+        snprintf(made_up, sizeof made_up, i < m->rows.D ? "x%zu" : "y", i + 1);
+        m->columns.names[i] = mem_copy_text(names ? names[i] : made_up);
+        if (!m->columns.names[i])
             return failure(QUORUM_E_MEMORY, "out of memory for column names");
     }
     return QUORUM_OK;
@@ -181,12 +177,12 @@ static quorum_status copy_names(quorum_model *m, const char *const *names)
 
 static quorum_status count_experts(const quorum_model *m, const settings *s, size_t *M)
 {
-    double wanted = s->experts > 0.0 ? s->experts : round((double)m->n / s->expert_size);
+    double wanted = s->experts > 0.0 ? s->experts : round((double)m->rows.n / s->expert_size);
     *M = wanted < 1.0 ? 1 : (size_t)wanted;
-    if (*M > m->n)
+    if (*M > m->rows.n)
         return failure(QUORUM_E_DATA,
                        "%zu experts for %zu rows: every expert needs a row; ask for fewer", *M,
-                       m->n);
+                       m->rows.n);
     return QUORUM_OK;
 }
 
@@ -200,10 +196,11 @@ static quorum_status scale_by_theta(void *context)
 {
     metric_rows *r = context;
     const quorum_model *m = r->f->m;
-    size_t count = rows_held(&r->f->rows);
-    if (!NEW_ARRAY(r->X, count * m->D))
-        return failure(QUORUM_E_MEMORY, "out of memory for %zu rows of %zu inputs", m->n, m->D);
-    scale_inputs(count, m->D, r->f->rows.X, m->theta.lengthscale, r->X);
+    const row_set *own = &r->f->own;
+    if (!NEW_ARRAY(r->X, own->n * own->D))
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu rows of %zu inputs", m->rows.n,
+                       m->rows.D);
+    scale_inputs(own->n, own->D, own->X, m->theta.lengthscale, r->X);
     return QUORUM_OK;
 }
 
@@ -211,7 +208,7 @@ static quorum_status scale_by_theta(void *context)
 static quorum_status expert_sizes(const quorum_model *m, const settings *s, size_t M, size_t *floor,
                                   size_t *cap)
 {
-    size_t mean = (m->n + M - 1) / M;
+    size_t mean = (m->rows.n + M - 1) / M;
     *cap = s->max_size > 0.0 ? (size_t)s->max_size : 2 * mean;
     *floor = s->min_size > 0.0 ? (size_t)s->min_size : (mean + 9) / 10;
     if (*floor <= *cap)
@@ -226,13 +223,14 @@ static quorum_status divide_rows(const fitting *f, division *d)
     metric_rows scaled = {.f = f};
     TRY(count_experts(m, f->s, &M));
     TRY(expert_sizes(m, f->s, M, &floor, &cap));
-    TRY(progress_report(f->p, "partition", 0.0, "%zu rows, %zu experts", m->n, M));
+    TRY(progress_report(f->p, "partition", 0.0, "%zu rows, %zu experts", m->rows.n, M));
     m->partition = partition_at(f->s->partition);
     quorum_status status = QUORUM_OK;
     if (f->s->metric == METRIC_LEARNED)
         status = team_all(QUORUM_OK, scale_by_theta, &scaled);
-    sliced_rows seen = f->rows;
-    seen.X = scaled.X ? scaled.X : f->rows.X;
+    scattered_rows seen = f->rows;
+    if (scaled.X)
+        seen.held.X = scaled.X;
     partition_problem problem = {.rows = &seen,
                                  .parts = M,
                                  .seed = m->seed,
@@ -254,15 +252,13 @@ static quorum_status take_rows(const fitting *f, division *d)
     m->offset = d->offset;
     d->order = d->offset = NULL;
     quorum_status ready = model_own_rows(m);
-    TRY(holdings_take(ready, &m->held, &f->rows, m->row, m->X, m->y));
+    TRY(holdings_take(ready, &m->held, &f->rows, m->row, &m->rows));
     return f->s->overlap > 0.0 || f->s->calibrate ? model_hold_all(m) : QUORUM_OK;
 }
 
 static void forget_rows(fitting *f)
 {
-    mem_free(f->Z);
-    mem_free(f->t);
-    f->Z = f->t = NULL;
+    rows_free(&f->own);
 }
 
 static quorum_status split_rows(fitting *f)
@@ -311,7 +307,7 @@ static quorum_status learn_graph(fitting *f)
 /* A prediction that cannot be calibrated is refused before the work, as far as the options tell. */
 static quorum_status check_calibration(const quorum_model *m, const settings *s)
 {
-    quorum_model planned = {.n = m->n};
+    quorum_model planned = {.rows.n = m->rows.n};
     recipe r;
     if (!s->calibrate)
         return QUORUM_OK;
@@ -338,7 +334,7 @@ static quorum_status remember_options(quorum_model *m, const quorum_options *opt
     json_end(&w);
     quorum_status status = json_status(json_finish(&w), "the options");
     if (status >= 0)
-        m->options = text_buffer_take(&buffer);
+        m->history.options = text_buffer_take(&buffer);
     text_buffer_free(&buffer);
     return status;
 }
@@ -348,7 +344,7 @@ static quorum_status prepare(fitting *f)
 {
     quorum_model *m = f->m;
     m->seed = (uint64_t)f->s->seed;
-    TRY(check_column_names(f->names, m->D));
+    TRY(check_column_names(f->names, m->rows.D));
     TRY(blas_check());
     TRY(check_calibration(m, f->s));
     TRY(copy_names(m, f->names));
@@ -392,13 +388,13 @@ static quorum_status fit(fitting *f)
 {
     quorum_model *m = f->m;
     TRY(standardise(f, prepare(f)));
-    TRY(timed(train_before, f, &m->seconds_train));
-    TRY(timed(split_rows, f, &m->seconds_partition));
-    TRY(timed(train_after, f, &m->seconds_train));
-    TRY(timed(overlap_experts, f, &m->seconds_partition));
-    TRY(timed(learn_graph, f, &m->seconds_graph));
+    TRY(timed(train_before, f, &m->history.seconds_train));
+    TRY(timed(split_rows, f, &m->history.seconds_partition));
+    TRY(timed(train_after, f, &m->history.seconds_train));
+    TRY(timed(overlap_experts, f, &m->history.seconds_partition));
+    TRY(timed(learn_graph, f, &m->history.seconds_graph));
     TRY(team_all(QUORUM_OK, complete, m));
-    TRY(timed(calibrate, f, &m->seconds_calibrate));
+    TRY(timed(calibrate, f, &m->history.seconds_calibrate));
     if (f->event != QUORUM_OK)
         return f->event;
     return f->s->theta[0] == '\0' ? model_say_bounds(m) : QUORUM_OK;
@@ -408,7 +404,7 @@ static quorum_status fit_and_time(fitting *f)
 {
     progress_watch watch;
     options_watch(f->options, "fit", &watch);
-    quorum_status status = timed(fit, f, &f->m->seconds_total);
+    quorum_status status = timed(fit, f, &f->m->history.seconds_total);
     progress_watch_end(&watch);
     checkpoint_close(f->kept);
     forget_rows(f);
@@ -422,7 +418,8 @@ quorum_status quorum_fit(const double *X, const double *y, size_t rows, size_t i
     if (!model)
         return failure(QUORUM_E_ARGUMENT, "quorum_fit: model must not be NULL");
     *model = NULL;
-    sliced_rows given = {.n = rows, .D = inputs, .X = X, .y = y};
+    row_set own = rows_view_of(rows, inputs, X, y);
+    scattered_rows given = rows_scattered(rows, &own);
     quorum_model *m = model_new();
     fitting f = {.m = m,
                  .given = &given,
@@ -433,8 +430,8 @@ quorum_status quorum_fit(const double *X, const double *y, size_t rows, size_t i
     quorum_status status =
         check_data(m ? QUORUM_OK : failure(QUORUM_E_MEMORY, "out of memory for a model"), &given);
     if (m && status >= 0) {
-        m->n = rows;
-        m->D = m->target = inputs;
+        m->rows.n = rows;
+        m->rows.D = m->columns.target = inputs;
         status = fit_and_time(&f);
     }
     if (status < 0)
@@ -452,6 +449,6 @@ quorum_status quorum_fit_data(const quorum_data *data, const quorum_options *opt
     quorum_status status = quorum_fit(data->X, data->y, data->rows, data->inputs,
                                       (const char *const *)data->names, options, model);
     if (status >= 0)
-        (*model)->target = data->target;
+        (*model)->columns.target = data->target;
     return status;
 }

@@ -55,25 +55,25 @@ typedef struct {
 static void mix_inputs(void *context, const row_range *range)
 {
     marking *k = context;
-    k->h = mix_numbers(k->h, range->X, range->count * k->D);
+    k->h = mix_numbers(k->h, range->rows.X, range->rows.n * k->D);
 }
 
 static void mix_targets(void *context, const row_range *range)
 {
     marking *k = context;
-    k->h = mix_numbers(k->h, range->y, range->count);
+    k->h = mix_numbers(k->h, range->rows.y, range->rows.n);
 }
 
 /* All inputs, then all targets, in the order of the rows. */
-static uint64_t data_mark(const training_rows *rows)
+static uint64_t data_mark(const scattered_rows *rows)
 {
-    marking k = {.h = 1, .D = rows->D};
+    marking k = {.h = 1, .D = rows->held.D};
     rows_fold(rows, &k.h, sizeof k.h, mix_inputs, &k);
     rows_fold(rows, &k.h, sizeof k.h, mix_targets, &k);
     return k.h;
 }
 
-quorum_status open_checkpoint(const quorum_model *m, const training_rows *rows,
+quorum_status open_checkpoint(const quorum_model *m, const scattered_rows *rows,
                               const quorum_options *options, checkpoint **out)
 {
     const char *path = options_values(options)->checkpoint;
@@ -85,6 +85,7 @@ quorum_status open_checkpoint(const quorum_model *m, const training_rows *rows,
     snprintf(fit, sizeof fit,
              "version: %s\nBLAS kernels: %.64s\ndata: %zu rows, %zu inputs, %016" PRIx64
              "\noptions: %016" PRIx64 "\n",
-             quorum_version(), quorum_blas_kernel(), m->n, m->D, data, options_mark(options));
-    return checkpoint_open(path, fit, m->D + 2, out);
+             quorum_version(), quorum_blas_kernel(), m->rows.n, m->rows.D, data,
+             options_mark(options));
+    return checkpoint_open(path, fit, m->rows.D + 2, out);
 }

@@ -30,7 +30,7 @@ typedef struct {
     npz_writer *w;
     model_sizes sizes;
     char *meta;
-    int64_t *indices[ARRAYS]; /* as the file has them; they live until it is written */
+    int64_t *indices[MOST_ARRAYS]; /* as the file has them; they live until it is written */
 } save_state;
 
 static void save_state_free(save_state *s)
@@ -96,7 +96,7 @@ quorum_status quorum_save(const quorum_model *m, const char *path)
         return failure(QUORUM_E_ARGUMENT, "quorum_save: model and path must not be NULL");
     const quorum_model now = model_now(m);
     save_state s = {.m = &now, .path = path, .sizes = sizes_of_model(&now)};
-    return rows_bring_home(QUORUM_OK, &now.held, now.X, now.y, save, &s);
+    return rows_bring_home(QUORUM_OK, &now.held, &now.rows, save, &s);
 }
 
 /* ---- Loading: nothing in the file is believed before it is checked ---- */
@@ -238,27 +238,27 @@ static quorum_status load_arrays(load_state *l, int of_rows)
 static quorum_status prepare(load_state *l)
 {
     quorum_model *m = l->m;
-    m->n = l->sizes.length[SIDE_ROWS];
-    m->D = m->theta.D = l->sizes.length[SIDE_INPUTS];
+    m->rows.n = l->sizes.length[SIDE_ROWS];
+    m->rows.D = m->theta.D = l->sizes.length[SIDE_INPUTS];
     m->M = l->sizes.length[SIDE_EXPERTS];
-    m->references = l->sizes.length[SIDE_REFERENCES];
+    m->learned.references = l->sizes.length[SIDE_REFERENCES];
     m->calibration.count = l->sizes.length[SIDE_HELD_OUT];
-    if (!NEW_ARRAY(m->log_theta, m->D + 2) || !NEW_ARRAY(m->theta.lengthscale, m->D))
-        return failure(QUORUM_E_MEMORY, "out of memory for %zu length-scales", m->D);
+    if (!NEW_ARRAY(m->log_theta, m->rows.D + 2) || !NEW_ARRAY(m->theta.lengthscale, m->rows.D))
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu length-scales", m->rows.D);
     return QUORUM_OK;
 }
 
 /* A graph has a ranking and importances; older files have zeros where none was learned. */
 static quorum_status settle_graph(quorum_model *m)
 {
-    if (m->graph.ranking && !m->graph.importance)
+    if (m->learned.graph.ranking && !m->learned.graph.importance)
         return damaged("there is a ranking of the experts, but no importance");
-    if (m->graph.ranking && (m->graph.precision || m->graph.trouble))
+    if (m->learned.graph.ranking && (m->learned.graph.precision || m->learned.graph.trouble))
         return QUORUM_OK;
-    expert_graph_free(&m->graph);
-    mem_free(m->reference);
-    m->reference = NULL;
-    m->references = 0;
+    expert_graph_free(&m->learned.graph);
+    mem_free(m->learned.reference);
+    m->learned.reference = NULL;
+    m->learned.references = 0;
     return QUORUM_OK;
 }
 
@@ -277,7 +277,7 @@ static quorum_status load_rows(load_state *l)
 {
     parts all = model_parts(l->m);
     if (l->whole)
-        rows_note(l->m->n);
+        rows_note(l->m->rows.n);
     else
         TRY(holdings_new(&all, &l->m->held));
     return load_arrays(l, 1);

@@ -54,8 +54,9 @@ typedef struct {
     const char *doc;
 } array_member;
 
-enum { ARRAYS = 17 };
-extern const array_member array_members[ARRAYS]; /* in the order of the file */
+enum { MOST_ARRAYS = 32 };
+extern const array_member array_members[]; /* in the order of the file */
+extern const int ARRAYS;
 
 model_sizes sizes_of_model(const quorum_model *m);
 
@@ -89,8 +90,8 @@ typedef struct {
     const char *doc;
 } meta_member;
 
-enum { META_MEMBERS = 28 };
-extern const meta_member meta_members[META_MEMBERS]; /* in the order of the file */
+extern const meta_member meta_members[]; /* in the order of the file */
+extern const int META_MEMBERS;
 
 /* Copies into *info what the tables have shown. */
 void members_show(const quorum_model *m, quorum_info *info);

@@ -40,43 +40,29 @@ typedef struct {
     double score[MOST_KERNELS]; /* mean log density of rows left out, standardised units */
 } kernel_choice;
 
-/* A graph and the inputs behind it (references x D, standardised), if they are kept. */
+/* A graph, and the inputs behind it if they are kept. */
 typedef struct {
-    expert_graph graph;
-    double *reference;
+    expert_graph graph; /* no ranking: not learned yet (model_graph); model_now shows it */
+    double *reference;  /* references x D, standardised                                  */
     size_t references;
 } learned_graph;
 
-struct quorum_model {
-    size_t n, D, M;
-    double *X;                /* n x D: standardised, rows sorted by expert     */
-    double *y;                /* n                                              */
-    size_t *row;              /* n: original row numbers                        */
-    size_t *offset;           /* M + 1                                          */
-    holdings held;            /* which of the rows this process has             */
-    extra_rows extra;         /* rows that experts hold beyond their own        */
-    double *x_mean, *x_scale; /* D                                    */
-    char *constant;           /* D: 1 where an input does not vary (inputs.c) */
+/* From the data's units to the model's and back (inputs.c). */
+typedef struct {
+    double *x_mean, *x_scale; /* D                                  */
+    char *constant;           /* D: 1 where an input does not vary  */
     double y_mean, y_scale;
-    double *log_theta; /* D + 2: log l_1 .. log l_D, log s_f^2, log s^2, as in the file */
-    hyper theta;       /* their exponentials                                            */
-    double spread;     /* rows that a neighbourhood's own spread is weighed against
-                          (gp/neighbourhood.h); INFINITY: none                          */
-    const partition *partition;
-    uint64_t seed;
+} unit_change;
 
-    char **names;  /* D + 1, the target's last                       */
-    int has_names; /* 0: made up                                     */
-    size_t target; /* the target's place in the training file        */
+/* The training file's columns. */
+typedef struct {
+    char **names;  /* D + 1, the target's last                */
+    int has_names; /* 0: made up                              */
+    size_t target; /* the target's place in the training file */
+} model_columns;
 
-    double *reference; /* references x D: inputs behind the graph, standardised */
-    size_t references;
-    expert_graph graph;      /* no ranking: not learned yet (model_graph); model_now shows it */
-    graph_options graph_how; /* kind, penalty, inputs: as asked for at fit time */
-
-    calibration calibration;
-
-    /* how it came about */
+/* How a model came about. */
+typedef struct {
     int train; /* the option train: TRAIN_.. */
     double nlml;
     int evaluations;
@@ -84,12 +70,39 @@ struct quorum_model {
     kernel_choice kernel_choice;
     double seconds_partition, seconds_train, seconds_graph, seconds_calibrate, seconds_total;
     char *options; /* all options' texts, JSON */
+} model_history;
 
-    /* for quorum_inspect */
+/* What follows from the rest, for quorum_inspect (model_complete). */
+typedef struct {
     size_t *sizes;    /* M     */
     int *at_bound;    /* D + 2 */
     int *is_constant; /* D     */
+} model_shown;
 
+struct quorum_model {
+    /* the rows, and the experts that they are split among */
+    row_set rows; /* standardised, sorted by expert          */
+    size_t *row;  /* n: their numbers in the training data   */
+    size_t M;
+    size_t *offset;   /* M + 1                                   */
+    extra_rows extra; /* rows that experts hold beyond their own */
+    holdings held;    /* which of the rows this process has      */
+    const partition *partition;
+    uint64_t seed;
+
+    /* one GP for all of them */
+    hyper theta;
+    double *log_theta; /* D + 2: log l_1 .. log l_D, log s_f^2, log s^2, as in the file    */
+    double spread;     /* rows that a neighbourhood's own spread is weighed against
+                          (gp/neighbourhood.h); INFINITY: none                             */
+
+    unit_change units;
+    model_columns columns;
+    learned_graph learned;
+    graph_options graph_how; /* kind, penalty, inputs: as asked for at fit time */
+    calibration calibration;
+    model_history history;
+    model_shown shown;
     model_cache *cache;
 };
 

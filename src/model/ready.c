@@ -11,7 +11,7 @@
 typedef struct base_entry {
     struct base_entry *next;
     size_t *experts, count, base_expert; /* what it was made for */
-    augmented_parts rows;
+    parts rows;
     committee committee;
 } base_entry;
 
@@ -22,7 +22,7 @@ struct model_cache {
     pthread_mutex_t lock;       /* for all that follows */
     int ready;                  /* the committee has its rows ...           */
     int asked;                  /* ... and has its factors, if they fit     */
-    held_parts held;            /* what experts hold, when they overlap     */
+    parts held;                 /* what experts hold, when they overlap     */
     committee committee;
     base_entry *bases;
     points own; /* the index's rows, when experts overlap   */
@@ -55,7 +55,7 @@ static void base_entry_free(base_entry *b)
     if (!b)
         return;
     committee_free(&b->committee);
-    augmented_parts_free(&b->rows);
+    parts_free(&b->rows);
     mem_free(b->experts);
     mem_free(b);
 }
@@ -84,7 +84,7 @@ void model_cache_free(model_cache *c)
     forget_search(c);
     forget_mine(c);
     committee_free(&c->committee);
-    held_parts_free(&c->held);
+    parts_free(&c->held);
     for (base_entry *b = c->bases, *next; b; b = next) {
         next = b->next;
         base_entry_free(b);
@@ -111,17 +111,17 @@ static quorum_status copy_overlapping(void *model)
 /* The rows as experts hold them. */
 static quorum_status hold_rows(const quorum_model *m, parts *out)
 {
-    held_parts *held = &m->cache->held;
+    parts *held = &m->cache->held;
     *out = model_parts(m);
     if (!m->extra.offset)
         return QUORUM_OK;
-    if (!held->X) {
+    if (!held->offset) {
         quorum_status status = team_all(QUORUM_OK, copy_overlapping, (void *)m);
         if (status < 0)
-            held_parts_free(held); /* all processes have it or none */
+            parts_free(held); /* all processes have it or none */
         TRY(status);
     }
-    *out = held->parts;
+    *out = *held;
     return QUORUM_OK;
 }
 
@@ -186,8 +186,8 @@ static quorum_status different_points(const quorum_model *m, const committee *c,
     if (!m->extra.offset)
         return QUORUM_OK;
     if (!own->Z) {
-        TRY(points_new(m->n, m->D, own));
-        points_scale(own, m->n, m->X, NULL, m->theta.lengthscale);
+        TRY(points_new(m->rows.n, m->rows.D, own));
+        points_scale(own, m->rows.n, m->rows.X, NULL, m->theta.lengthscale);
     }
     *out = own;
     return QUORUM_OK;
@@ -233,8 +233,8 @@ static quorum_status room_for_mine(const quorum_model *m)
     size_t count = 0;
     for (size_t e = 0; e < m->M; e++)
         count += holdings_is_mine(&m->held, e) ? m->offset[e + 1] - m->offset[e] : 0;
-    *own = (points){.n = count, .D = m->D, .stride = count};
-    NEW_ARRAY(own->Z, count * m->D);
+    *own = (points){.n = count, .D = m->rows.D, .stride = count};
+    NEW_ARRAY(own->Z, count * m->rows.D);
     NEW_ARRAY(own->norm, count);
     NEW_ARRAY(m->cache->number, count);
     if (own->Z && own->norm && m->cache->number)
@@ -251,7 +251,7 @@ static void scale_mine(const quorum_model *m)
         if (!holdings_is_mine(&m->held, e))
             continue;
         points here = points_view(&m->cache->mine, at, rows);
-        points_scale(&here, rows, m->X + first * m->D, NULL, m->theta.lengthscale);
+        points_scale(&here, rows, m->rows.X + first * m->rows.D, NULL, m->theta.lengthscale);
         for (size_t i = 0; i < rows; i++)
             m->cache->number[at++] = first + i;
     }
@@ -265,8 +265,8 @@ static quorum_status prepare_mine(void *context)
     scale_mine(k->m);
     if (cache->mine.n > 0)
         TRY(neighbour_index_new(&cache->mine, options_threads(k->s), &cache->my_index));
-    cache->scattered = (near_holdings){
-        .index = cache->my_index, .number = cache->number, .X = k->m->X, .y = k->m->y};
+    cache->scattered =
+        (near_holdings){.index = cache->my_index, .number = cache->number, .rows = &k->m->rows};
     return QUORUM_OK;
 }
 
@@ -335,7 +335,7 @@ static quorum_status make_base(base_request *r, const settings *s, const progres
     r->rows = &rows;
     TRY(team_all(QUORUM_OK, prepare_base, r));
     base_entry *b = r->made;
-    TRY(committee_new(&b->rows.parts, &m->theta, 0.0, 1, NULL, &b->committee));
+    TRY(committee_new(&b->rows, &m->theta, 0.0, 1, NULL, &b->committee));
     return keep_factors(m->cache, s, p, &b->committee);
 }
 
@@ -376,10 +376,10 @@ void model_take_graph(const quorum_model *m, learned_graph *g)
 {
     quorum_model *owner = m->cache->owner;
     pthread_mutex_lock(&m->cache->graph_lock);
-    learned_graph old = {owner->graph, owner->reference, owner->references};
-    owner->graph = g->graph;
-    owner->reference = g->reference;
-    owner->references = g->references;
+    learned_graph old = {owner->learned.graph, owner->learned.reference, owner->learned.references};
+    owner->learned.graph = g->graph;
+    owner->learned.reference = g->reference;
+    owner->learned.references = g->references;
     pthread_mutex_unlock(&m->cache->graph_lock);
     learned_graph_free(&old);
     *g = (learned_graph){0};
@@ -391,13 +391,13 @@ quorum_status model_graph(const quorum_model *m, const settings *s, const progre
     learned_graph fresh = {0};
     quorum_status status = QUORUM_OK;
     pthread_mutex_lock(&m->cache->learning);
-    if (!m->graph.ranking) {
+    if (!m->learned.graph.ranking) {
         status = model_learn_own_graph(m, s, p, &fresh);
         if (status == QUORUM_OK)
             model_take_graph(m, &fresh);
     }
     pthread_mutex_unlock(&m->cache->learning);
-    *out = &m->graph;
+    *out = &m->learned.graph;
     return status;
 }
 

@@ -44,13 +44,13 @@ static quorum_status scale_graph_inputs(void *context)
     const quorum_model *m = in->m;
     size_t padded = padded_queries(in->n);
     double *Z;
-    if (!NEW_ZEROED(Z, padded * m->D))
+    if (!NEW_ZEROED(Z, padded * m->rows.D))
         return failure(QUORUM_E_MEMORY, "out of memory for the graph of %zu inputs", in->n);
     if (in->in_units)
         model_standardise(m, in->n, in->X, Z);
     else
-        memcpy(Z, in->X, in->n * m->D * sizeof *Z);
-    quorum_status status = points_new(padded, m->D, &in->Q);
+        memcpy(Z, in->X, in->n * m->rows.D * sizeof *Z);
+    quorum_status status = points_new(padded, m->rows.D, &in->Q);
     if (status == QUORUM_OK)
         points_scale(&in->Q, padded, Z, NULL, m->theta.lengthscale);
     mem_free(Z);
@@ -90,17 +90,17 @@ static quorum_status check_room(const quorum_model *m, const settings *s, size_t
 /* Some rows at random. */
 static quorum_status draw_references(quorum_status ready, const quorum_model *m, learned_graph *out)
 {
-    size_t *rows, count = m->graph_how.rows < m->n ? m->graph_how.rows : m->n;
+    size_t *rows, count = m->graph_how.rows < m->rows.n ? m->graph_how.rows : m->rows.n;
     parts all = model_parts(m);
-    NEW_ARRAY(rows, m->n);
-    NEW_ARRAY(out->reference, count * m->D);
+    NEW_ARRAY(rows, m->rows.n);
+    NEW_ARRAY(out->reference, count * m->rows.D);
     if (ready >= 0 && (!rows || !out->reference))
         ready = failure(QUORUM_E_MEMORY, "out of memory for the reference inputs");
     if (ready >= 0) {
-        for (size_t i = 0; i < m->n; i++)
+        for (size_t i = 0; i < m->rows.n; i++)
             rows[i] = i;
         rng r = rng_seed(m->seed, STREAM_REFERENCE);
-        rng_shuffle(&r, rows, m->n);
+        rng_shuffle(&r, rows, m->rows.n);
     }
     out->references = count;
     quorum_status status = holdings_fetch(ready, &m->held, &all, rows, count, out->reference);

@@ -7,6 +7,7 @@
 #include "near/boxes.h"
 
 #include "base/memory.h"
+#include "team/team.h"
 #include "base/parallel.h"
 #include "near/ranked.h"
 #include "near/scattered_boxes.h"
@@ -75,22 +76,22 @@ static quorum_status split_item(void *context, size_t item, int worker)
 
 quorum_status split_own_boxes(const box_problem *p, const box *boxes, size_t count, boxed_rows *out)
 {
-    own_boxes o = {.split = {.D = p->rows->D, .X = out->X}, .boxes = boxes};
+    own_boxes o = {.split = {.D = p->rows->held.D, .X = out->rows.X}, .boxes = boxes};
     quorum_status status = QUORUM_OK;
-    NEW_ARRAY(o.split.rows, out->count);
-    NEW_ARRAY(o.split.items, out->count);
-    NEW_ARRAY(out->label, out->count);
+    NEW_ARRAY(o.split.rows, out->rows.n);
+    NEW_ARRAY(o.split.items, out->rows.n);
+    NEW_ARRAY(out->label, out->rows.n);
     NEW_ARRAY(o.start, count + 1);
     o.split.label = out->label;
     if (o.split.rows && o.split.items && out->label && o.start) {
         o.start[0] = 0;
         for (size_t b = 0; b < count; b++)
             o.start[b + 1] = o.start[b] + boxes[b].count;
-        for (size_t i = 0; i < out->count; i++)
+        for (size_t i = 0; i < out->rows.n; i++)
             o.split.rows[i] = i;
         status = parallel_for(p->threads, count, split_item, &o);
     } else {
-        status = failure(QUORUM_E_MEMORY, "out of memory for a kd-tree of %zu rows", out->count);
+        status = failure(QUORUM_E_MEMORY, "out of memory for a kd-tree of %zu rows", out->rows.n);
     }
     mem_free(o.split.rows);
     mem_free(o.split.items);
@@ -103,8 +104,7 @@ static quorum_status box_own_rows(const box_problem *p, boxed_rows *out)
 {
     size_t n = p->rows->n;
     box all = {.parts = p->parts, .count = n};
-    out->count = n;
-    out->X = p->rows->X;
+    out->rows = p->rows->held;
     if (!NEW_ARRAY(out->row, n))
         return failure(QUORUM_E_MEMORY, "out of memory for a kd-tree of %zu rows", n);
     for (size_t i = 0; i < n; i++)
@@ -128,7 +128,8 @@ void boxed_rows_free(boxed_rows *b)
 {
     mem_free(b->row);
     mem_free(b->label);
-    mem_free(b->moved);
+    if (b->moved)
+        rows_free(&b->rows);
     *b = (boxed_rows){0};
 }
 
@@ -137,7 +138,7 @@ quorum_status boxes_label(quorum_status ready, const box_problem *p, size_t *lab
     boxed_rows b;
     TRY(box_rows(ready, p, &b));
     memset(label, 0, p->rows->n * sizeof *label);
-    for (size_t i = 0; i < b.count; i++)
+    for (size_t i = 0; i < b.rows.n; i++)
         label[b.row[i]] = b.label[i];
     if (!p->rows->whole)
         team_add(label, p->rows->n);

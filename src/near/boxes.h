@@ -4,21 +4,20 @@
 #ifndef QRM_NEAR_BOXES_H
 #define QRM_NEAR_BOXES_H
 
-#include "rows/rows.h"
+#include "rows/scattered.h"
 
 typedef struct {
-    const sliced_rows *rows; /* y is not looked at; X must outlive the boxes */
-    size_t parts;            /* boxes wanted                                 */
+    const scattered_rows *rows; /* only inputs are looked at; they must outlive the boxes */
+    size_t parts;               /* boxes wanted                                 */
     int threads;
 } box_problem;
 
 /* The rows of this rank's boxes.  Box b of all has  n / parts + (b < n % parts)  rows. */
 typedef struct {
-    size_t count;
-    size_t *row;     /* count: their numbers, ascending within a box */
-    size_t *label;   /* count: their boxes                           */
-    const double *X; /* D x count                                    */
-    double *moved;   /* where X is its own memory; else NULL         */
+    row_set rows;
+    size_t *row;   /* n: their numbers, ascending within a box */
+    size_t *label; /* n: their boxes                           */
+    int moved;     /* 1: they have memory of their own         */
 } boxed_rows;
 
 /* Of rows that are whole, every rank makes all boxes by itself. */

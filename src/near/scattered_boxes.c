@@ -29,8 +29,7 @@ enum {
 /* ---- The first splits: one level at a time ---- */
 
 typedef struct {
-    sliced_rows rows;
-    team_slice held;
+    scattered_rows rows;
     size_t boxes, most; /* boxes now, and room for them                        */
     box *box;           /* most                                                */
     size_t *mine;       /* held: this rank's rows by box, ascending in each    */
@@ -74,10 +73,9 @@ static quorum_status shared_new(const box_problem *p, shared_split *s)
 {
     size_t ranks = (size_t)team_size(), most = top_boxes(p);
     *s = (shared_split){.rows = *p->rows, .boxes = 1, .most = most};
-    s->held = held_rows(&s->rows);
     NEW_ARRAY(s->box, most);
-    NEW_ARRAY(s->mine, s->held.count);
-    NEW_ARRAY(s->behind, s->held.count);
+    NEW_ARRAY(s->mine, s->rows.held.n);
+    NEW_ARRAY(s->behind, s->rows.held.n);
     NEW_ZEROED(s->share, ranks * most);
     NEW_ARRAY(s->widest, most);
     NEW_ARRAY(s->pivot, most);
@@ -85,15 +83,15 @@ static quorum_status shared_new(const box_problem *p, shared_split *s)
     NEW_ARRAY(s->low, most);
     NEW_ARRAY(s->ties, ranks * most);
     NEW_ARRAY(s->tally, most * VALUES);
-    NEW_ARRAY(s->sample, most * WIDEST_SAMPLE * s->rows.D);
+    NEW_ARRAY(s->sample, most * WIDEST_SAMPLE * s->rows.held.D);
     NEW_ARRAY(s->pieces, most * ranks);
     if (!s->box || !s->mine || !s->behind || !s->share || !s->widest || !s->pivot || !s->below ||
         !s->low || !s->ties || !s->tally || !s->sample || !s->pieces)
         return failure(QUORUM_E_MEMORY, "out of memory for a kd-tree of %zu rows", s->rows.n);
     s->box[0] = (box){.parts = p->parts, .count = s->rows.n};
-    for (size_t i = 0; i < s->held.count; i++)
+    for (size_t i = 0; i < s->rows.held.n; i++)
         s->mine[i] = i;
-    s->share[(size_t)team_rank() * most] = s->held.count;
+    s->share[(size_t)team_rank() * most] = s->rows.held.n;
     return QUORUM_OK;
 }
 
@@ -133,7 +131,7 @@ static size_t next_sample(box b, size_t at)
 /* The sampled rows of box b, from their owners: `own` are this rank's. */
 static size_t list_samples(const shared_split *s, size_t b, const size_t *own, team_piece *pieces)
 {
-    size_t D = s->rows.D, ranks = (size_t)team_size();
+    size_t D = s->rows.held.D, ranks = (size_t)team_size();
     double *sample = s->sample + b * WIDEST_SAMPLE * D;
     for (size_t r = 0; r < ranks; r++) {
         size_t before = rows_before_rank(s, s->share, b, (int)r);
@@ -142,7 +140,8 @@ static size_t list_samples(const shared_split *s, size_t b, const size_t *own, t
         pieces[r] = (team_piece){
             .data = sample + from * D, .bytes = (to - from) * D * sizeof *sample, .owner = (int)r};
         for (size_t t = from; (int)r == team_rank() && t < to; t++)
-            memcpy(sample + t * D, s->rows.X + own[sample_place(s->box[b].count, t) - before] * D,
+            memcpy(sample + t * D,
+                   s->rows.held.X + own[sample_place(s->box[b].count, t) - before] * D,
                    D * sizeof *sample);
     }
     return ranks;
@@ -159,14 +158,14 @@ static void find_widest(const shared_split *s)
     team_share(s->pieces, listed);
     for (size_t b = 0; b < s->boxes; b++)
         s->widest[b] = widest_input(every, sample_size(s->box[b].count),
-                                    s->sample + b * WIDEST_SAMPLE * s->rows.D, s->rows.D);
+                                    s->sample + b * WIDEST_SAMPLE * s->rows.held.D, s->rows.held.D);
 }
 
 /* Numbers in the order of the inputs; 0 and -0 are the same input, and so is what workers take
  * for 0. */
 static uint64_t key_of(const shared_split *s, size_t row, size_t d)
 {
-    double x = s->rows.X[row * s->rows.D + d];
+    double x = s->rows.held.X[row * s->rows.held.D + d];
     x = fabs(x) < DBL_MIN ? 0.0 : x;
     uint64_t bits, sign = UINT64_C(1) << 63;
     memcpy(&bits, &x, sizeof bits);
@@ -306,21 +305,21 @@ static quorum_status row_move_new(const shared_split *s, size_t *count, row_move
             *count += s->share[r * s->most + b];
         }
     }
-    NEW_ARRAY(m->X, s->held.count * s->rows.D);
-    NEW_ARRAY(m->row, s->held.count);
-    NEW_ARRAY(m->came, *count * s->rows.D);
+    NEW_ARRAY(m->X, s->rows.held.n * s->rows.held.D);
+    NEW_ARRAY(m->row, s->rows.held.n);
+    NEW_ARRAY(m->came, *count * s->rows.held.D);
     NEW_ARRAY(m->came_row, *count);
     if (m->out_rows && m->in_rows && m->X && m->row && m->came && m->came_row)
         return QUORUM_OK;
-    return failure(QUORUM_E_MEMORY, "out of memory for moving %zu rows", s->held.count + *count);
+    return failure(QUORUM_E_MEMORY, "out of memory for moving %zu rows", s->rows.held.n + *count);
 }
 
 static void send_rows(const shared_split *s, const row_move *m)
 {
-    size_t D = s->rows.D;
-    for (size_t i = 0; i < s->held.count; i++) {
-        memcpy(m->X + i * D, s->rows.X + s->mine[i] * D, D * sizeof *m->X);
-        m->row[i] = s->held.first + s->mine[i];
+    size_t D = s->rows.held.D;
+    for (size_t i = 0; i < s->rows.held.n; i++) {
+        memcpy(m->X + i * D, s->rows.held.X + s->mine[i] * D, D * sizeof *m->X);
+        m->row[i] = s->rows.first + s->mine[i];
     }
     team_exchange(m->X, m->out_rows, m->came, m->in_rows, D * sizeof *m->X);
     team_exchange(m->row, m->out_rows, m->came_row, m->in_rows, sizeof *m->row);
@@ -329,7 +328,7 @@ static void send_rows(const shared_split *s, const row_move *m)
 /* What came, rank by rank and in each by box, goes to its place: box by box, rows ascending. */
 static void sort_rows(const shared_split *s, const row_move *m, const boxed_rows *out)
 {
-    size_t D = s->rows.D, from = 0;
+    size_t D = s->rows.held.D, from = 0;
     for (int r = 0; r < team_size(); r++) {
         size_t before = 0;
         for (size_t b = 0; b < s->boxes; b++) {
@@ -337,7 +336,7 @@ static void sort_rows(const shared_split *s, const row_move *m, const boxed_rows
                 continue;
             size_t count = s->share[(size_t)r * s->most + b];
             size_t to = before + rows_before_rank(s, s->share, b, r);
-            memcpy(out->moved + to * D, m->came + from * D, count * D * sizeof *m->came);
+            memcpy(out->rows.X + to * D, m->came + from * D, count * D * sizeof *m->came);
             memcpy(out->row + to, m->came_row + from, count * sizeof *m->came_row);
             from += count;
             before += s->box[b].count;
@@ -348,19 +347,20 @@ static void sort_rows(const shared_split *s, const row_move *m, const boxed_rows
 static quorum_status move_rows(const shared_split *s, boxed_rows *out)
 {
     row_move m = {0};
-    quorum_status status = team_agree(row_move_new(s, &out->count, &m));
+    row_set inputs = {.D = s->rows.held.D};
+    size_t count;
+    quorum_status status = team_agree(row_move_new(s, &count, &m));
     if (status >= 0) {
         send_rows(s, &m);
         mem_free(m.X);
         m.X = NULL;
-        NEW_ARRAY(out->moved, out->count * s->rows.D);
-        NEW_ARRAY(out->row, out->count);
-        out->X = out->moved;
-        rows_note(out->count);
-        if (out->moved && out->row)
+        out->moved = 1;
+        status = rows_new(&inputs, count, &out->rows);
+        rows_note(count);
+        if (status >= 0 && !NEW_ARRAY(out->row, count))
+            status = failure(QUORUM_E_MEMORY, "out of memory for %zu rows", count);
+        if (status >= 0)
             sort_rows(s, &m, out);
-        else
-            status = failure(QUORUM_E_MEMORY, "out of memory for %zu rows", out->count);
     }
     row_move_free(&m);
     return status;

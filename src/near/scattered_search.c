@@ -109,8 +109,10 @@ static quorum_status was_asked(void *context, size_t query, int worker)
 quorum_status near_ask(quorum_status ready, const near_holdings *held, const near_question *asked,
                        near_body body, void *context, const team_result *results, size_t count)
 {
-    asking a = {
-        .asked = asked, .body = body, .context = context, .each = held->X ? BATCH : NUMBERS_BATCH};
+    asking a = {.asked = asked,
+                .body = body,
+                .context = context,
+                .each = held->rows ? BATCH : NUMBERS_BATCH};
     quorum_status status, own = QUORUM_OK;
     if (ready >= 0)
         ready = asking_new(&a);

@@ -10,6 +10,7 @@
 #define QRM_NEAR_SCATTERED_SEARCH_H
 
 #include "near/neighbours.h"
+#include "rows/rows.h"
 #include "team/work.h"
 
 typedef struct {
@@ -23,8 +24,8 @@ typedef struct {
     const neighbour_index *index; /* over them; NULL: it has none                        */
     const size_t *number;         /* of each, ascending                                  */
     const size_t *tag;            /* of each; NULL: 0                                    */
-    const double *X, *y;          /* row i stands at X + i D, y + i: it goes along with its
-                                     number i; NULL on all processes: only numbers go    */
+    const row_set *rows;          /* row i goes along with its number i; NULL on all
+                                     processes: only numbers go                          */
 } near_holdings;
 
 typedef struct {
@@ -38,8 +39,8 @@ typedef struct {
 typedef struct {
     size_t count; /* m, unless there are fewer rows in all                       */
     const near_row *row;
-    const double *rows; /* where rows go along: D inputs and the target of a row at
-                           rows + tag (D + 1)                                          */
+    const double *rows; /* where rows go along: as they travel (rows/rows.h), a row at
+                           rows + tag row_width                                        */
 } near_found;
 
 typedef quorum_status (*near_body)(void *context, size_t query, const near_found *found,

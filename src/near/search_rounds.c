@@ -160,7 +160,7 @@ static void transfer_free(transfer *t)
 static quorum_status transfer_new(const search *s, size_t mine, transfer *t)
 {
     size_t ranks = (size_t)team_size();
-    *t = (transfer){.width = s->held->X ? s->batch->Q->D + 1 : 0};
+    *t = (transfer){.width = s->held->rows ? row_width(s->held->rows) : 0};
     NEW_ZEROED(t->out, ranks);
     NEW_ZEROED(t->in, ranks);
     NEW_ZEROED(t->asked, ranks);
@@ -172,13 +172,6 @@ static quorum_status transfer_new(const search *s, size_t mine, transfer *t)
     if (t->out && t->in && t->asked && t->mine && t->counts && t->theirs && t->list && t->rows)
         return QUORUM_OK;
     return out_of_memory(s->batch->Q->n);
-}
-
-static void pack_row(const search *s, const near_row *row, double *out)
-{
-    size_t D = s->batch->Q->D;
-    memcpy(out, s->held->X + row->number * D, D * sizeof *out);
-    out[D] = s->held->y[row->number];
 }
 
 /* What was found, by those who ask. */
@@ -195,7 +188,7 @@ static void pack(const search *s, transfer *t)
             for (size_t k = 0; k < s->found[q]; k++, at++) {
                 t->list[at] = s->rows[s->start[q] + k];
                 if (t->width > 0)
-                    pack_row(s, &t->list[at], t->rows + at * t->width);
+                    row_pack(s->held->rows, t->list[at].number, t->rows + at * t->width);
             }
         }
 }

@@ -50,7 +50,7 @@ static void kmeans_free(kmeans_state *s)
 static quorum_status kmeans_new(quorum_status ready, const partition_problem *p, size_t *label,
                                 kmeans_state *s)
 {
-    size_t n = p->rows->n, D = p->rows->D, chunks = (n + CHUNK - 1) / CHUNK;
+    size_t n = p->rows->n, D = p->rows->held.D, chunks = (n + CHUNK - 1) / CHUNK;
     size_t workers = (size_t)parallel_workers(p->threads, chunks);
     *s = (kmeans_state){.p = p, .label = label};
     if (ready < 0)
@@ -92,7 +92,7 @@ static size_t draw(rng *r, size_t n, const double *weight, double total)
 static void plus_plus(kmeans_state *s, rng *r, const double *sample, size_t count, double *weight)
 {
     const partition_problem *p = s->p;
-    size_t D = p->rows->D, chosen = rng_below(r, count);
+    size_t D = p->rows->held.D, chosen = rng_below(r, count);
     for (size_t i = 0; i < count; i++)
         weight[i] = DBL_MAX;
     for (size_t k = 0; k < p->parts; k++) {
@@ -130,19 +130,21 @@ static quorum_status start_centres(quorum_status ready, kmeans_state *s)
     const partition_problem *p = s->p;
     rng r = rng_seed(p->seed, STREAM_CENTRES);
     size_t *row, count = count_sample(p);
-    double *X, *weight;
+    row_set sample = {0}, inputs = {.D = p->rows->held.D};
+    double *weight;
     NEW_ARRAY(row, p->rows->n);
-    NEW_ARRAY(X, count * p->rows->D);
     NEW_ARRAY(weight, count);
-    if (ready >= 0 && (!row || !X || !weight))
+    if (ready >= 0)
+        ready = rows_new(&inputs, count, &sample);
+    if (ready >= 0 && (!row || !weight))
         ready = failure(QUORUM_E_MEMORY, "out of memory for k-means with %zu parts", p->parts);
     if (ready >= 0)
         draw_sample(p, &r, row);
-    ready = rows_fetch(ready, p->rows, row, count, X, NULL);
+    ready = rows_fetch(ready, p->rows, row, count, &sample);
     if (ready >= 0)
-        plus_plus(s, &r, X, count, weight);
+        plus_plus(s, &r, sample.X, count, weight);
     mem_free(row);
-    mem_free(X);
+    rows_free(&sample);
     mem_free(weight);
     return ready;
 }
@@ -151,11 +153,12 @@ static quorum_status start_centres(quorum_status ready, kmeans_state *s)
 static quorum_status assign_chunk(void *context, const row_range *range, int worker)
 {
     const kmeans_state *s = context;
-    size_t D = s->p->rows->D, parts = s->p->parts, moved = 0;
+    size_t D = s->p->rows->held.D, parts = s->p->parts, moved = 0;
     size_t *label = s->label + range->first;
     double *G = s->product + (size_t)worker * parts * CHUNK;
-    blas_gemm('T', 'N', parts, range->count, D, -2.0, s->centre, D, range->X, D, 0.0, G, parts);
-    for (size_t i = 0; i < range->count; i++) {
+    blas_gemm('T', 'N', parts, range->rows.n, D, -2.0, s->centre, D, range->rows.X, D, 0.0, G,
+              parts);
+    for (size_t i = 0; i < range->rows.n; i++) {
         const double *g = G + i * parts;
         size_t best = 0;
         for (size_t k = 1; k < parts; k++)
@@ -163,7 +166,8 @@ static quorum_status assign_chunk(void *context, const row_range *range, int wor
                 best = k;
         moved += best != label[i];
         label[i] = best;
-        s->distance[range->first + i] = squared_distance(range->X + i * D, s->centre + best * D, D);
+        s->distance[range->first + i] =
+            squared_distance(range->rows.X + i * D, s->centre + best * D, D);
     }
     s->moved[range->first / CHUNK] = moved;
     return QUORUM_OK;
@@ -172,7 +176,7 @@ static quorum_status assign_chunk(void *context, const row_range *range, int wor
 static quorum_status assign(quorum_status ready, const kmeans_state *s)
 {
     const partition_problem *p = s->p;
-    size_t D = p->rows->D;
+    size_t D = p->rows->held.D;
     team_result labels = {.data = s->label, .width = sizeof *s->label};
     for (size_t k = 0; ready >= 0 && k < p->parts; k++)
         s->norm[k] = vec_dot(D, s->centre + k * D, s->centre + k * D);
@@ -187,7 +191,7 @@ typedef struct {
 static void add_moved(void *context, const row_range *range)
 {
     moved_rows *m = context;
-    for (size_t at = 0; at < range->count; at += CHUNK)
+    for (size_t at = 0; at < range->rows.n; at += CHUNK)
         m->count += m->s->moved[(range->first + at) / CHUNK];
 }
 
@@ -211,7 +215,7 @@ typedef struct {
 static void look_for_worse(void *context, const row_range *range)
 {
     worst_row *w = context;
-    for (size_t i = range->first; i < range->first + range->count; i++)
+    for (size_t i = range->first; i < range->first + range->rows.n; i++)
         if (w->s->distance[i] > w->found.distance) {
             w->found.distance = w->s->distance[i];
             w->found.row = i;
@@ -221,21 +225,22 @@ static void look_for_worse(void *context, const row_range *range)
 /* A part that has lost all rows starts anew at the row worst served, the first of them. */
 static quorum_status reseed(kmeans_state *s, size_t k)
 {
-    const sliced_rows *rows = s->p->rows;
+    const scattered_rows *rows = s->p->rows;
     worst_row worst = {.s = s, .found = {.distance = -1.0}};
     rows_fold(rows, &worst.found, sizeof worst.found, look_for_worse, &worst);
     s->distance[worst.found.row] = 0.0;
-    return rows_fetch(QUORUM_OK, rows, &worst.found.row, 1, s->centre + k * rows->D, NULL);
+    row_set centre = rows_view_of(1, rows->held.D, s->centre + k * rows->held.D, NULL);
+    return rows_fetch(QUORUM_OK, rows, &worst.found.row, 1, &centre);
 }
 
 static void add_rows(void *context, const row_range *range)
 {
     const kmeans_state *s = context;
-    size_t D = s->p->rows->D;
-    for (size_t i = 0; i < range->count; i++) {
+    size_t D = s->p->rows->held.D;
+    for (size_t i = 0; i < range->rows.n; i++) {
         double *c = s->centre + s->label[range->first + i] * D;
         for (size_t d = 0; d < D; d++)
-            c[d] += range->X[i * D + d];
+            c[d] += range->rows.X[i * D + d];
     }
 }
 
@@ -243,7 +248,7 @@ static void add_rows(void *context, const row_range *range)
 static quorum_status update_centres(kmeans_state *s)
 {
     const partition_problem *p = s->p;
-    size_t D = p->rows->D;
+    size_t D = p->rows->held.D;
     memset(s->centre, 0, p->parts * D * sizeof *s->centre);
     memset(s->size, 0, p->parts * sizeof *s->size);
     for (size_t i = 0; i < p->rows->n; i++)
@@ -285,7 +290,7 @@ static quorum_status find_parts(quorum_status ready, const partition_problem *p,
     if (ready >= 0)
         ready = lloyd(&s);
     if (ready >= 0 && centre)
-        memcpy(centre, s.centre, p->rows->D * p->parts * sizeof *centre);
+        memcpy(centre, s.centre, p->rows->held.D * p->parts * sizeof *centre);
     kmeans_free(&s);
     return ready;
 }
@@ -297,7 +302,7 @@ static quorum_status join_parts(quorum_status ready, const partition_problem *p,
     kmeans_state s;
     ready = kmeans_new(ready, p, label, &s);
     if (ready >= 0)
-        memcpy(s.centre, centre, p->rows->D * p->parts * sizeof *centre);
+        memcpy(s.centre, centre, p->rows->held.D * p->parts * sizeof *centre);
     ready = assign(ready, &s);
     kmeans_free(&s);
     return ready;
@@ -311,7 +316,7 @@ typedef struct {
     size_t *start;  /* groups + 1: its rows in `sorted`      */
     size_t *sorted; /* n: rows by group                      */
     size_t *parts;  /* groups: of each                       */
-    double *X;      /* the rows of one group, or of all of this process */
+    row_set rows;   /* the rows of one group, or of all of this process */
     size_t *label;  /* n: within the group                   */
     double *centre; /* D x groups                            */
 } grouping;
@@ -322,7 +327,7 @@ static void grouping_free(grouping *g)
     mem_free(g->start);
     mem_free(g->sorted);
     mem_free(g->parts);
-    mem_free(g->X);
+    rows_free(&g->rows);
     mem_free(g->label);
     mem_free(g->centre);
 }
@@ -335,7 +340,7 @@ static quorum_status grouping_new(quorum_status ready, const partition_problem *
         return ready;
     if (NEW_ARRAY(g->group, n) && NEW_ARRAY(g->start, g->groups + 2) && NEW_ARRAY(g->sorted, n) &&
         NEW_ARRAY(g->parts, g->groups) && NEW_ARRAY(g->label, n) &&
-        NEW_ARRAY(g->centre, g->groups * p->rows->D))
+        NEW_ARRAY(g->centre, g->groups * p->rows->held.D))
         return QUORUM_OK;
     return failure(QUORUM_E_MEMORY, "out of memory for k-means with %zu parts", p->parts);
 }
@@ -358,18 +363,18 @@ static quorum_status sample_groups(quorum_status ready, const partition_problem 
                                    const grouping *g)
 {
     size_t n = p->rows->n, count = g->groups * SAMPLE_PER_GROUP;
-    sliced_rows rows;
+    scattered_rows rows;
     partition_problem sample = *p;
-    double *X;
+    row_set room = {0}, inputs = {.D = p->rows->held.D};
     count = count < n ? count : n;
-    if (!NEW_ARRAY(X, count * p->rows->D) && ready >= 0)
-        ready = failure(QUORUM_E_MEMORY, "out of memory for k-means by groups");
-    ready = rows_pick(ready, p->rows, g->sorted, count, X, &rows);
+    if (ready >= 0)
+        ready = rows_new(&inputs, count, &room);
+    ready = rows_pick(ready, p->rows, g->sorted, count, &room, &rows);
     sample.rows = &rows;
     sample.parts = g->groups;
     if (ready >= 0)
         ready = find_parts(ready, &sample, g->label, g->centre);
-    mem_free(X);
+    rows_free(&room);
     return ready;
 }
 
@@ -418,12 +423,12 @@ static size_t group_size(const grouping *g, size_t k)
     return g->start[k + 1] - g->start[k];
 }
 
-/* Group k's parts from its rows X, its labels from g->label + g->start[k] on. */
+/* Group k's parts from its rows, its labels from g->label + g->start[k] on. */
 static quorum_status split_group(const partition_problem *p, const grouping *g, size_t k,
-                                 const double *X)
+                                 const row_set *group)
 {
     partition_problem own = *p;
-    sliced_rows rows = {.n = group_size(g, k), .D = p->rows->D, .X = X, .whole = 1};
+    scattered_rows rows = rows_whole(group);
     if (rows.n == 0)
         return QUORUM_OK;
     TRY(progress_report(p->progress, "partition", (double)k / (double)g->groups,
@@ -437,15 +442,16 @@ static quorum_status split_group(const partition_problem *p, const grouping *g, 
 /* Rows are at hand: one group after another. */
 static quorum_status split_all_groups(const partition_problem *p, grouping *g)
 {
-    const sliced_rows *rows = p->rows;
+    const scattered_rows *rows = p->rows;
     size_t largest = 0;
     for (size_t k = 0; k < g->groups; k++)
         largest = group_size(g, k) > largest ? group_size(g, k) : largest;
-    if (!NEW_ARRAY(g->X, largest * rows->D))
-        return failure(QUORUM_E_MEMORY, "out of memory for k-means with %zu parts", p->parts);
+    row_set inputs = {.D = rows->held.D};
+    TRY(rows_new(&inputs, largest, &g->rows));
     for (size_t k = 0; k < g->groups; k++) {
-        TRY(rows_fetch(QUORUM_OK, rows, g->sorted + g->start[k], group_size(g, k), g->X, NULL));
-        TRY(split_group(p, g, k, g->X));
+        row_set group = rows_view(&g->rows, 0, group_size(g, k));
+        TRY(rows_fetch(QUORUM_OK, rows, g->sorted + g->start[k], group.n, &group));
+        TRY(split_group(p, g, k, &group));
     }
     return QUORUM_OK;
 }
@@ -457,7 +463,7 @@ typedef struct {
     work_share share;
 } group_work;
 
-/* Groups are shared by rows x parts; g->X gets room for those of this process. */
+/* Groups are shared by rows x parts; g->rows gets room for those of this process. */
 static quorum_status group_work_new(group_work *w)
 {
     grouping *g = w->g;
@@ -468,21 +474,21 @@ static quorum_status group_work_new(group_work *w)
     TRY(work_share_new(cost, g->groups, &w->share));
     for (size_t i = 0; i < w->share.mine; i++)
         rows += group_size(g, w->share.items[i]);
-    if (NEW_ARRAY(g->X, rows * w->p->rows->D))
-        return QUORUM_OK;
-    return failure(QUORUM_E_MEMORY, "out of memory for k-means by groups");
+    row_set inputs = {.D = w->p->rows->held.D};
+    return rows_new(&inputs, rows, &g->rows);
 }
 
 /* Rows lie in the order of the groups, which is not that of the items. */
 static quorum_status split_own_groups(void *context, const size_t *items, size_t count)
 {
     const group_work *w = context;
-    const double *X = w->g->X;
+    size_t at = 0;
     (void)items, (void)count;
     for (size_t k = 0; k < w->g->groups; k++)
         if (work_is_mine(&w->share, k)) {
-            TRY(split_group(w->p, w->g, k, X));
-            X += group_size(w->g, k) * w->p->rows->D;
+            row_set group = rows_view(&w->g->rows, at, group_size(w->g, k));
+            TRY(split_group(w->p, w->g, k, &group));
+            at += group.n;
         }
     return QUORUM_OK;
 }
@@ -492,7 +498,7 @@ static quorum_status share_groups(const partition_problem *p, grouping *g)
     group_work w = {.p = p, .g = g};
     team_result labels = {.data = g->label, .width = sizeof *g->label, .start = g->start};
     quorum_status status = group_work_new(&w);
-    status = rows_deliver(status, p->rows, g->sorted, g->start, g->groups, &w.share, 0, g->X, NULL);
+    status = rows_deliver(status, p->rows, g->sorted, g->start, g->groups, &w.share, 0, &g->rows);
     if (status >= 0)
         status = team_map_share(status, &w.share, split_own_groups, &w, &labels, 1);
     work_share_free(&w.share);

@@ -5,13 +5,13 @@
 
 #include "base/progress.h"
 #include "base/status.h"
-#include "rows/rows.h"
+#include "rows/scattered.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 typedef struct {
-    const sliced_rows *rows; /* y is not looked at */
+    const scattered_rows *rows; /* y is not looked at */
     size_t parts;
     uint64_t seed;
     int threads;

@@ -24,17 +24,17 @@ typedef struct {
 static void add_rows(void *context, const row_range *range)
 {
     const parts_state *s = context;
-    size_t D = s->problem->rows->D;
-    for (size_t i = 0; i < range->count; i++)
+    size_t D = s->problem->rows->held.D;
+    for (size_t i = 0; i < range->rows.n; i++)
         for (size_t d = 0; d < D; d++)
-            s->sum[s->label[range->first + i] * D + d] += range->X[i * D + d];
+            s->sum[s->label[range->first + i] * D + d] += range->rows.X[i * D + d];
 }
 
 static quorum_status state_new(parts_state *s)
 {
     size_t n = s->problem->rows->n;
     NEW_ZEROED(s->size, s->room);
-    NEW_ZEROED(s->sum, s->room * s->problem->rows->D);
+    NEW_ZEROED(s->sum, s->room * s->problem->rows->held.D);
     NEW_ARRAY(s->rows, n);
     NEW_ARRAY(s->place, n);
     if (s->size && s->sum && s->rows && s->place)
@@ -44,14 +44,14 @@ static quorum_status state_new(parts_state *s)
 
 static quorum_status count_parts(quorum_status ready, parts_state *s)
 {
-    const sliced_rows *rows = s->problem->rows;
+    const scattered_rows *rows = s->problem->rows;
     if (ready >= 0)
         ready = state_new(s);
-    TRY(rows_fetch(ready, rows, NULL, 0, NULL, NULL)); /* none: only who is not ready is heard */
-    TRY(ready);                                        /* which is said so that analysers know it */
+    TRY(rows_fetch(ready, rows, NULL, 0, NULL)); /* none: only who is not ready is heard */
+    TRY(ready);                                  /* which is said so that analysers know it */
     for (size_t i = 0; i < rows->n; i++)
         s->size[s->label[i]]++;
-    rows_fold(rows, s->sum, s->count * rows->D * sizeof *s->sum, add_rows, s);
+    rows_fold(rows, s->sum, s->count * rows->held.D * sizeof *s->sum, add_rows, s);
     return QUORUM_OK;
 }
 
@@ -84,7 +84,7 @@ static size_t smallest(const parts_state *s)
 /* Part e's rows behind the median of their widest input (X: D x count) get the label `fresh`. */
 static void move_upper_half(parts_state *s, size_t e, size_t fresh, size_t count, const double *X)
 {
-    size_t half = count / 2, D = s->problem->rows->D;
+    size_t half = count / 2, D = s->problem->rows->held.D;
     for (size_t i = 0; i < count; i++)
         s->place[i] = i;
     select_nth(s->place, count, half, X, D, widest_input(s->place, count, X, D));
@@ -102,26 +102,25 @@ static void move_upper_half(parts_state *s, size_t e, size_t fresh, size_t count
 /* The upper half of part e along its widest input becomes a new part; 0: it could not. */
 static int halve(parts_state *s, size_t e)
 {
-    const sliced_rows *rows = s->problem->rows;
-    double *X;
+    const scattered_rows *rows = s->problem->rows;
+    row_set part, inputs = {.D = rows->held.D};
     size_t count = 0;
     if (s->status < 0 || s->count == s->room || s->size[e] < 2)
         return 0;
     for (size_t i = 0; i < rows->n; i++)
         if (s->label[i] == e)
             s->rows[count++] = i;
-    if (!NEW_ARRAY(X, count * rows->D))
-        s->status = failure(QUORUM_E_MEMORY, "out of memory for halving an expert");
-    s->status = rows_fetch(s->status, rows, s->rows, count, X, NULL);
+    s->status = rows_new(&inputs, count, &part);
+    s->status = rows_fetch(s->status, rows, s->rows, count, &part);
     if (s->status == QUORUM_OK)
-        move_upper_half(s, e, s->count++, count, X);
-    mem_free(X);
+        move_upper_half(s, e, s->count++, count, part.X);
+    rows_free(&part);
     return s->status == QUORUM_OK;
 }
 
 static double mean_distance(const parts_state *s, size_t a, size_t b)
 {
-    size_t D = s->problem->rows->D;
+    size_t D = s->problem->rows->held.D;
     double total = 0.0;
     for (size_t d = 0; d < D; d++) {
         double x = s->sum[a * D + d] / (double)s->size[a] - s->sum[b * D + d] / (double)s->size[b];
@@ -133,7 +132,7 @@ static double mean_distance(const parts_state *s, size_t a, size_t b)
 /* Part e joins the nearest part that stays within the cap. */
 static int merge(parts_state *s, size_t e, size_t cap)
 {
-    size_t D = s->problem->rows->D, into = SIZE_MAX;
+    size_t D = s->problem->rows->held.D, into = SIZE_MAX;
     double nearest = DBL_MAX;
     for (size_t f = 0; f < s->count; f++) {
         if (f == e || s->size[f] == 0 || s->size[f] + s->size[e] > cap)

@@ -11,7 +11,7 @@ static int is_of_opinions(const rule *r)
     return r->kind == TAKES_OPINIONS || r->kind == TAKES_BASE;
 }
 
-/* A base that all share needs rows that other ranks own. */
+/* A base that all share needs rows of all experts. */
 static quorum_status plan_opinions(plan *p, const double *X, size_t n)
 {
     if (p->rule->kind == TAKES_BASE)

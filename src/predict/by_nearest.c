@@ -8,21 +8,21 @@
 
 static const double NEGLIGIBLE = 1e-13; /* of s_f^2: rows that explain no more say nothing */
 static const double ROUNDING = 1e-14;   /* of s_f^2: not worth counting                    */
-static const double FEW_SHARE = 0.01;   /* rows that every rank of a team may have         */
+static const double FEW_SHARE = 0.01;   /* rows that every process of a team may have        */
 
 static int is_nearest(const rule *r)
 {
     return r->kind == TAKES_ROWS;
 }
 
-/* Rows, scaled in two orders, and a tree: so little that every rank may have all of it. */
+/* Rows, scaled in two orders, and a tree: so little that every process may have all of it. */
 static int rows_are_few(const plan *p)
 {
-    double each = 8.0 * (5.0 * (double)p->m->D + 6.0);
-    return each * (double)p->m->n < FEW_SHARE * p->memory;
+    double each = 8.0 * (5.0 * (double)p->m->rows.D + 6.0);
+    return each * (double)p->m->rows.n < FEW_SHARE * p->memory;
 }
 
-/* Neighbourhoods can be brought together from all ranks, which is dearer than having the rows. */
+/* Neighbourhoods can be brought together from all processes, which is dearer than having the rows. */
 static quorum_status plan_nearest(plan *p, const double *X, size_t n)
 {
     (void)X;

@@ -97,7 +97,7 @@ static quorum_status find_candidates(void *context, size_t q, int worker)
 {
     local_job *j = context;
     const committee *c = j->a->c;
-    size_t D = c->parts.D, held = 0;
+    size_t D = c->parts.rows.D, held = 0;
     scored *list = j->lists + (size_t)worker * j->candidates->seats;
     for (size_t i = 0; i < j->count; i++) {
         size_t e = j->experts[i];
@@ -125,7 +125,7 @@ static double bound(const committee *c, size_t e, double distance)
 static int could_miss(const local_job *j, size_t q, double least)
 {
     const committee *c = j->a->c;
-    size_t D = c->parts.D;
+    size_t D = c->parts.rows.D;
     for (size_t i = 0; j->candidates->seats < j->count && i < j->count; i++) {
         size_t e = j->experts[i];
         double d = sqrt(squared_distance(j->a->Q->Z + q * D, c->centre + e * D, D));
@@ -249,7 +249,7 @@ static int by_place(const void *a, const void *b)
 quorum_status order_by_experts(const committee *c, const points *Q, size_t *order)
 {
     located *list;
-    size_t D = c->parts.D;
+    size_t D = c->parts.rows.D;
     quorum_status status = QUORUM_OK;
     if (!NEW_ARRAY(list, Q->n))
         return failure(QUORUM_E_MEMORY, "out of memory for ordering %zu queries", Q->n);

@@ -84,8 +84,7 @@ quorum_status neighbourhoods_find(quorum_status ready, const committee *c,
 /* A worker's space. */
 typedef struct {
     points X;     /* m: the neighbourhood       */
-    double *rows; /* D x m: before it is scaled */
-    double *y;    /* m                          */
+    row_set rows; /* m: of which only some processes need the inputs */
     neighbourhood_space own;
 } nearest_space;
 
@@ -100,18 +99,15 @@ typedef struct {
 static void space_free(nearest_space *w)
 {
     points_free(&w->X);
-    mem_free(w->rows);
-    mem_free(w->y);
+    rows_free(&w->rows);
     neighbourhood_space_free(&w->own);
 }
 
-static quorum_status space_new(size_t m, size_t D, nearest_space *w)
+static quorum_status space_new(size_t m, const row_set *like, nearest_space *w)
 {
-    TRY(points_new(m, D, &w->X));
+    TRY(points_new(m, like->D, &w->X));
     TRY(neighbourhood_space_new(m, &w->own));
-    if (NEW_ARRAY(w->y, m) && NEW_ARRAY(w->rows, m * D))
-        return QUORUM_OK;
-    return failure(QUORUM_E_MEMORY, "out of memory for a neighbourhood of %zu rows", m);
+    return rows_new(like, m, &w->rows);
 }
 
 static void job_free(nearest_job *j)
@@ -131,7 +127,7 @@ static quorum_status job_new(quorum_status ready, const committee *c, const poin
         return failure(QUORUM_E_MEMORY, "out of memory for the neighbourhoods of %zu queries",
                        n->b);
     for (int w = 0; w < j->workers; w++)
-        TRY(space_new(n->m, c->parts.D, &j->space[w]));
+        TRY(space_new(n->m, &c->parts.rows, &j->space[w]));
     return QUORUM_OK;
 }
 
@@ -141,8 +137,7 @@ static void take_neighbourhood(const nearest_job *j, size_t q, nearest_space *w)
     const committee *c = j->c;
     const size_t *row = j->n->row + q * j->n->m;
     points_gather(&c->Z, row, j->n->m, &w->X);
-    for (size_t i = 0; i < j->n->m; i++)
-        w->y[i] = c->parts.y[row[i]];
+    rows_take_fields(&c->parts.rows, row, j->n->m, &w->rows);
 }
 
 /* The posterior at query q from the neighbourhood in w. */
@@ -152,7 +147,7 @@ static quorum_status ask_neighbourhood(nearest_job *j, size_t q, nearest_space *
     points query = points_view(j->Q, q, 1);
     double *gamma = n->gamma ? n->gamma + q * n->m : NULL;
     neighbourhood own;
-    TRY(neighbourhood_posterior(&j->c->theta, &w->X, w->y, &query, &w->own, gamma, &own));
+    TRY(neighbourhood_posterior(&j->c->theta, &w->X, &w->rows, &query, &w->own, gamma, &own));
     n->mean[q] = own.mean;
     n->explained[q] = own.explained;
     n->spread[q] = spread_factor(n->prior, own.weight, own.surprise);
@@ -248,17 +243,15 @@ static quorum_status scattered_query(void *context, size_t q, const near_found *
 {
     nearest_job *j = context;
     nearest_space *w = &j->space[worker];
-    size_t m = j->n->m, D = j->Q->D;
+    size_t m = j->n->m, width = row_width(&w->rows);
     for (size_t i = 0; i < m; i++) {
         const near_row *row = &found->row[m - 1 - i];
-        const double *from = found->rows + row->tag * (D + 1);
-        memcpy(w->rows + i * D, from, D * sizeof *from);
-        w->y[i] = from[D];
+        row_unpack(found->rows + row->tag * width, &w->rows, i);
         j->n->row[q * m + i] = row->number;
     }
     if (q + 1 == j->n->real)
         repeat_last(j->n, j->n->row, sizeof *j->n->row);
-    points_scale(&w->X, m, w->rows, NULL, j->c->theta.lengthscale);
+    points_scale(&w->X, m, w->rows.X, NULL, j->c->theta.lengthscale);
     return ask_neighbourhood(j, q, w);
 }
 

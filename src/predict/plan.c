@@ -157,7 +157,7 @@ static quorum_status follow_recipe(plan *p)
 static size_t block_size(const plan *p, size_t queries)
 {
     size_t most = p->how->block_most(p), b;
-    double each = 8.0 * (4.0 * (double)p->m->D + 8.0) + p->how->query_bytes(p);
+    double each = 8.0 * (4.0 * (double)p->m->rows.D + 8.0) + p->how->query_bytes(p);
     double room = p->memory - largest_factor(p);
     double fit = fmin(BLOCK_SHARE * p->memory, room) / each;
     b = fit < (double)most ? (size_t)fit : most;

@@ -24,7 +24,7 @@ typedef struct {
     const predictor *how;
     const committee *c;
     const neighbour_index *index; /* NULL: no neighbourhoods, ...                      */
-    const near_holdings *held;    /* ... or each rank searches its own rows            */
+    const near_holdings *held;    /* ... or each process searches its own rows            */
     selection chosen;
     size_t *experts, count; /* of the committee that may take part (room for M + 1)       */
     size_t used;            /* experts of the model that may take part                 */

@@ -6,6 +6,7 @@
 #include "rows/dealing.h"
 
 #include "base/memory.h"
+#include "team/team.h"
 
 #include <string.h>
 
@@ -16,7 +17,7 @@ enum {
 
 static size_t width_of(const row_source *s)
 {
-    return s->D + 1;
+    return row_width(&s->like);
 }
 
 /* ---- Room, within the memory option ---- */
@@ -80,22 +81,32 @@ static quorum_status read_table(const row_source *s, double **table, size_t *n)
     return QUORUM_OK;
 }
 
-/* The targets out of the table, whose inputs then move together: X takes its place. */
-static quorum_status split_table(size_t D, size_t rows, double *table, double **y)
+/* The fields out of the table, whose inputs then move together: X takes its place. */
+static quorum_status split_table(const row_source *s, size_t n, double *table, row_set *out)
 {
-    if (!NEW_ARRAY(*y, rows))
-        return failure(QUORUM_E_MEMORY, "out of memory for %zu rows", rows);
-    for (size_t i = 0; i < rows; i++) {
-        (*y)[i] = table[i * (D + 1) + D];
-        memmove(table + i * D, table + i * (D + 1), D * sizeof *table);
+    row_set room, row = s->like;
+    size_t D = s->like.D, width = width_of(s);
+    row.D = 0;
+    quorum_status status = rows_new(&row, n, &room);
+    *out = room;
+    out->D = D;
+    mem_free(out->X);
+    out->X = table;
+    for (size_t i = 0; status >= 0 && i < n; i++) {
+        row_unpack(table + i * width + D, &room, i);
+        memmove(table + i * D, table + i * width, D * sizeof *table);
     }
-    return QUORUM_OK;
+    return status;
 }
 
-static quorum_status read_alone(const row_source *s, size_t *n, double **X, double **y)
+static quorum_status read_alone(const row_source *s, size_t *n, row_set *held)
 {
-    TRY(read_table(s, X, n));
-    return split_table(s->D, *n, *X, y);
+    double *table = NULL;
+    quorum_status status = read_table(s, &table, n);
+    if (status >= 0)
+        return split_table(s, *n, table, held);
+    mem_free(table);
+    return status;
 }
 
 /* ---- Dealt ---- */
@@ -213,14 +224,13 @@ static void count_exchange(dealing *t, size_t n, team_slice held)
 
 /* What came from rank r, in its order, to the places that the rows have in the slice. */
 static const double *put_dealt(const dealing *t, team_slice held, int r, const double *came,
-                               double *X, double *y)
+                               row_set *to)
 {
-    size_t ranks = (size_t)team_size(), D = t->source->D;
+    size_t ranks = (size_t)team_size();
     for (size_t i = 0; i < held.count; i++) {
         if ((held.first + i) / DEAL % ranks != (size_t)r)
             continue;
-        memcpy(X + i * D, came, D * sizeof *came);
-        y[i] = came[D];
+        row_unpack(came, to, i);
         came += t->width;
     }
     return came;
@@ -238,16 +248,14 @@ static quorum_status room_to_settle(const dealing *t, size_t rows, double **came
 }
 
 /* Room for the rows as they will be, once those that were dealt are gone. */
-static quorum_status room_for_held(dealing *t, size_t rows, double **X, double **y)
+static quorum_status room_for_held(dealing *t, size_t rows, row_set *out)
 {
     mem_free(t->mine);
     t->mine = NULL;
-    NEW_ARRAY(*X, rows * t->source->D);
-    NEW_ARRAY(*y, rows);
-    return *X && *y ? QUORUM_OK : failure(QUORUM_E_MEMORY, "out of memory for %zu rows", rows);
+    return rows_new(&t->source->like, rows, out);
 }
 
-static quorum_status settle(dealing *t, size_t n, double **X, double **y)
+static quorum_status settle(dealing *t, size_t n, row_set *out)
 {
     quorum_status status;
     team_slice held = my_slice(n, ROWS_STEP);
@@ -255,17 +263,17 @@ static quorum_status settle(dealing *t, size_t n, double **X, double **y)
     count_exchange(t, n, held);
     TRY_OR_DONE(team_agree(room_to_settle(t, held.count, &came)));
     team_exchange(t->mine, t->out_bytes, came, t->in_bytes, 1);
-    TRY_OR_DONE(team_agree(room_for_held(t, held.count, X, y)));
+    TRY_OR_DONE(team_agree(room_for_held(t, held.count, out)));
     const double *next = came;
     for (int r = 0; r < team_size(); r++)
-        next = put_dealt(t, held, r, next, *X, *y);
+        next = put_dealt(t, held, r, next, out);
 done:
     mem_free(came);
     return status;
 }
 
-static quorum_status read_together(quorum_status ready, const row_source *s, size_t *n, double **X,
-                                   double **y)
+static quorum_status read_together(quorum_status ready, const row_source *s, size_t *n,
+                                   row_set *held)
 {
     dealing t = {0};
     if (ready >= 0)
@@ -274,17 +282,16 @@ static quorum_status read_together(quorum_status ready, const row_source *s, siz
     if (status >= 0)
         status = deal_blocks(&t, n);
     if (status >= 0)
-        status = settle(&t, *n, X, y);
+        status = settle(&t, *n, held);
     dealing_free(&t);
     return status;
 }
 
-quorum_status rows_deal(quorum_status ready, const row_source *source, size_t *n, double **X,
-                        double **y)
+quorum_status rows_deal(quorum_status ready, const row_source *source, size_t *n, row_set *held)
 {
     *n = 0;
-    *X = *y = NULL;
+    *held = (row_set){.D = source->like.D};
     if (!team_is_alone())
-        return read_together(ready, source, n, X, y);
-    return ready >= 0 ? read_alone(source, n, X, y) : ready;
+        return read_together(ready, source, n, held);
+    return ready >= 0 ? read_alone(source, n, held) : ready;
 }

@@ -5,23 +5,22 @@
 #ifndef QRM_ROWS_DEALING_H
 #define QRM_ROWS_DEALING_H
 
-#include "rows/rows.h"
+#include "rows/scattered.h"
 
 typedef struct {
-    size_t D;      /* inputs: a row is D + 1 numbers, the target last       */
+    row_set like;  /* what a row has: it comes as it travels (rows/rows.h)  */
     double memory; /* bytes that this process has for its rows              */
 
     /* of the first process alone: */
     const char *name; /* for complaints                                     */
     size_t expected;  /* rows that will come, or some more; 0: not known    */
-    quorum_status (*next)(void *context, size_t most, double *rows /* most x (D + 1) */,
+    quorum_status (*next)(void *context, size_t most, double *rows /* most x row_width */,
                           size_t *got /* 0: there are no more */);
     void *context;
 } row_source;
 
-/* Reads all *n rows; X (D x held) and y (held) have those that this process holds.  They are new,
- * and the caller's to free, also after a failure. */
-quorum_status rows_deal(quorum_status ready, const row_source *source, size_t *n, double **X,
-                        double **y);
+/* Reads all *n rows; `held` has those that this process holds.  They are new, and the caller's to
+ * free, also after a failure. */
+quorum_status rows_deal(quorum_status ready, const row_source *source, size_t *n, row_set *held);
 
 #endif

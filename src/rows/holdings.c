@@ -3,16 +3,11 @@
 #include "rows/holdings.h"
 
 #include "base/memory.h"
+#include "team/team.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { ROWS_TOGETHER = 1 << 18 }; /* rows that travel at a time */
-
-static quorum_status out_of_memory(size_t rows)
-{
-    return failure(QUORUM_E_MEMORY, "out of memory for %zu rows", rows);
-}
 
 static size_t rows_of(const holdings *h, size_t e)
 {
@@ -21,23 +16,10 @@ static size_t rows_of(const holdings *h, size_t e)
 
 /* ---- Who has what ---- */
 
-/* The parts by the cost of their factors. */
-static quorum_status share_parts(const parts *p, work_share *out)
-{
-    double *cost;
-    if (!NEW_ARRAY(cost, p->M))
-        return failure(QUORUM_E_MEMORY, "out of memory for %zu experts", p->M);
-    for (size_t e = 0; e < p->M; e++)
-        cost[e] = pow((double)part_size(p, e), 3.0);
-    quorum_status status = work_share_new(cost, p->M, out);
-    mem_free(cost);
-    return status;
-}
-
 quorum_status holdings_new(const parts *p, holdings *out)
 {
-    holdings h = {.D = p->D, .M = p->M, .offset = p->offset};
-    quorum_status status = share_parts(p, &h.share);
+    holdings h = {.M = p->M, .offset = p->offset};
+    quorum_status status = share_by_size(p, &h.share);
     NEW_ARRAY(h.has, h.M);
     NEW_ARRAY(h.shared, h.M);
     if (status >= 0 && (!h.has || !h.shared))
@@ -103,63 +85,54 @@ size_t holdings_some(const holdings *h, size_t first)
  * then go to their places. */
 typedef struct {
     const holdings *h;
-    size_t first, end;   /* parts                        */
-    size_t mine;         /* rows of this process's parts */
-    double *X, *y;       /* mine: they come here ...     */
-    double *in_X, *in_y; /* n: ... and go here         */
-    int in_place;        /* 1: X and y are their places  */
+    size_t first, end; /* parts                        */
+    size_t mine;       /* rows of this process's parts */
+    row_set came;      /* mine: they come here ...     */
+    row_set *to;       /* n: ... and go here           */
+    int in_place;      /* 1: they come to their places */
 } taking;
 
-static quorum_status taking_new(const holdings *h, size_t first, double *X, double *y, taking *t)
+static quorum_status taking_new(const holdings *h, size_t first, row_set *to, taking *t)
 {
-    *t = (taking){.h = h, .first = first, .end = holdings_some(h, first), .in_X = X, .in_y = y};
+    *t = (taking){.h = h, .first = first, .end = holdings_some(h, first), .to = to};
     size_t at = h->offset[first];
     for (size_t e = first; e < t->end; e++)
         t->mine += holdings_is_mine(h, e) ? rows_of(h, e) : 0;
     t->in_place = t->mine == h->offset[t->end] - at;
-    if (t->in_place) {
-        t->X = X + at * h->D;
-        t->y = y + at;
-        return QUORUM_OK;
-    }
-    NEW_ARRAY(t->X, t->mine * h->D);
-    NEW_ARRAY(t->y, t->mine);
-    return t->X && t->y ? QUORUM_OK : out_of_memory(t->mine);
+    if (!t->in_place)
+        return rows_new(to, t->mine, &t->came);
+    t->came = rows_view(to, at, t->mine);
+    return QUORUM_OK;
 }
 
 static void put_in_place(const taking *t)
 {
     const holdings *h = t->h;
-    const double *X = t->X, *y = t->y;
+    size_t from = 0;
     for (size_t e = t->first; e < t->end && !t->in_place; e++) {
-        size_t at = h->offset[e], rows = rows_of(h, e);
         if (!holdings_is_mine(h, e))
             continue;
-        memcpy(t->in_X + at * h->D, X, rows * h->D * sizeof *X);
-        memcpy(t->in_y + at, y, rows * sizeof *y);
-        X += rows * h->D;
-        y += rows;
+        rows_copy(&t->came, from, rows_of(h, e), t->to, h->offset[e]);
+        from += rows_of(h, e);
     }
 }
 
 static void taking_free(taking *t)
 {
-    if (t->in_place)
-        return;
-    mem_free(t->X);
-    mem_free(t->y);
+    if (!t->in_place)
+        rows_free(&t->came);
 }
 
-quorum_status holdings_take(quorum_status ready, const holdings *h, const sliced_rows *from,
-                            const size_t *row, double *X, double *y)
+quorum_status holdings_take(quorum_status ready, const holdings *h, const scattered_rows *from,
+                            const size_t *row, row_set *to)
 {
     TRY(team_agree(ready)); /* who is not ready may have no holdings */
     for (size_t first = 0, end; first < h->M; first = end) {
         taking t;
-        quorum_status status = taking_new(h, first, X, y, &t);
+        quorum_status status = taking_new(h, first, to, &t);
         end = t.end;
         status = rows_deliver(status, from, row, h->offset + first, end - first, &h->share, first,
-                              t.X, t.y);
+                              &t.came);
         if (status >= 0)
             put_in_place(&t);
         taking_free(&t);
@@ -183,29 +156,31 @@ static quorum_status pieces_new(quorum_status ready, size_t count, team_piece **
     return status;
 }
 
-static size_t list_part(const holdings *h, size_t e, double *X, double *y, team_piece *pieces)
+static size_t list_part(const holdings *h, size_t e, const row_set *rows, team_piece *pieces)
 {
-    size_t at = h->offset[e], rows = rows_of(h, e);
-    int owner = h->share.owner[e];
+    row_column column[ROW_COLUMNS_MOST];
+    row_set part = rows_view(rows, h->offset[e], rows_of(h, e));
     if (h->shared[e])
         return 0;
-    pieces[0] = (team_piece){X + at * h->D, rows * h->D * sizeof *X, owner};
-    pieces[1] = (team_piece){y + at, rows * sizeof *y, owner};
+    size_t count = row_columns(&part, column);
+    for (size_t c = 0; c < count; c++)
+        pieces[c] = (team_piece){column[c].data, part.n * column[c].width * sizeof(double),
+                                 h->share.owner[e]};
     h->has[e] = h->shared[e] = 1;
-    return 2;
+    return count;
 }
 
 /* list NULL: the first `count` parts. */
 static quorum_status share_list(quorum_status ready, const holdings *h, const size_t *list,
-                                size_t count, double *X, double *y)
+                                size_t count, const row_set *rows)
 {
     team_piece *pieces;
     size_t listed = 0;
     if (holdings_is_whole(h))
         return team_agree(ready);
-    TRY(pieces_new(ready, 2 * count, &pieces));
+    TRY(pieces_new(ready, ROW_COLUMNS_MOST * count, &pieces));
     for (size_t i = 0; i < count; i++)
-        listed += list_part(h, list ? list[i] : i, X, y, pieces + listed);
+        listed += list_part(h, list ? list[i] : i, rows, pieces + listed);
     team_share(pieces, listed);
     mem_free(pieces);
     rows_note(holdings_rows(h));
@@ -213,27 +188,27 @@ static quorum_status share_list(quorum_status ready, const holdings *h, const si
 }
 
 quorum_status holdings_share(quorum_status ready, const holdings *h, const size_t *list,
-                             size_t count, double *X, double *y)
+                             size_t count, const row_set *rows)
 {
-    return share_list(ready, h, list, count, X, y);
+    return share_list(ready, h, list, count, rows);
 }
 
-quorum_status holdings_share_all(quorum_status ready, const holdings *h, double *X, double *y)
+quorum_status holdings_share_all(quorum_status ready, const holdings *h, const row_set *rows)
 {
-    return share_list(ready, h, NULL, h->M, X, y);
+    return share_list(ready, h, NULL, h->M, rows);
 }
 
 quorum_status holdings_fetch(quorum_status ready, const holdings *h, const parts *p,
                              const size_t *list, size_t count, double *out)
 {
     int whole = holdings_is_whole(h);
-    size_t D = p->D;
+    size_t D = p->rows.D;
     team_piece *pieces;
     TRY(pieces_new(ready, whole ? 0 : count, &pieces));
     for (size_t i = 0; i < count; i++) {
         size_t e = part_of_row(p, list[i]);
         if (whole || h->has[e])
-            memcpy(out + i * D, p->X + list[i] * D, D * sizeof *out);
+            memcpy(out + i * D, p->rows.X + list[i] * D, D * sizeof *out);
         if (!whole)
             pieces[i] = (team_piece){out + i * D, D * sizeof *out, h->share.owner[e]};
     }

@@ -1,8 +1,8 @@
 /* Which process has which rows once they are split into parts.
  *
  * In a team the rows of a part are with the process that works on it; what others need of them is
- * sent when it is needed.  X (D x n) and y (n) have room for all rows on every process, part after
- * part, but rows that are not there are never touched and take no memory (mem_alloc_sparse).  A
+ * sent when it is needed.  Every process has room for all rows, part after part, but rows that are
+ * not there are never touched and take no memory (rows_new_sparse).  A
  * team of one has everything, and so do holdings that were never made ({0}): they are whole.
  *
  * Calls that take `ready` are made by all processes together and agree on it (team/work.h). */
@@ -10,17 +10,17 @@
 #define QRM_ROWS_HOLDINGS_H
 
 #include "rows/parts.h"
-#include "rows/rows.h"
+#include "rows/scattered.h"
 
 typedef struct {
-    size_t D, M;
+    size_t M;
     const size_t *offset; /* M + 1: as in the parts that it was made for          */
     work_share share;     /* of the parts, by cost m^3                            */
     char *has;            /* M: 1 where this process has a part's rows ...        */
     char *shared;         /* M: ... and where all processes have them             */
 } holdings;
 
-/* Of the parts only D, M and offset count, which must stay.  Free with holdings_free. */
+/* Of the parts only M and offset count, which must stay.  Free with holdings_free. */
 quorum_status holdings_new(const parts *p, holdings *out);
 void holdings_free(holdings *h);
 
@@ -33,15 +33,15 @@ double holdings_bytes(double all);
 
 /* The parts' rows, from before they were split, to their processes.  row[i] (n) is the number in
  * `from` of the row that comes to place i. */
-quorum_status holdings_take(quorum_status ready, const holdings *h, const sliced_rows *from,
-                            const size_t *row, double *X, double *y);
+quorum_status holdings_take(quorum_status ready, const holdings *h, const scattered_rows *from,
+                            const size_t *row, row_set *to);
 
 /* From now on every process has the rows of the listed parts, or of all. */
 quorum_status holdings_share(quorum_status ready, const holdings *h, const size_t *list,
-                             size_t count, double *X, double *y);
-quorum_status holdings_share_all(quorum_status ready, const holdings *h, double *X, double *y);
+                             size_t count, const row_set *rows);
+quorum_status holdings_share_all(quorum_status ready, const holdings *h, const row_set *rows);
 
-/* The inputs of the rows at the listed places of p->X, to every process: out is D x count. */
+/* The inputs of the rows at the listed places of the parts, to every process: out is D x count. */
 quorum_status holdings_fetch(quorum_status ready, const holdings *h, const parts *p,
                              const size_t *list, size_t count, double *out);
 

@@ -1,17 +1,19 @@
-/* The rows of all parts in their order, some parts at a time: first all inputs, then all targets.
+/* The rows of all parts in their order, some parts at a time: first all inputs, then each field.
  * The first process takes a step when its writer asks for more than it has; the others go through
  * the same steps, and at the end all of them are taken, whatever the writer did. */
 #include "rows/home.h"
 
 #include "base/memory.h"
+#include "team/team.h"
 
 #include <string.h>
 
 struct rows_home {
     const holdings *h;
-    const double *X, *y;
+    row_column column[ROW_COLUMNS_MOST];
+    size_t columns;
     size_t part;                  /* the next one                                 */
-    int targets;                  /* 0: inputs, 1: targets, 2: all have been sent */
+    size_t sent;                  /* columns that have been sent                  */
     size_t *out_bytes, *in_bytes; /* ranks                                        */
     double *out, *in;             /* of some parts: what travels                  */
     double *here;                 /* on rank 0: in the order of the rows          */
@@ -19,7 +21,7 @@ struct rows_home {
 };
 
 /* Numbers of some parts at most. */
-static size_t most_numbers(const holdings *h)
+static size_t most_numbers(const holdings *h, size_t D)
 {
     size_t most = 0;
     for (size_t first = 0, end; first < h->M; first = end) {
@@ -27,7 +29,7 @@ static size_t most_numbers(const holdings *h)
         size_t rows = h->offset[end] - h->offset[first];
         most = rows > most ? rows : most;
     }
-    return most * h->D;
+    return most * D;
 }
 
 static void home_free(rows_home *home)
@@ -39,10 +41,12 @@ static void home_free(rows_home *home)
     mem_free(home->here);
 }
 
-static quorum_status home_new(const holdings *h, const double *X, const double *y, rows_home *home)
+static quorum_status home_new(const holdings *h, const row_set *rows, rows_home *home)
 {
-    size_t ranks = (size_t)team_size(), room = most_numbers(h), here = team_rank() == 0 ? room : 0;
-    *home = (rows_home){.h = h, .X = X, .y = y};
+    size_t ranks = (size_t)team_size(), room = most_numbers(h, rows->D),
+           here = team_rank() == 0 ? room : 0;
+    *home = (rows_home){.h = h};
+    home->columns = row_columns(rows, home->column);
     NEW_ARRAY(home->out_bytes, ranks);
     NEW_ARRAY(home->in_bytes, ranks);
     NEW_ARRAY(home->out, room);
@@ -57,8 +61,9 @@ static const double *numbers_of(const rows_home *home, size_t e, size_t *count)
 {
     const holdings *h = home->h;
     size_t at = h->offset[e], rows = h->offset[e + 1] - at;
-    *count = home->targets ? rows : rows * h->D;
-    return home->targets ? home->y + at : home->X + at * h->D;
+    const row_column *c = &home->column[home->sent];
+    *count = rows * c->width;
+    return c->data + at * c->width;
 }
 
 /* What came, rank by rank and in each part by part, into the order of the rows. */
@@ -105,7 +110,7 @@ static void send_some(rows_home *home)
     team_exchange(home->out, home->out_bytes, home->in, home->in_bytes, 1);
     if (team_rank() == 0)
         put_in_order(home, first, end);
-    home->targets += end == home->h->M;
+    home->sent += end == home->h->M;
     home->part = end == home->h->M ? 0 : end;
 }
 
@@ -119,7 +124,7 @@ quorum_status rows_home_next(void *context, void *to, size_t bytes)
         at += some;
         bytes -= some;
         home->taken += some;
-        if (bytes > 0 && home->targets == 2)
+        if (bytes > 0 && home->sent == home->columns)
             return failure(QUORUM_E_FILE, "there are no more rows to write");
         if (bytes > 0)
             send_some(home);
@@ -127,15 +132,14 @@ quorum_status rows_home_next(void *context, void *to, size_t bytes)
     return QUORUM_OK;
 }
 
-static quorum_status bring(const holdings *h, const double *X, const double *y, home_body body,
-                           void *context)
+static quorum_status bring(const holdings *h, const row_set *rows, home_body body, void *context)
 {
     rows_home home;
-    quorum_status status = team_agree(home_new(h, X, y, &home));
+    quorum_status status = team_agree(home_new(h, rows, &home));
     if (status >= 0) {
         if (team_rank() == 0)
             status = body(context, &home);
-        while (home.targets < 2)
+        while (home.sent < home.columns)
             send_some(&home);
         status = team_agree(status);
     }
@@ -143,11 +147,11 @@ static quorum_status bring(const holdings *h, const double *X, const double *y, 
     return status;
 }
 
-quorum_status rows_bring_home(quorum_status ready, const holdings *h, const double *X,
-                              const double *y, home_body body, void *context)
+quorum_status rows_bring_home(quorum_status ready, const holdings *h, const row_set *rows,
+                              home_body body, void *context)
 {
     TRY(team_agree(ready));
     if (!holdings_is_whole(h))
-        return bring(h, X, y, body, context);
+        return bring(h, rows, body, context);
     return team_agree(team_rank() == 0 ? body(context, NULL) : QUORUM_OK);
 }

@@ -47,23 +47,12 @@ quorum_status share_by_size(const parts *p, work_share *out)
     return status;
 }
 
-quorum_status expert_owners(const parts *p, int *owner)
+void parts_free(parts *p)
 {
-    work_share s;
-    TRY(share_by_size(p, &s));
-    memcpy(owner, s.owner, p->M * sizeof *owner);
-    work_share_free(&s);
-    return QUORUM_OK;
-}
-
-quorum_status spread_by_size(const parts *p, const size_t *experts, size_t count, int *owner)
-{
-    double *cost;
-    if (!NEW_ARRAY(cost, count))
-        return out_of_memory(count);
-    for (size_t i = 0; i < count; i++)
-        cost[i] = factor_cost(p, experts[i]);
-    spread_by_cost(cost, count, team_size(), owner);
-    mem_free(cost);
-    return QUORUM_OK;
+    rows_free(&p->rows);
+    mem_free(p->offset);
+    mem_free(p->row);
+    mem_free(p->home);
+    mem_free(p->held);
+    *p = (parts){0};
 }

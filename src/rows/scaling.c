@@ -25,9 +25,9 @@ typedef struct {
 static void add_to_largest(void *context, const row_range *range)
 {
     const learning *l = context;
-    for (size_t i = 0; i < range->count; i++)
+    for (size_t i = 0; i < range->rows.n; i++)
         for (size_t d = 0; d < l->D; d++)
-            l->unit[d] = fmax(l->unit[d], fabs(range->X[i * l->D + d]));
+            l->unit[d] = fmax(l->unit[d], fabs(range->rows.X[i * l->D + d]));
 }
 
 static void find_units(const learning *l)
@@ -44,17 +44,17 @@ static void find_units(const learning *l)
 static void add_to_mean(void *context, const row_range *range)
 {
     const learning *l = context;
-    for (size_t i = 0; i < range->count; i++)
+    for (size_t i = 0; i < range->rows.n; i++)
         for (size_t d = 0; d < l->D; d++)
-            l->mean[d] += range->X[i * l->D + d] / l->unit[d] / (double)l->n;
+            l->mean[d] += range->rows.X[i * l->D + d] / l->unit[d] / (double)l->n;
 }
 
 static void add_to_variance(void *context, const row_range *range)
 {
     const learning *l = context;
-    for (size_t i = 0; i < range->count; i++)
+    for (size_t i = 0; i < range->rows.n; i++)
         for (size_t d = 0; d < l->D; d++) {
-            double x = (range->X[i * l->D + d] / l->unit[d] - l->mean[d]) / sqrt((double)l->n);
+            double x = (range->rows.X[i * l->D + d] / l->unit[d] - l->mean[d]) / sqrt((double)l->n);
             l->scale[d] += x * x;
         }
 }
@@ -76,7 +76,7 @@ static void finish(const learning *l)
     }
 }
 
-static void learn(const sliced_rows *rows, learning *l)
+static void learn(const scattered_rows *rows, learning *l)
 {
     size_t bytes = l->D * sizeof *l->mean;
     memset(l->unit, 0, bytes);
@@ -89,13 +89,14 @@ static void learn(const sliced_rows *rows, learning *l)
     finish(l);
 }
 
-quorum_status scaling_learn(quorum_status ready, const sliced_rows *rows, double *mean,
+quorum_status scaling_learn(quorum_status ready, const scattered_rows *rows, double *mean,
                             double *scale, char *constant)
 {
-    learning l = {.n = rows->n, .D = rows->D, .mean = mean, .scale = scale, .constant = constant};
+    learning l = {
+        .n = rows->n, .D = rows->held.D, .mean = mean, .scale = scale, .constant = constant};
     if (ready >= 0 && !NEW_ARRAY(l.unit, l.D))
         ready = failure(QUORUM_E_MEMORY, "out of memory for %zu columns", l.D);
-    quorum_status status = rows->whole ? ready : team_agree(ready);
+    quorum_status status = rows_fetch(ready, rows, NULL, 0, NULL); /* all are ready */
     if (status >= 0)
         learn(rows, &l);
     mem_free(l.unit);

@@ -6,11 +6,11 @@
 #ifndef QRM_ROWS_SCALING_H
 #define QRM_ROWS_SCALING_H
 
-#include "rows/rows.h"
+#include "rows/scattered.h"
 
 /* Mean and population standard deviation of each of the D columns of all rows' X.  constant (D)
  * says which columns do not vary, or by no more than rounding: their scale is 1. */
-quorum_status scaling_learn(quorum_status ready, const sliced_rows *rows, double *mean,
+quorum_status scaling_learn(quorum_status ready, const scattered_rows *rows, double *mean,
                             double *scale, char *constant);
 
 /* out = (X - mean) / scale; out may be X. */

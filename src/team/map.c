@@ -39,8 +39,10 @@ static size_t list_run(const team_result *results, size_t count, size_t first, s
     for (size_t k = 0; k < count; k++) {
         size_t step = results[k].place ? 1 : items;
         for (size_t row = 0; row < rows_of(&results[k]); row++)
-            for (size_t at = 0; at < items; at += step)
-                pieces[listed++] = piece_of(&results[k], row, first + at, step, owner);
+            for (size_t at = 0; at < items; at += step) {
+                pieces[listed] = piece_of(&results[k], row, first + at, step, owner);
+                listed += pieces[listed].bytes > 0;
+            }
     }
     return listed;
 }

@@ -86,18 +86,8 @@ int slice_owner(size_t n, size_t step, size_t item, int ranks);
  * a sum over items in slices keeps its order. */
 void team_in_turn(void *data, size_t bytes, void (*turn)(void *context), void *context);
 
-/* Each rank's slice of the n items of `width` bytes goes to all; the same of the first n
- * items of every row of a table, `stride` items a row (step 1). */
+/* Each rank's slice of the n items of `width` bytes goes to all. */
 void team_share_slices(void *items, size_t width, size_t n, size_t step);
-quorum_status team_share_columns(void *table, size_t width, size_t rows, size_t stride, size_t n);
-
-/* parallel_for, each rank doing its slice of the n items; all agree on the status. */
-quorum_status team_for(int threads, size_t n, parallel_body body, void *context);
-
-/* The same where neighbouring items cost differently: items dealt to the ranks one at a time, in
- * turn, and shared in blocks of `step` that were so dealt. */
-quorum_status team_deal(int threads, size_t n, parallel_body body, void *context);
-quorum_status team_share_dealt(void *items, size_t width, size_t n, size_t step);
 
 /* owner[i]: the rank that has least to do so far, item after item: give the costly first. */
 void spread_by_cost(const double *cost, size_t n, int ranks, int *owner);

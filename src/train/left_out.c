@@ -26,15 +26,15 @@ static quorum_status one_row(void *context, size_t item, int worker)
 {
     left_out_job *j = context;
     left_out_space *w = &j->space[worker];
-    expert_data data = part_data(&j->v->parts, item);
-    size_t m = data.m - 1;
+    row_set data = part_rows(&j->v->parts, item);
+    size_t m = data.n - 1;
     neighbourhood at;
-    points_scale(&w->Z, data.m, data.X, data.X + m * data.D, j->theta->lengthscale);
+    points_scale(&w->Z, data.n, data.X, data.X + m * data.D, j->theta->lengthscale);
     points X = points_view(&w->Z, 0, m), query = points_view(&w->Z, m, 1);
-    TRY(neighbourhood_posterior(j->theta, &X, data.y, &query, &w->own, NULL, &at));
+    TRY(neighbourhood_posterior(j->theta, &X, &data, &query, &w->own, NULL, &at));
     double latent = fmax(j->theta->signal - at.explained, DBL_EPSILON * j->theta->signal);
     j->rows[item] = (left_out_row){.error = data.y[m] - at.mean,
-                                   .variance = latent + j->theta->noise,
+                                   .variance = latent + noise_of(j->theta, &data, m),
                                    .weight = at.weight,
                                    .surprise = at.surprise};
     return QUORUM_OK;
@@ -69,7 +69,7 @@ quorum_status left_out_predict(quorum_status ready, const vecchia_parts *v, cons
     if (ready >= 0 && !j.space)
         ready = failure(QUORUM_E_MEMORY, "out of memory for scoring %zu rows", count);
     if (ready >= 0)
-        ready = spaces_new(room, v->parts.D, workers, &j);
+        ready = spaces_new(room, v->parts.rows.D, workers, &j);
     quorum_status status = team_map(ready, workers, count, one_row, &j, &results, 1);
     spaces_free(workers, &j);
     return status;

@@ -3,6 +3,7 @@
 #ifndef QRM_TRAIN_LEFT_OUT_H
 #define QRM_TRAIN_LEFT_OUT_H
 
+#include "gp/expert.h"
 #include "train/vecchia.h"
 
 typedef struct {

@@ -42,7 +42,7 @@ typedef struct {
 
 static size_t term_width(const likelihood_job *j)
 {
-    return j->p->D + 3;
+    return j->p->rows.D + 3;
 }
 
 /* The rows of term k. */
@@ -86,9 +86,9 @@ static quorum_status check_memory(const likelihood_job *j, double memory)
 {
     if (j->mine == 0)
         return QUORUM_OK;
-    double first = likelihood_space_bytes(term_rows(j, j->items[0]), j->p->D);
+    double first = likelihood_space_bytes(term_rows(j, j->items[0]), j->p->rows.D);
     double other = j->big < j->mine && j->workers > 1
-                       ? likelihood_space_bytes(term_rows(j, j->items[j->big]), j->p->D)
+                       ? likelihood_space_bytes(term_rows(j, j->items[j->big]), j->p->rows.D)
                        : 0.0;
     double needed = first + other * (j->workers - 1);
     if (needed <= memory)
@@ -109,7 +109,7 @@ static quorum_status make_spaces(likelihood_job *j)
         return out_of_memory(j);
     for (int w = 0; j->mine > 0 && w < j->workers; w++) {
         size_t room = term_rows(j, j->items[w == 0 || j->big == j->mine ? 0 : j->big]);
-        TRY(likelihood_space_new(room, j->p->D, &j->space[w]));
+        TRY(likelihood_space_new(room, j->p->rows.D, &j->space[w]));
     }
     return QUORUM_OK;
 }
@@ -132,7 +132,7 @@ static quorum_status job_new(const parts *p, const size_t *experts, size_t count
 
 static quorum_status one_term(likelihood_job *j, size_t k, int worker, int threads)
 {
-    expert_data data = part_data(j->p, j->experts[k]);
+    row_set data = part_rows(j->p, j->experts[k]);
     likelihood_space *ws = &j->space[worker];
     double *value = j->term + k * term_width(j);
     double *gradient = j->with_gradient ? value + 1 : NULL;
@@ -475,20 +475,20 @@ static quorum_status search_new(const parts *p, const size_t *experts, size_t co
 {
     *s = (search){.theta = *theta,
                   .best = HUGE_VAL,
-                  .varying = o->varying ? o->varying : p->D,
+                  .varying = o->varying ? o->varying : p->rows.D,
                   .max_evaluations = o->max_evaluations,
                   .done = o->done,
                   .share = o->share > 0.0 ? o->share : 1.0,
                   .checkpoint = o->checkpoint,
                   .progress = o->progress};
-    NEW_ARRAY(s->theta.lengthscale, p->D);
-    NEW_ARRAY(s->best_x, p->D + 2);
-    NEW_ARRAY(s->x, p->D + 2);
+    NEW_ARRAY(s->theta.lengthscale, p->rows.D);
+    NEW_ARRAY(s->best_x, p->rows.D + 2);
+    NEW_ARRAY(s->x, p->rows.D + 2);
     for (size_t k = 0; k < count; k++)
         s->rows += (double)(part_size(p, experts[k]) - (o->given ? o->given[experts[k]] : 0));
     TRY(job_new(p, experts, count, o, &s->job));
     if (!s->theta.lengthscale || !s->best_x || !s->x)
-        return failure(QUORUM_E_MEMORY, "out of memory for training on %zu inputs", p->D);
+        return failure(QUORUM_E_MEMORY, "out of memory for training on %zu inputs", p->rows.D);
     return QUORUM_OK;
 }
 

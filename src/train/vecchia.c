@@ -8,10 +8,11 @@
 
 #include "base/memory.h"
 #include "base/random.h"
+#include "gp/points.h"
 #include "linalg/blas.h"
 #include "near/boxes.h"
 #include "near/scattered_search.h"
-#include "rows/rows.h"
+#include "rows/scattered.h"
 #include "team/work.h"
 #include "train/earlier_rows.h"
 
@@ -40,7 +41,7 @@ static void block_order_free(block_order *b)
 /* Sizes of blocks are known before their rows are: see boxed_rows. */
 static size_t block_rows(const vecchia_problem *p, size_t blocks, size_t b)
 {
-    return p->n / blocks + (b < p->n % blocks);
+    return p->rows->n / blocks + (b < p->rows->n % blocks);
 }
 
 static size_t count_targets(const vecchia_problem *p, const block_order *b)
@@ -48,14 +49,14 @@ static size_t count_targets(const vecchia_problem *p, const block_order *b)
     size_t rows = 0, count = 0;
     while (count < b->blocks && (p->targets == 0 || rows < p->targets)) {
         count++;
-        rows = p->n - b->first[b->blocks - count];
+        rows = p->rows->n - b->first[b->blocks - count];
     }
     return count;
 }
 
 static quorum_status order_blocks(const vecchia_problem *p, block_order *b)
 {
-    *b = (block_order){.blocks = (p->n + p->block - 1) / p->block};
+    *b = (block_order){.blocks = (p->rows->n + p->block - 1) / p->block};
     if (!NEW_ARRAY(b->turn, b->blocks) || !NEW_ARRAY(b->first, b->blocks + 1))
         return failure(QUORUM_E_MEMORY, "out of memory for %zu training blocks", b->blocks);
     for (size_t k = 0; k < b->blocks; k++)
@@ -81,24 +82,20 @@ static void ordered_rows_free(ordered_rows *o)
     mem_free(o->norm);
 }
 
-static sliced_rows rows_of(const vecchia_problem *p)
-{
-    return (sliced_rows){.n = p->n, .D = p->D, .X = p->X, .y = p->y};
-}
-
 /* Blocks of one row need no boxes; a team's rows do, so that near rows come together. */
-static size_t count_boxes(const vecchia_problem *p, const sliced_rows *rows, const block_order *b)
+static size_t count_boxes(const vecchia_problem *p, const scattered_rows *rows,
+                          const block_order *b)
 {
     size_t few = rows->whole ? 1 : near_boxes();
     if (p->block > 1)
         return b->blocks;
-    return few < p->n ? few : p->n;
+    return few < p->rows->n ? few : p->rows->n;
 }
 
 /* Scaled rows, and the boxes that they are in. */
 typedef struct {
     const vecchia_problem *p;
-    const sliced_rows *rows;
+    const scattered_rows *rows;
     double *Z; /* D x held rows; `boxed` may lie in it */
     boxed_rows boxed;
 } scaled_boxes;
@@ -110,25 +107,18 @@ static void scaled_boxes_free(scaled_boxes *s)
     s->Z = NULL;
 }
 
-static void scale_rows(const vecchia_problem *p, size_t count, const double *X, double *Z)
-{
-    for (size_t i = 0; i < count; i++)
-        for (size_t d = 0; d < p->D; d++)
-            Z[i * p->D + d] = X[i * p->D + d] / p->lengthscale[d];
-}
-
 /* Boxes in the scaled rows.  Where rows are divided, it fails for all or for none. */
 static quorum_status box_blocks(const block_order *b, scaled_boxes *s)
 {
     const vecchia_problem *p = s->p;
-    size_t held = held_rows(s->rows).count;
+    const row_set *held = &s->rows->held;
     quorum_status ready = QUORUM_OK;
-    if (NEW_ARRAY(s->Z, held * p->D))
-        scale_rows(p, held, s->rows->X, s->Z);
+    if (NEW_ARRAY(s->Z, held->n * held->D))
+        scale_inputs(held->n, held->D, held->X, p->lengthscale, s->Z);
     else
-        ready = failure(QUORUM_E_MEMORY, "out of memory for training on %zu rows", p->n);
-    sliced_rows rows = *s->rows;
-    rows.X = s->Z;
+        ready = failure(QUORUM_E_MEMORY, "out of memory for training on %zu rows", p->rows->n);
+    scattered_rows rows = *s->rows;
+    rows.held.X = s->Z;
     box_problem boxes = {.rows = &rows, .parts = count_boxes(p, s->rows, b), .threads = p->threads};
     return box_rows(ready, &boxes, &s->boxed);
 }
@@ -138,13 +128,13 @@ static quorum_status find_places(const vecchia_problem *p, const block_order *b,
                                  const boxed_rows *boxed, size_t *place)
 {
     size_t low = SIZE_MAX, high = 0, *seen;
-    for (size_t i = 0; i < boxed->count; i++) {
+    for (size_t i = 0; i < boxed->rows.n; i++) {
         low = boxed->label[i] < low ? boxed->label[i] : low;
         high = boxed->label[i] >= high ? boxed->label[i] + 1 : high;
     }
     if (!NEW_ZEROED(seen, high > low ? high - low : 1))
         return failure(QUORUM_E_MEMORY, "out of memory for %zu training blocks", b->blocks);
-    for (size_t i = 0; i < boxed->count; i++)
+    for (size_t i = 0; i < boxed->rows.n; i++)
         place[i] = p->block > 1 ? b->first[b->turn[boxed->label[i]]] + seen[boxed->label[i] - low]++
                                 : b->first[b->turn[boxed->row[i]]];
     mem_free(seen);
@@ -158,7 +148,7 @@ static quorum_status sort_rows(const boxed_rows *boxed, const size_t *place, ord
     size_t to = 0;
     if (!NEW_ZEROED(at, o->n))
         return failure(QUORUM_E_MEMORY, "out of memory for ordering %zu rows", o->n);
-    for (size_t i = 0; i < boxed->count; i++)
+    for (size_t i = 0; i < boxed->rows.n; i++)
         at[place[i]] = (uint32_t)(i + 1);
     for (size_t k = 0; k < o->n; k++) {
         if (at[k] == 0)
@@ -167,7 +157,7 @@ static quorum_status sort_rows(const boxed_rows *boxed, const size_t *place, ord
         double *z = o->Z + to * o->D;
         o->place[to] = k;
         o->row[to] = boxed->row[i];
-        memcpy(z, boxed->X + i * o->D, o->D * sizeof *z);
+        memcpy(z, boxed->rows.X + i * o->D, o->D * sizeof *z);
         o->norm[to++] = vec_dot(o->D, z, z);
     }
     mem_free(at);
@@ -178,7 +168,7 @@ static quorum_status place_rows(const vecchia_problem *p, const block_order *b,
                                 const boxed_rows *boxed, ordered_rows *o)
 {
     size_t *place;
-    *o = (ordered_rows){.n = p->n, .D = p->D, .count = boxed->count};
+    *o = (ordered_rows){.n = p->rows->n, .D = p->rows->held.D, .count = boxed->rows.n};
     NEW_ARRAY(place, o->count);
     NEW_ARRAY(o->place, o->count);
     NEW_ARRAY(o->row, o->count);
@@ -186,7 +176,7 @@ static quorum_status place_rows(const vecchia_problem *p, const block_order *b,
     NEW_ARRAY(o->norm, o->count);
     quorum_status status = QUORUM_OK;
     if (!place || !o->place || !o->row || !o->Z || !o->norm)
-        status = failure(QUORUM_E_MEMORY, "out of memory for training on %zu rows", p->n);
+        status = failure(QUORUM_E_MEMORY, "out of memory for training on %zu rows", p->rows->n);
     if (status == QUORUM_OK)
         status = find_places(p, b, boxed, place);
     if (status == QUORUM_OK)
@@ -200,26 +190,24 @@ static quorum_status place_rows(const vecchia_problem *p, const block_order *b,
 typedef struct {
     size_t start, total; /* their places: start .. start + total - 1          */
     size_t *row;         /* total: numbers of the rows                        */
-    double *X, *y;       /* likewise: the rows                                */
+    row_set rows;        /* likewise: the rows                                */
     double *centre;      /* D x blocks: the mean of each block's scaled rows  */
 } target_rows;
 
 static void target_rows_free(target_rows *t)
 {
     mem_free(t->row);
-    mem_free(t->X);
-    mem_free(t->y);
+    rows_free(&t->rows);
     mem_free(t->centre);
 }
 
-static quorum_status target_rows_new(const target_search *s, target_rows *t)
+static quorum_status target_rows_new(const row_set *like, const target_search *s, target_rows *t)
 {
     const ordered_rows *o = s->rows;
+    TRY(rows_new(like, t->total, &t->rows));
     NEW_ZEROED(t->row, t->total);
-    NEW_ARRAY(t->X, t->total * o->D);
-    NEW_ARRAY(t->y, t->total);
     NEW_ZEROED(t->centre, s->count * o->D);
-    if (!t->row || !t->X || !t->y || !t->centre)
+    if (!t->row || !t->centre)
         return failure(QUORUM_E_MEMORY, "out of memory for %zu training blocks", s->count);
     for (size_t i = 0; i < o->count; i++)
         if (o->place[i] >= t->start)
@@ -229,22 +217,24 @@ static quorum_status target_rows_new(const target_search *s, target_rows *t)
 
 static void find_centres(const vecchia_problem *p, const target_search *s, const target_rows *t)
 {
+    size_t D = t->rows.D;
+    scale_inputs(t->rows.n, D, t->rows.X, p->lengthscale, t->rows.X);
     for (size_t e = 0; e < s->count; e++)
         for (size_t i = s->first[e]; i < s->first[e + 1]; i++)
-            for (size_t d = 0; d < p->D; d++)
-                t->centre[e * p->D + d] += t->X[(i - t->start) * p->D + d] / p->lengthscale[d] /
-                                           (double)(s->first[e + 1] - s->first[e]);
+            for (size_t d = 0; d < D; d++)
+                t->centre[e * D + d] +=
+                    t->rows.X[(i - t->start) * D + d] / (double)(s->first[e + 1] - s->first[e]);
 }
 
 /* The targets' rows: their numbers from whoever placed them, then what is in them. */
 static quorum_status find_targets(quorum_status ready, const vecchia_problem *p,
-                                  const sliced_rows *rows, target_search *s, target_rows *t)
+                                  const scattered_rows *rows, target_search *s, target_rows *t)
 {
-    *t = (target_rows){.start = s->first[0], .total = p->n - s->first[0]};
+    *t = (target_rows){.start = s->first[0], .total = p->rows->n - s->first[0]};
     if (ready >= 0)
-        ready = target_rows_new(s, t);
+        ready = target_rows_new(&rows->held, s, t);
     ready = rows_fill(ready, rows, t->row, t->total);
-    ready = rows_fetch(ready, rows, t->row, t->total, t->X, t->y);
+    ready = rows_fetch(ready, rows, t->row, t->total, &t->rows);
     if (ready >= 0 && t->centre)
         find_centres(p, s, t);
     s->centre = t->centre;
@@ -254,18 +244,18 @@ static quorum_status find_targets(quorum_status ready, const vecchia_problem *p,
 /* ---- The parts ---- */
 
 /* Room for as many rows as may be found, so that nobody lacks it after the search. */
-static quorum_status make_room(size_t targets, target_search *s, vecchia_parts *v)
+static quorum_status make_room(const row_set *like, size_t targets, target_search *s,
+                               vecchia_parts *v)
 {
-    size_t D = s->rows->D, most = targets + s->count * s->given;
+    size_t most = targets + s->count * s->given;
+    TRY(rows_new(like, most, &v->parts.rows));
     NEW_ARRAY(s->found, s->count * s->given);
     NEW_ARRAY(s->found_count, s->count);
     NEW_ARRAY(v->given, s->count);
     NEW_ARRAY(v->all, s->count);
-    NEW_ARRAY(v->offset, s->count + 1);
+    NEW_ARRAY(v->parts.offset, s->count + 1);
     NEW_ARRAY(v->row, most);
-    NEW_ARRAY(v->X, most * D);
-    NEW_ARRAY(v->y, most);
-    if (s->found && s->found_count && v->given && v->all && v->offset && v->row && v->X && v->y)
+    if (s->found && s->found_count && v->given && v->all && v->parts.offset && v->row)
         return QUORUM_OK;
     return failure(QUORUM_E_MEMORY, "out of memory for %zu training blocks", s->count);
 }
@@ -276,27 +266,23 @@ static void list_rows(const target_search *s, const target_rows *t, vecchia_part
     size_t to = 0;
     for (size_t e = 0; e < s->count; e++) {
         v->all[e] = e;
-        v->offset[e] = to;
+        v->parts.offset[e] = to;
         v->given[e] = s->found_count[e];
         for (size_t i = 0; i < s->found_count[e]; i++)
             v->row[to++] = s->found[e * s->given + i];
         for (size_t i = s->first[e]; i < s->first[e + 1]; i++)
             v->row[to++] = t->row[i - t->start];
     }
-    v->offset[s->count] = to;
+    v->parts.offset[s->count] = to;
 }
 
-static quorum_status gather(const sliced_rows *rows, const target_search *s, const target_rows *t,
-                            vecchia_parts *v)
+static quorum_status gather(const scattered_rows *rows, const target_search *s,
+                            const target_rows *t, vecchia_parts *v)
 {
     list_rows(s, t, v);
-    v->parts = (parts){.n = v->offset[s->count],
-                       .D = rows->D,
-                       .M = s->count,
-                       .X = v->X,
-                       .y = v->y,
-                       .offset = v->offset};
-    return rows_fetch(QUORUM_OK, rows, v->row, v->parts.n, v->X, v->y);
+    v->parts.M = s->count;
+    v->parts.rows.n = v->parts.offset[s->count];
+    return rows_fetch(QUORUM_OK, rows, v->row, v->parts.rows.n, &v->parts.rows);
 }
 
 typedef quorum_status (*search_way)(quorum_status ready, const target_search *s);
@@ -320,7 +306,7 @@ static quorum_status parts_of_boxes(quorum_status ready, scaled_boxes *boxes, co
     scaled_boxes_free(boxes);
     ready = find_targets(ready, p, boxes->rows, &s, &t);
     if (ready >= 0)
-        ready = make_room(t.total, &s, v);
+        ready = make_room(&boxes->rows->held, t.total, &s, v);
     quorum_status status = search(ready, &s);
     ordered_rows_free(&o);
     if (ready >= 0 && status == QUORUM_OK)
@@ -334,8 +320,7 @@ static quorum_status parts_of_boxes(quorum_status ready, scaled_boxes *boxes, co
 static quorum_status parts_by_index(const vecchia_problem *p, const block_order *b,
                                     vecchia_parts *v)
 {
-    sliced_rows rows = rows_of(p);
-    scaled_boxes boxes = {.p = p, .rows = &rows};
+    scaled_boxes boxes = {.p = p, .rows = p->rows};
     quorum_status status = box_blocks(b, &boxes);
     if (status == QUORUM_OK)
         status = parts_of_boxes(QUORUM_OK, &boxes, b, earlier_rows_by_index, v);
@@ -345,7 +330,7 @@ static quorum_status parts_by_index(const vecchia_problem *p, const block_order 
 
 /* All rows are here, and what is done before the search every process does by itself. */
 static quorum_status parts_by_scan(const vecchia_problem *p, const block_order *b,
-                                   const sliced_rows *rows, vecchia_parts *v)
+                                   const scattered_rows *rows, vecchia_parts *v)
 {
     scaled_boxes boxes = {.p = p, .rows = rows};
     quorum_status ready = box_blocks(b, &boxes);
@@ -357,23 +342,21 @@ static quorum_status parts_by_scan(const vecchia_problem *p, const block_order *
 static quorum_status gather_and_scan(const vecchia_problem *p, const block_order *b,
                                      vecchia_parts *v)
 {
-    sliced_rows rows = rows_of(p), whole;
-    double *X = NULL, *y = NULL;
-    quorum_status status = rows_gather(QUORUM_OK, &rows, &X, &y, &whole);
+    row_set all;
+    quorum_status status = rows_gather(QUORUM_OK, p->rows, &all);
+    scattered_rows whole = rows_whole(&all);
     if (status == QUORUM_OK)
         status = parts_by_scan(p, b, &whole, v);
-    mem_free(X);
-    mem_free(y);
+    rows_free(&all);
     return status;
 }
 
 static quorum_status parts_of_order(const vecchia_problem *p, const block_order *b,
                                     vecchia_parts *v)
 {
-    sliced_rows rows = rows_of(p);
-    if (p->n > INDEX_FROM * b->targets * p->block)
+    if (p->rows->n > INDEX_FROM * b->targets * p->block)
         return parts_by_index(p, b, v);
-    return team_is_alone() ? parts_by_scan(p, b, &rows, v) : gather_and_scan(p, b, v);
+    return team_is_alone() ? parts_by_scan(p, b, p->rows, v) : gather_and_scan(p, b, v);
 }
 
 /* Which way the parts are found depends on the order of the blocks: first all have to have it. */
@@ -398,8 +381,6 @@ void vecchia_parts_free(vecchia_parts *v)
     mem_free(v->given);
     mem_free(v->all);
     mem_free(v->row);
-    mem_free(v->X);
-    mem_free(v->y);
-    mem_free(v->offset);
+    parts_free(&v->parts);
     *v = (vecchia_parts){0};
 }

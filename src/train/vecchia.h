@@ -9,14 +9,12 @@
 #define QRM_TRAIN_VECCHIA_H
 
 #include "rows/parts.h"
+#include "rows/scattered.h"
 
 #include <stdint.h>
 
 typedef struct {
-    size_t n, D;
-    const double *X;           /* the rows that this process holds (rows/rows.h): a row's
-                                  inputs together                                     */
-    const double *y;           /* likewise                                            */
+    const scattered_rows *rows;
     const double *lengthscale; /* D: the metric in which rows are near                */
     size_t block;              /* rows of a block, at most                            */
     size_t given;              /* rows that a block is conditioned on, at most        */
@@ -34,9 +32,7 @@ typedef struct {
     parts parts;
     size_t *given; /* M                                        */
     size_t *all;   /* M: 0 .. M-1, the list of experts for train */
-    size_t *row;   /* parts.n: where each came from            */
-    double *X, *y;
-    size_t *offset;
+    size_t *row;   /* parts.rows.n: where each came from       */
 } vecchia_parts;
 
 quorum_status vecchia_parts_new(const vecchia_problem *problem, vecchia_parts *out);

@@ -252,7 +252,8 @@ static void scattered_rows_are_found(void)
     CHECK(neighbour_index_new(&w.rows, 1, &all) == QUORUM_OK);
     if (hold_some(&w) > 0)
         CHECK(neighbour_index_new(&w.mine, 1, &mine) == QUORUM_OK);
-    near_holdings held = {.index = mine, .number = w.number, .X = w.X, .y = w.y};
+    row_set rows = rows_view_of(ROWS, INPUTS, w.X, w.y);
+    near_holdings held = {.index = mine, .number = w.number, .rows = &rows};
     near_question asked = {&w.queries, w.claimed, NEAREST, 2};
     team_result results[] = {{.data = w.found, .width = NEAREST * sizeof *w.found},
                              {.data = w.target, .width = NEAREST * sizeof *w.target}};

@@ -23,16 +23,17 @@ static void check_division(const division *d, size_t n)
     mem_free(seen);
 }
 
-static sliced_rows lumpy_rows(size_t n, size_t inputs)
+static scattered_rows lumpy_rows(size_t n, size_t inputs)
 {
     double *X = random_normals(n * inputs, 11);
     for (size_t i = 0; i < n * 3 / 4; i++) /* three quarters in one small lump */
         for (size_t d = 0; d < inputs; d++)
             X[i * inputs + d] = 5.0 + 0.01 * X[i * inputs + d];
-    return (sliced_rows){.n = n, .D = inputs, .X = X};
+    row_set all = rows_view_of(n, inputs, X, NULL);
+    return rows_scattered(n, &all);
 }
 
-static partition_problem lumpy_problem(const sliced_rows *rows, size_t count)
+static partition_problem lumpy_problem(const scattered_rows *rows, size_t count)
 {
     return (partition_problem){.rows = rows, .parts = count, .seed = 3, .threads = 2};
 }
@@ -43,7 +44,7 @@ static void every_partition_divides_all_rows(void **state)
     static const size_t counts[] = {1, 2, 7, 50, 400};
     for (int k = 0; k < partition_count(); k++)
         for (size_t c = 0; c < 5; c++) {
-            sliced_rows rows = lumpy_rows(400, 3);
+            scattered_rows rows = lumpy_rows(400, 3);
             partition_problem p = lumpy_problem(&rows, counts[c]);
             size_t mean = (400 + counts[c] - 1) / counts[c];
             division d, again;
@@ -55,7 +56,7 @@ static void every_partition_divides_all_rows(void **state)
             assert_memory_equal(d.order, again.order, 400 * sizeof *d.order);
             division_free(&d);
             division_free(&again);
-            mem_free((void *)rows.X);
+            rows_free(&rows.held);
         }
 }
 
@@ -64,7 +65,7 @@ static void equal_partitions_are_equal(void **state)
     (void)state;
     const partition *equal[] = {&partition_kdtree, &partition_random};
     for (int k = 0; k < 2; k++) {
-        sliced_rows rows = lumpy_rows(1003, 2);
+        scattered_rows rows = lumpy_rows(1003, 2);
         partition_problem p = lumpy_problem(&rows, 13);
         division d;
         assert_ok(divide(equal[k], &p, 1, 1003, &d));
@@ -74,14 +75,14 @@ static void equal_partitions_are_equal(void **state)
             assert_true(size == 1003 / 13 || size == 1003 / 13 + 1);
         }
         division_free(&d);
-        mem_free((void *)rows.X);
+        rows_free(&rows.held);
     }
 }
 
 static void sizes_stay_within_floor_and_cap(void **state)
 {
     (void)state;
-    sliced_rows rows = lumpy_rows(2000, 2);
+    scattered_rows rows = lumpy_rows(2000, 2);
     partition_problem p = lumpy_problem(&rows, 20);
     division raw, kept;
     assert_ok(divide(&partition_kmeans, &p, 1, 2000, &raw));
@@ -98,7 +99,7 @@ static void sizes_stay_within_floor_and_cap(void **state)
     }
     division_free(&raw);
     division_free(&kept);
-    mem_free((void *)rows.X);
+    rows_free(&rows.held);
 }
 
 /* Four well separated lumps are found whatever the seed. */
@@ -112,7 +113,8 @@ static void kmeans_finds_separate_lumps(void **state)
         X[2 * i + 1] = 0.1 * X[2 * i + 1] + (i % 2 ? 0.0 : 10.0);
     }
     for (uint64_t seed = 1; seed <= 5; seed++) {
-        sliced_rows rows = {.n = n, .D = 2, .X = X};
+        row_set all = rows_view_of(n, 2, X, NULL);
+        scattered_rows rows = rows_scattered(n, &all);
         partition_problem p = {.rows = &rows, .parts = 4, .seed = seed, .threads = 2};
         size_t label[n];
         assert_ok(partition_kmeans.split(QUORUM_OK, &p, label));
@@ -125,8 +127,8 @@ static void kmeans_finds_separate_lumps(void **state)
 /* Sum of squared distances from the mean of the own part. */
 static double scatter(const partition_problem *p, const size_t *label)
 {
-    const double *X = p->rows->X;
-    size_t n = p->rows->n, D = p->rows->D;
+    const double *X = p->rows->held.X;
+    size_t n = p->rows->n, D = p->rows->held.D;
     double total = 0.0, *sum = mem_alloc_zero(p->parts * D, sizeof *sum);
     size_t *count = mem_alloc_zero(p->parts, sizeof *count);
     for (size_t i = 0; i < n; i++) {
@@ -150,7 +152,8 @@ static void many_parts_go_by_groups(void **state)
     enum { n = 12000, many = 300 };
     double *X = random_normals((size_t)n * 3, 4);
     size_t *one = mem_alloc(n, sizeof *one), *two = mem_alloc(n, sizeof *two);
-    sliced_rows rows = {.n = n, .D = 3, .X = X};
+    row_set all = rows_view_of(n, 3, X, NULL);
+    scattered_rows rows = rows_scattered(n, &all);
     partition_problem p = {.rows = &rows, .parts = many, .seed = 1, .threads = 1};
     assert_ok(partition_kmeans.split(QUORUM_OK, &p, one));
     p.threads = 3;
@@ -177,7 +180,8 @@ static void identical_rows_can_be_divided(void **state)
     enum { n = 100 };
     double X[n] = {0};
     for (int k = 0; k < partition_count(); k++) {
-        sliced_rows rows = {.n = n, .D = 1, .X = X};
+        row_set all = rows_view_of(n, 1, X, NULL);
+        scattered_rows rows = rows_scattered(n, &all);
         partition_problem p = {.rows = &rows, .parts = 5, .seed = 1, .threads = 1};
         division d;
         assert_ok(divide(partition_at(k), &p, 2, 40, &d));
@@ -192,7 +196,7 @@ static void who_is_not_ready_is_not_divided(void **state)
 {
     (void)state;
     static const size_t counts[] = {1, 5, 300};
-    sliced_rows rows = lumpy_rows(1200, 2);
+    scattered_rows rows = lumpy_rows(1200, 2);
     for (int k = 0; k < partition_count(); k++)
         for (size_t c = 0; c < 3; c++) {
             partition_problem p = lumpy_problem(&rows, counts[c]);
@@ -201,13 +205,13 @@ static void who_is_not_ready_is_not_divided(void **state)
             assert_int_equal(balance_sizes(without, &p, 1, 1200, NULL, NULL), QUORUM_E_MEMORY);
             assert_says("no room for labels");
         }
-    mem_free((void *)rows.X);
+    rows_free(&rows.held);
 }
 
 static void dividing_without_memory_is_told(void **state)
 {
     (void)state;
-    sliced_rows rows = lumpy_rows(1200, 2);
+    scattered_rows rows = lumpy_rows(1200, 2);
     for (int k = 0; k < partition_count(); k++) {
         partition_problem p = lumpy_problem(&rows, 300);
         quorum_status status = QUORUM_E_MEMORY;
@@ -222,7 +226,7 @@ static void dividing_without_memory_is_told(void **state)
             division_free(&d);
         }
     }
-    mem_free((void *)rows.X);
+    rows_free(&rows.held);
 }
 
 static void nth_is_selected(void **state)
@@ -266,7 +270,7 @@ static void make_team(team *t)
     memcpy(t->offset, offset, sizeof offset);
     for (size_t e = 0; e < M; e++)
         t->all[e] = e;
-    t->p = (parts){.n = N, .D = D, .M = M, .X = t->X, .y = t->y, .offset = t->offset};
+    t->p = (parts){.rows = rows_view_of(N, D, t->X, t->y), .M = M, .offset = t->offset};
     t->theta = (hyper){
         .kernel = &kernel_se, .D = D, .lengthscale = t->lengthscale, .signal = 1.2, .noise = 0.05};
 }
@@ -394,7 +398,7 @@ static void centres_do_not_need_scaled_rows(void **state)
     (void)state;
     team t;
     make_team(&t);
-    static const char held[M] = {1, 1, 1, 1};
+    static char held[M] = {1, 1, 1, 1};
     committee c, other;
     parts scattered = t.p;
     scattered.held = held;
@@ -415,13 +419,10 @@ static void large_experts_are_shared_out_first(void **state)
     (void)state;
     team t;
     work_share s;
-    int owner[M];
     make_team(&t);
     assert_ok(share_by_size(&t.p, &s));
     const size_t order[M] = {3, 1, 2, 0}; /* of 90, 80, 40 and 30 rows */
     assert_memory_equal(s.items, order, sizeof order);
-    assert_ok(expert_owners(&t.p, owner));
-    assert_memory_equal(s.owner, owner, sizeof owner);
     work_share_free(&s);
     free_team(&t);
 }
@@ -445,7 +446,7 @@ static void a_committee_may_have_no_memory(void **state)
     (void)state;
     team t;
     make_team(&t);
-    static const char held[M] = {1, 1, 1, 1};
+    static char held[M] = {1, 1, 1, 1};
     for (int scattered = 0; scattered < 2; scattered++) {
         int done = 0;
         t.p.held = scattered ? held : NULL;
@@ -470,20 +471,20 @@ static void a_random_base_takes_rows_away(void **state)
     (void)state;
     team t;
     make_team(&t);
-    augmented_parts a;
+    parts a;
     assert_ok(augment_parts(&t.p, t.all, M, SIZE_MAX, 1, &a));
-    size_t base = part_size(&a.parts, 0);
+    size_t base = part_size(&a, 0);
     assert_int_equal(base, N / M);
-    assert_int_equal(a.parts.M, M + 1);
+    assert_int_equal(a.M, M + 1);
     size_t own = 0;
     for (size_t e = 1; e <= M; e++) {
-        own += part_size(&a.parts, e) - base;
+        own += part_size(&a, e) - base;
         /* every joined expert starts with the base's rows */
-        assert_memory_equal(a.X + a.offset[e] * D, a.X, base * D * 8);
-        assert_memory_equal(a.y + a.offset[e], a.y, base * 8);
+        assert_memory_equal(a.rows.X + a.offset[e] * D, a.rows.X, base * D * 8);
+        assert_memory_equal(a.rows.y + a.offset[e], a.rows.y, base * 8);
     }
     assert_int_equal(own + base, N); /* no row twice, none lost */
-    augmented_parts_free(&a);
+    parts_free(&a);
     free_team(&t);
 }
 
@@ -492,15 +493,15 @@ static void an_expert_can_be_the_base(void **state)
     (void)state;
     team t;
     make_team(&t);
-    augmented_parts a;
+    parts a;
     size_t listed[] = {0, 2, 3};
     assert_ok(augment_parts(&t.p, listed, 3, 2, 1, &a));
-    assert_int_equal(a.parts.M, 3);
-    assert_int_equal(part_size(&a.parts, 0), part_size(&t.p, 2));
-    assert_memory_equal(a.X, t.X + t.offset[2] * D, part_size(&t.p, 2) * D * 8);
-    assert_int_equal(part_size(&a.parts, 1), part_size(&t.p, 2) + part_size(&t.p, 0));
-    assert_int_equal(part_size(&a.parts, 2), part_size(&t.p, 2) + part_size(&t.p, 3));
-    augmented_parts_free(&a);
+    assert_int_equal(a.M, 3);
+    assert_int_equal(part_size(&a, 0), part_size(&t.p, 2));
+    assert_memory_equal(a.rows.X, t.X + t.offset[2] * D, part_size(&t.p, 2) * D * 8);
+    assert_int_equal(part_size(&a, 1), part_size(&t.p, 2) + part_size(&t.p, 0));
+    assert_int_equal(part_size(&a, 2), part_size(&t.p, 2) + part_size(&t.p, 3));
+    parts_free(&a);
     free_team(&t);
 }
 

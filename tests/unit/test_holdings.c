@@ -13,8 +13,8 @@
 
 enum { ROWS = 7, INPUTS = 2, PARTS = 3 };
 
-static const size_t offset[PARTS + 1] = {0, 2, 6, 7};
-static const parts three = {.n = ROWS, .D = INPUTS, .M = PARTS, .offset = offset};
+static size_t offset[PARTS + 1] = {0, 2, 6, 7};
+static const parts three = {.rows.n = ROWS, .rows.D = INPUTS, .M = PARTS, .offset = offset};
 
 static quorum_status not_ready(void)
 {
@@ -59,19 +59,20 @@ static void rows_are_taken_by_part(void **state)
         from_X[i] = (double)i;
     for (size_t i = 0; i < ROWS; i++)
         from_y[i] = 100.0 + (double)i;
-    sliced_rows from = {.n = ROWS, .D = INPUTS, .X = from_X, .y = from_y};
+    row_set all = rows_view_of(ROWS, INPUTS, from_X, from_y), to = rows_view_of(ROWS, INPUTS, X, y);
+    scattered_rows from = rows_scattered(ROWS, &all);
     holdings h;
     assert_int_equal(holdings_new(&three, &h), QUORUM_OK);
-    assert_int_equal(holdings_take(not_ready(), &h, &from, row, X, y), QUORUM_E_MEMORY);
-    assert_int_equal(holdings_take(QUORUM_OK, &h, &from, row, X, y), QUORUM_OK);
+    assert_int_equal(holdings_take(not_ready(), &h, &from, row, &to), QUORUM_E_MEMORY);
+    assert_int_equal(holdings_take(QUORUM_OK, &h, &from, row, &to), QUORUM_OK);
     for (size_t i = 0; i < ROWS; i++) {
         assert_true(y[i] == from_y[row[i]]);
         assert_memory_equal(X + i * INPUTS, from_X + row[i] * INPUTS, INPUTS * sizeof *X);
     }
-    assert_int_equal(holdings_share_all(QUORUM_OK, &h, X, y), QUORUM_OK);
-    assert_int_equal(holdings_share(not_ready(), &h, row, 0, X, y), QUORUM_E_MEMORY);
+    assert_int_equal(holdings_share_all(QUORUM_OK, &h, &to), QUORUM_OK);
+    assert_int_equal(holdings_share(not_ready(), &h, row, 0, &to), QUORUM_E_MEMORY);
     parts filled = three;
-    filled.X = X;
+    filled.rows = to;
     static const size_t wanted[] = {6, 1};
     assert_int_equal(holdings_fetch(QUORUM_OK, &h, &filled, wanted, 2, some), QUORUM_OK);
     assert_memory_equal(some, from_X + (size_t)4 * INPUTS, INPUTS * sizeof *some);
@@ -94,12 +95,10 @@ static void whole_rows_are_written_from_where_they_are(void **state)
     (void)state;
     int calls = 0;
     holdings none = {0};
-    assert_int_equal(rows_bring_home(QUORUM_OK, &none, NULL, NULL, write_all, &calls), QUORUM_OK);
-    assert_int_equal(rows_bring_home(not_ready(), &none, NULL, NULL, write_all, &calls),
-                     QUORUM_E_MEMORY);
+    assert_int_equal(rows_bring_home(QUORUM_OK, &none, NULL, write_all, &calls), QUORUM_OK);
+    assert_int_equal(rows_bring_home(not_ready(), &none, NULL, write_all, &calls), QUORUM_E_MEMORY);
     assert_int_equal(calls, 1);
-    assert_int_equal(rows_bring_home(QUORUM_OK, &none, NULL, NULL, write_all, &calls),
-                     QUORUM_E_FILE);
+    assert_int_equal(rows_bring_home(QUORUM_OK, &none, NULL, write_all, &calls), QUORUM_E_FILE);
 }
 
 /* ---- Reading ---- */
@@ -120,17 +119,16 @@ static quorum_status count_rows(void *context, size_t most, double *rows, size_t
     return QUORUM_OK;
 }
 
-static quorum_status deal(size_t rows, size_t expected, double memory, size_t *n, double **X,
-                          double **y)
+static quorum_status deal(size_t rows, size_t expected, double memory, size_t *n, row_set *held)
 {
     counting c = {.rows = rows, .together = 1000};
-    row_source source = {.D = INPUTS,
+    row_source source = {.like = rows_schema(INPUTS),
                          .memory = memory,
                          .name = "here",
                          .expected = expected,
                          .next = count_rows,
                          .context = &c};
-    return rows_deal(QUORUM_OK, &source, n, X, y);
+    return rows_deal(QUORUM_OK, &source, n, held);
 }
 
 static void rows_are_read_into_their_place(void **state)
@@ -139,15 +137,16 @@ static void rows_are_read_into_their_place(void **state)
     static const size_t rows[] = {0, 1, 4095, 4096, 4097, 20000};
     for (size_t k = 0; k < 2 * sizeof rows / sizeof *rows; k++) {
         size_t n, count = rows[k / 2];
-        double *X, *y;
-        assert_int_equal(deal(count, k % 2 ? count : 0, 1e9, &n, &X, &y), QUORUM_OK);
+        row_set held;
+        assert_int_equal(deal(count, k % 2 ? count : 0, 1e9, &n, &held), QUORUM_OK);
         assert_int_equal(n, count);
+        assert_int_equal(held.n, count);
         for (size_t i = 0; i < n; i++) {
-            assert_true(y[i] == (double)i + 0.5);
-            assert_true(X[i * INPUTS] == (double)i && X[i * INPUTS + 1] == (double)i + 0.25);
+            const double *x = held.X + i * INPUTS;
+            assert_true(held.y[i] == (double)i + 0.5);
+            assert_true(x[0] == (double)i && x[1] == (double)i + 0.25);
         }
-        mem_free(X);
-        mem_free(y);
+        rows_free(&held);
     }
 }
 
@@ -155,27 +154,31 @@ static void reading_stays_within_memory(void **state)
 {
     (void)state;
     size_t n;
-    double *X, *y, row = (INPUTS + 1) * sizeof(double);
-    assert_int_equal(deal(20000, 0, 10000 * row, &n, &X, &y), QUORUM_E_MEMORY);
+    row_set held;
+    double row = (INPUTS + 1) * sizeof(double);
+    assert_int_equal(deal(20000, 0, 10000 * row, &n, &held), QUORUM_E_MEMORY);
     assert_non_null(strstr(quorum_message(), "here: reading more than"));
-    mem_free(X);
-    mem_free(y);
-    assert_int_equal(deal(10, 0, 0.5 * row, &n, &X, &y), QUORUM_E_MEMORY);
-    assert_null(X);
+    rows_free(&held);
+    assert_int_equal(deal(10, 0, 0.5 * row, &n, &held), QUORUM_E_MEMORY);
+    assert_null(held.X);
+    rows_free(&held);
 }
 
 static void reading_fails_with_its_source(void **state)
 {
     (void)state;
     counting c = {.next = 1, .rows = 0};
-    row_source source = {
-        .D = INPUTS, .memory = 1e9, .name = "here", .next = count_rows, .context = &c};
+    row_source source = {.like = rows_schema(INPUTS),
+                         .memory = 1e9,
+                         .name = "here",
+                         .next = count_rows,
+                         .context = &c};
     size_t n;
-    double *X, *y;
-    assert_int_equal(rows_deal(QUORUM_OK, &source, &n, &X, &y), QUORUM_E_DATA);
-    mem_free(X);
-    assert_int_equal(rows_deal(not_ready(), &source, &n, &X, &y), QUORUM_E_MEMORY);
-    assert_true(n == 0 && !X && !y);
+    row_set held;
+    assert_int_equal(rows_deal(QUORUM_OK, &source, &n, &held), QUORUM_E_DATA);
+    rows_free(&held);
+    assert_int_equal(rows_deal(not_ready(), &source, &n, &held), QUORUM_E_MEMORY);
+    assert_true(n == 0 && !held.X && !held.y);
 }
 
 /* ---- Scaling ---- */
@@ -185,7 +188,8 @@ static void columns_are_standardised(void **state)
     (void)state;
     double X[] = {1, 5, 3, 5, 5, 5}, mean[2], scale[2];
     char constant[2];
-    sliced_rows rows = {.n = 3, .D = 2, .X = X};
+    row_set all = rows_view_of(3, 2, X, NULL);
+    scattered_rows rows = rows_scattered(3, &all);
     assert_int_equal(scaling_learn(not_ready(), &rows, mean, scale, constant), QUORUM_E_MEMORY);
     assert_int_equal(scaling_learn(QUORUM_OK, &rows, mean, scale, constant), QUORUM_OK);
     assert_close(mean[0], 3.0, 1e-15);
