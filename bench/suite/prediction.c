@@ -26,7 +26,7 @@ static asking *asking_new(suite *s, const kernel *k, size_t M, size_t m, size_t 
     must(NEW_ARRAY(r->pairs, M * M / 2 * b + 1));
     check(assembly_new(&r->c, &r->Q, M, &r->a));
     assembly_seat_all(&r->a, r->b.experts, M);
-    check(assembly_ask(&r->a, 1, 1, 1e12, r->threads));
+    check(assembly_ask(QUORUM_OK, &r->a, 1, 1, 1e12, r->threads));
     return r;
 }
 
@@ -49,7 +49,7 @@ static double posterior_seconds(void *context)
     check(assembly_new(&r->c, &r->Q, r->b.p.M, &a));
     assembly_seat_all(&a, r->b.experts, r->b.p.M);
     double start = wall_seconds();
-    check(assembly_ask(&a, 1, 0, 1e12, r->threads));
+    check(assembly_ask(QUORUM_OK, &a, 1, 0, 1e12, r->threads));
     double seconds = wall_seconds() - start;
     assembly_free(&a);
     return seconds;
@@ -58,7 +58,7 @@ static double posterior_seconds(void *context)
 static timing asking_timing(asking *r, const char *what, timed run)
 {
     timing t = {.size = part_size(&r->b.p, 0),
-                .D = r->b.p.D,
+                .D = r->b.p.rows.D,
                 .limit = &limit_gemm,
                 .run = run,
                 .context = r};

@@ -44,7 +44,7 @@ problem problem_new(const kernel *k, size_t M, size_t m, size_t D)
         b.experts[e] = e;
     for (size_t d = 0; d < D; d++)
         b.theta.lengthscale[d] = sqrt((double)D);
-    b.p = (parts){.n = n, .D = D, .M = M, .X = b.X, .y = b.y, .offset = b.offset};
+    b.p = (parts){.rows = rows_view_of(n, D, b.X, b.y), .M = M, .offset = b.offset};
     return b;
 }
 
@@ -79,7 +79,7 @@ points random_points(size_t n, size_t D, unsigned seed)
 points problem_queries(const problem *b, size_t count)
 {
     points Q;
-    check(points_new(count, b->p.D, &Q));
+    check(points_new(count, b->p.rows.D, &Q));
     points_scale(&Q, count, b->X, NULL, b->theta.lengthscale);
     return Q;
 }

@@ -22,16 +22,17 @@ static double split_seconds(void *context)
 {
     split_run *r = context;
     double start = wall_seconds();
-    check(r->how->split(&r->problem, r->label));
+    check(r->how->split(QUORUM_OK, &r->problem, r->label));
     return wall_seconds() - start;
 }
 
 static timing split_timing(split_run *r)
 {
-    double n = (double)r->problem.n, D = (double)r->problem.D, M = (double)r->problem.parts;
+    const scattered_rows *rows = r->problem.rows;
+    double n = (double)rows->n, D = (double)rows->held.D, M = (double)r->problem.parts;
     int trees = r->how == &partition_kdtree;
-    timing t = {.size = r->problem.n,
-                .D = r->problem.D,
+    timing t = {.size = rows->n,
+                .D = rows->held.D,
                 .limit = trees ? &limit_bandwidth : &limit_gemm,
                 .work = trees ? 8.0 * n * D * log2(M) : 2.0 * n * D * M,
                 .items = 1.0,
@@ -49,14 +50,14 @@ void stage_kmeans(suite *s)
         double *X, *y;
         made_data(sizes[i], 1, &X, &y);
         const partition *how[2] = {&partition_kmeans, &partition_kdtree};
+        row_set all = rows_view_of(sizes[i], MADE_INPUTS, X, NULL);
+        scattered_rows rows = rows_scattered(all.n, &all);
         split_run r[2];
         timing t[2];
         for (int k = 0; k < 2; k++) {
             r[k] = (split_run){how[k],
-                               {.n = sizes[i],
-                                .D = MADE_INPUTS,
+                               {.rows = &rows,
                                 .parts = sizes[i] / PART_ROWS,
-                                .X = X,
                                 .seed = 1,
                                 .threads = suite_threads(s)},
                                NULL};

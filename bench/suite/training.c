@@ -55,7 +55,7 @@ static void training_free(training_run *r)
 
 static double training_flops(const training_run *r)
 {
-    double m = (double)part_size(&r->b.p, 0), D = (double)r->b.p.D, M = (double)r->b.p.M;
+    double m = (double)part_size(&r->b.p, 0), D = (double)r->b.p.rows.D, M = (double)r->b.p.M;
     double own = m - (r->options.given ? (double)r->given[0] : 0.0);
     double factors = own < m ? m * m * m / 3.0 + 2.0 * m * m * own : m * m * m;
     return M * (factors + m * m * D + 2.0 * m * m * (D + 1.0));
@@ -64,7 +64,7 @@ static double training_flops(const training_run *r)
 static timing training_timing(training_run *r, const char *what)
 {
     timing t = {.size = part_size(&r->b.p, 0),
-                .D = r->b.p.D,
+                .D = r->b.p.rows.D,
                 .limit = &limit_gemm,
                 .work = training_flops(r),
                 .items = (double)r->b.p.M,

@@ -24,6 +24,7 @@ quorum_status assembly_new(const committee *c, const points *Q, size_t seats, as
     *out = a;
     if (!a.member || !a.mean || !a.explained) {
         assembly_free(out);
+        out->c = c;
         return failure(QUORUM_E_MEMORY, "out of memory for %zu experts at %zu queries", seats, a.b);
     }
     for (size_t i = 0; i < seats * a.b; i++)
@@ -157,38 +158,63 @@ static void place_answers(assembly *a, const double *mean, const double *explain
     }
 }
 
-quorum_status assembly_ask(assembly *a, int with_variance, int with_gamma, double budget,
-                           int threads)
+/* What is asked of the attending experts, and their answers, by each one's list. */
+typedef struct {
+    question *questions;      /* attending */
+    double *mean, *explained; /* total     */
+} ask_space;
+
+static void ask_free(ask_space *k)
 {
-    question *questions = NULL;
-    double *mean = NULL, *explained = NULL;
-    size_t total = 0, at = 0;
-    quorum_status status = list_by_expert(a);
-    if (status < 0)
-        return status;
+    mem_free(k->questions);
+    mem_free(k->mean);
+    mem_free(k->explained);
+}
+
+static quorum_status ask_new(const assembly *a, ask_space *k)
+{
+    size_t total = 0;
+    for (size_t i = 0; i < a->attending; i++)
+        total += a->by_expert[i].b;
+    if (NEW_ARRAY(k->questions, a->attending) && NEW_ARRAY(k->mean, total) &&
+        NEW_ARRAY(k->explained, total))
+        return QUORUM_OK;
+    return failure(QUORUM_E_MEMORY, "out of memory for asking %zu experts", a->attending);
+}
+
+static void write_questions(const assembly *a, int with_variance, ask_space *k)
+{
+    for (size_t i = 0, at = 0; i < a->attending; at += a->by_expert[i++].b) {
+        const attendance *t = &a->by_expert[i];
+        k->questions[i] = (question){.expert = t->expert,
+                                     .b = t->b,
+                                     .query = t->query,
+                                     .mean = k->mean + at,
+                                     .explained = with_variance ? k->explained + at : NULL,
+                                     .gamma = t->gamma};
+    }
+}
+
+static quorum_status prepare(assembly *a, int with_variance, int with_gamma, ask_space *k)
+{
+    TRY(list_by_expert(a));
     if (with_gamma)
         TRY(make_gammas(a));
-    for (size_t k = 0; k < a->attending; k++)
-        total += a->by_expert[k].b;
-    if (!NEW_ARRAY(questions, a->attending) || !NEW_ARRAY(mean, total) ||
-        !NEW_ARRAY(explained, total)) {
-        status = failure(QUORUM_E_MEMORY, "out of memory for asking %zu experts", a->attending);
-        goto done;
-    }
-    for (size_t k = 0; k < a->attending; at += a->by_expert[k++].b) {
-        const attendance *t = &a->by_expert[k];
-        questions[k] = (question){.expert = t->expert,
-                                  .b = t->b,
-                                  .query = t->query,
-                                  .mean = mean + at,
-                                  .explained = with_variance ? explained + at : NULL,
-                                  .gamma = t->gamma};
-    }
-    TRY_OR_DONE(committee_answer(a->c, questions, a->attending, a->Q, budget, threads));
-    place_answers(a, mean, with_variance ? explained : NULL);
-done:
-    mem_free(questions);
-    mem_free(mean);
-    mem_free(explained);
+    TRY(ask_new(a, k));
+    write_questions(a, with_variance, k);
+    return QUORUM_OK;
+}
+
+quorum_status assembly_ask(quorum_status ready, assembly *a, int with_variance, int with_gamma,
+                           double budget, int threads)
+{
+    ask_space k = {0};
+    if (ready >= 0)
+        ready = prepare(a, with_variance, with_gamma, &k);
+    quorum_status status =
+        committee_answer(ready, a->c, k.questions, a->attending, a->Q, budget, threads);
+    if (ready >= 0 && status >= 0)
+        place_answers(a, k.mean, with_variance ? k.explained : NULL);
+    ask_free(&k);
     return status;
 }

@@ -35,16 +35,18 @@ typedef struct {
     double *gammas;
 } assembly;
 
-/* seats x b empty seats at the queries Q. */
+/* seats x b empty seats at the queries Q.  One that failed can still be handed to those who take
+ * `ready`. */
 quorum_status assembly_new(const committee *c, const points *Q, size_t seats, assembly *out);
 void assembly_free(assembly *a);
 
 /* The listed experts sit at every table, in this order from seat 0. */
 void assembly_seat_all(assembly *a, const size_t *experts, size_t count);
 
-/* Asks every seated expert: fills mean and, as wanted, explained and the gammas. */
-quorum_status assembly_ask(assembly *a, int with_variance, int with_gamma, double budget,
-                           int threads);
+/* Asks every seated expert: fills mean and, as wanted, explained and the gammas.  Together
+ * (team/work.h). */
+quorum_status assembly_ask(quorum_status ready, assembly *a, int with_variance, int with_gamma,
+                           double budget, int threads);
 
 /* For every seat that an expert of the committee takes: column[s * b + q], where query
  * q stands in that expert's list, and place[s * b + q], the expert's number in

@@ -20,7 +20,7 @@ typedef struct {
 
 /* K_A between seats s < t of every query into pairs[pair_index(s, t) * b + q], for the
  * seats that experts of the committee take; the assembly must have been asked with
- * gammas.  Other entries are left alone. */
+ * gammas.  Other entries are left alone.  In a team all processes have all rows of these experts. */
 quorum_status npae_pairs(const assembly *a, int threads, double *pairs);
 
 static inline size_t pair_index(size_t s, size_t t)
@@ -28,7 +28,7 @@ static inline size_t pair_index(size_t s, size_t t)
     return t * (t - 1) / 2 + s;
 }
 
-/* Solves every query's system. */
+/* Solves every query's system (npae.c).  Both are called together (team/work.h). */
 quorum_status npae_solve(const assembly *a, const double *pairs, int threads, npae_result *out);
 
 #endif

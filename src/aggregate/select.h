@@ -28,7 +28,7 @@ quorum_status selection_parse(const char *text, selection *out);
 /* How many experts of M are chosen; local choices come after that. */
 size_t selection_count(const selection *s, size_t M);
 
-/* Whether experts are chosen by their rank in the graph. */
+/* Whether experts are chosen by the graph's ranking. */
 int selection_is_by_rank(const selection *s);
 
 /* The experts chosen, in ascending order, into experts (room for M). */

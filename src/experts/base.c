@@ -18,13 +18,13 @@ static quorum_status choose_base(const parts *p, const size_t *experts, size_t c
         return QUORUM_OK;
     }
     size_t *rows, n = 0, different = 0;
-    if (!NEW_ARRAY(rows, p->n))
+    if (!NEW_ARRAY(rows, p->rows.n))
         return failure(QUORUM_E_MEMORY, "out of memory for the base expert");
     for (size_t i = 0; i < count; i++)
         for (size_t c = p->offset[experts[i]]; c < p->offset[experts[i] + 1]; c++)
             if (is_home(p, c))
                 rows[n++] = row_at(p, c);
-    for (size_t c = 0; c < p->n; c++)
+    for (size_t c = 0; c < p->rows.n; c++)
         different += (size_t)is_home(p, c);
     rng random = rng_seed(seed, STREAM_BASE);
     rng_shuffle(&random, rows, n);
@@ -36,23 +36,21 @@ static quorum_status choose_base(const parts *p, const size_t *experts, size_t c
     return QUORUM_OK;
 }
 
-static size_t append(const parts *p, size_t column, augmented_parts *a, size_t at)
+static size_t append(const parts *p, size_t column, parts *a, size_t at)
 {
-    memcpy(a->X + at * p->D, p->X + column * p->D, p->D * sizeof *a->X);
-    a->y[at] = p->y[column];
+    rows_copy(&p->rows, column, 1, &a->rows, at);
     return at + 1;
 }
 
-static size_t append_base(const parts *p, const char *in_base, augmented_parts *a, size_t at)
+static size_t append_base(const parts *p, const char *in_base, parts *a, size_t at)
 {
-    for (size_t c = 0; c < p->n; c++)
+    for (size_t c = 0; c < p->rows.n; c++)
         if (is_home(p, c) && in_base[row_at(p, c)])
             at = append(p, c, a, at);
     return at;
 }
 
-static size_t append_own(const parts *p, size_t e, const char *in_base, augmented_parts *a,
-                         size_t at)
+static size_t append_own(const parts *p, size_t e, const char *in_base, parts *a, size_t at)
 {
     for (size_t c = p->offset[e]; c < p->offset[e + 1]; c++)
         if (!in_base[row_at(p, c)])
@@ -69,13 +67,13 @@ static size_t count_own(const parts *p, size_t e, const char *in_base)
 }
 
 static quorum_status lay_out(const parts *p, const size_t *experts, size_t count,
-                             const char *in_base, size_t base, augmented_parts *a)
+                             const char *in_base, size_t base, parts *a)
 {
     size_t total = base, M = 1;
     for (size_t i = 0; i < count; i++)
         total += count_own(p, experts[i], in_base) + base;
-    if (!NEW_ARRAY(a->X, total * p->D) || !NEW_ARRAY(a->y, total) ||
-        !NEW_ARRAY(a->offset, count + 2))
+    TRY(rows_new(&p->rows, total, &a->rows));
+    if (!NEW_ARRAY(a->offset, count + 2))
         return failure(QUORUM_E_MEMORY, "out of memory for %zu rows of joined experts", total);
     a->offset[0] = 0;
     a->offset[1] = append_base(p, in_base, a, 0);
@@ -86,33 +84,25 @@ static quorum_status lay_out(const parts *p, const size_t *experts, size_t count
         a->offset[M + 1] = append_own(p, experts[i], in_base, a, at);
         M++;
     }
-    a->parts =
-        (parts){.n = a->offset[M], .D = p->D, .M = M, .X = a->X, .y = a->y, .offset = a->offset};
+    a->rows.n = a->offset[M];
+    a->M = M;
     return QUORUM_OK;
 }
 
 quorum_status augment_parts(const parts *p, const size_t *experts, size_t count, size_t base_expert,
-                            uint64_t seed, augmented_parts *out)
+                            uint64_t seed, parts *out)
 {
-    augmented_parts a = {0};
+    parts a = {0};
     char *in_base;
     size_t base = 0;
-    if (!NEW_ZEROED(in_base, p->n))
+    if (!NEW_ZEROED(in_base, p->rows.n))
         return failure(QUORUM_E_MEMORY, "out of memory for the base expert");
     quorum_status status = choose_base(p, experts, count, base_expert, seed, in_base, &base);
     if (status == QUORUM_OK)
         status = lay_out(p, experts, count, in_base, base, &a);
     mem_free(in_base);
     if (status < 0)
-        augmented_parts_free(&a);
+        parts_free(&a);
     *out = a;
     return status;
-}
-
-void augmented_parts_free(augmented_parts *a)
-{
-    mem_free(a->X);
-    mem_free(a->y);
-    mem_free(a->offset);
-    *a = (augmented_parts){0};
 }

@@ -6,19 +6,11 @@
 
 #include <stdint.h>
 
-/* Expert 0 is the base; expert k > 0 holds the base's rows followed by those of its part
- * that are not in the base. */
-typedef struct {
-    parts parts;
-    double *X, *y;
-    size_t *offset;
-} augmented_parts;
-
-/* From the listed parts.  base_expert < M: that expert's part is the base (it must be
+/* Of the new parts, 0 is the base; k > 0 holds the base's rows followed by those of its part that are
+ * not in the base.  They come from the listed parts.  base_expert < M: that expert's part is the base (it must be
  * listed); SIZE_MAX: the base is n/M rows (n different ones in the whole model) drawn at
- * random with `seed` from those that the listed experts own. */
+ * random with `seed` from those that the listed experts own.  Free with parts_free. */
 quorum_status augment_parts(const parts *p, const size_t *experts, size_t count, size_t base_expert,
-                            uint64_t seed, augmented_parts *out);
-void augmented_parts_free(augmented_parts *a);
+                            uint64_t seed, parts *out);
 
 #endif

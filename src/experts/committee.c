@@ -9,14 +9,15 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "team/team.h"
+#include "team/work.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 enum {
     QUERY_TILE = 256, /* queries that one worker takes at a time ...                 */
-    LEAST_TILE = 64   /* ... and of a large expert without asking whether to go on   */
+    LEAST_TILE = 64,  /* ... and of a large expert without asking whether to go on   */
+    ROWS_AT_ONCE = 64 /* that are scaled only to find where they lie                */
 };
 static const double LARGE_SOLVE = 5e9; /* multiplications between two questions     */
 
@@ -37,14 +38,9 @@ double committee_factor_bytes(const committee *c)
     return 8.0 * (double)c->start[c->parts.M];
 }
 
-int committee_owner(const committee *c, size_t e)
+int committee_is_mine(const committee *c, size_t e)
 {
-    return c->owner ? c->owner[e] : 0;
-}
-
-static int is_mine(const committee *c, size_t e)
-{
-    return committee_owner(c, e) == team_rank();
+    return work_is_mine(&c->share, e);
 }
 
 /* ---- Factors of a group of experts ---- */
@@ -61,9 +57,9 @@ static quorum_status factor_one(factor_job *j, size_t i, int threads)
 {
     const committee *c = j->c;
     size_t e = j->experts[i];
-    points X = points_view(&c->Z, c->parts.offset[e], part_size(&c->parts, e));
-    quorum_status status =
-        factorise(&c->theta, &X, c->parts.y + c->parts.offset[e], threads, j->L[i], j->alpha[i]);
+    row_set rows = part_rows(&c->parts, e);
+    points X = points_view(&c->Z, c->parts.offset[e], rows.n);
+    quorum_status status = factorise(&c->theta, &X, &rows, threads, j->L[i], j->alpha[i]);
     return status < 0 ? failure_in(status, "expert %zu", e + 1) : status;
 }
 
@@ -85,126 +81,63 @@ static quorum_status factor_group(factor_job *j, int threads)
     return parallel_for(threads, j->count - j->big, small_factor, j);
 }
 
-/* ---- Making a committee ---- */
+/* ---- Factors that are kept ---- */
 
-static quorum_status make_factors(committee *c, int threads, const progress *report)
+typedef struct {
+    committee *c;
+    double budget;
+    int threads;
+    const progress *report;
+} keep_job;
+
+/* `experts` come largest first. */
+static quorum_status make_factors(const keep_job *k, const size_t *experts, size_t count)
 {
-    const parts *p = &c->parts;
+    committee *c = k->c;
+    factor_job job = {.c = c, .experts = experts, .count = count};
     quorum_status status = QUORUM_OK;
-    size_t *experts = NULL, own = 0;
-    double **L = NULL, **alpha = NULL;
-    NEW_ARRAY(experts, p->M);
-    NEW_ARRAY(L, p->M);
-    NEW_ARRAY(alpha, p->M);
-    NEW_ARRAY(c->factors, c->start[p->M]);
-    if (!experts || !L || !alpha || !c->factors) {
-        status = failure(QUORUM_E_MEMORY, "out of memory for the factors of %zu experts", p->M);
-        goto done;
+    NEW_ARRAY(job.L, count);
+    NEW_ARRAY(job.alpha, count);
+    NEW_ARRAY(c->factors, c->start[c->parts.M]);
+    if (!job.L || !job.alpha || !c->factors)
+        status =
+            failure(QUORUM_E_MEMORY, "out of memory for the factors of %zu experts", c->parts.M);
+    for (size_t i = 0; status >= 0 && i < count; i++) {
+        size_t m = part_size(&c->parts, experts[i]);
+        job.L[i] = c->factors + c->start[experts[i]];
+        job.alpha[i] = job.L[i] + whole_lines(m * m);
     }
-    for (size_t e = 0; e < p->M; e++)
-        if (is_mine(c, e))
-            experts[own++] = e;
-    sort_by_size(p, experts, own);
-    for (size_t i = 0; i < own; i++) {
-        size_t m = part_size(p, experts[i]);
-        L[i] = c->factors + c->start[experts[i]];
-        alpha[i] = L[i] + whole_lines(m * m);
-    }
-    TRY_OR_DONE(progress_report(report, "factorise", -1.0, "%zu experts", p->M));
-    factor_job job = {.c = c, .experts = experts, .count = own, .L = L, .alpha = alpha};
-    TRY_OR_DONE(factor_group(&job, threads));
-done:
+    if (status >= 0)
+        status = progress_report(k->report, "factorise", -1.0, "%zu experts", c->parts.M);
+    if (status >= 0)
+        status = factor_group(&job, k->threads);
+    mem_free(job.L);
+    mem_free(job.alpha);
+    return status;
+}
+
+static quorum_status keep_mine(void *context, const size_t *experts, size_t count)
+{
+    const keep_job *k = context;
+    committee *c = k->c;
+    if (c->factors || committee_factor_bytes(c) > k->budget)
+        return QUORUM_OK;
+    quorum_status status = make_factors(k, experts, count);
     if (status < 0) {
         mem_free(c->factors);
         c->factors = NULL;
     }
-    mem_free(experts);
-    mem_free(L);
-    mem_free(alpha);
     return status;
 }
 
 quorum_status committee_keep_factors(committee *c, double budget, int threads,
                                      const progress *report)
 {
-    quorum_status status = QUORUM_OK;
-    if (!c->factors && committee_factor_bytes(c) <= budget)
-        status = make_factors(c, threads, report);
-    return team_agree(status);
+    keep_job k = {.c = c, .budget = budget, .threads = threads, .report = report};
+    return team_map_share(QUORUM_OK, &c->share, keep_mine, &k, NULL, 0);
 }
 
-static double scaled_input(const committee *c, size_t row, size_t d)
-{
-    return bring_in(c->parts.X[row * c->parts.D + d] / c->theta.lengthscale[d]);
-}
-
-static void find_centre(committee *c, size_t e)
-{
-    size_t D = c->parts.D;
-    double *centre = c->centre + e * D, m = (double)part_size(&c->parts, e);
-    for (size_t r = c->parts.offset[e]; r < c->parts.offset[e + 1]; r++)
-        for (size_t d = 0; d < D; d++)
-            centre[d] += scaled_input(c, r, d) / m;
-    for (size_t r = c->parts.offset[e]; r < c->parts.offset[e + 1]; r++) {
-        double s = 0.0;
-        for (size_t d = 0; d < D; d++) {
-            double z = scaled_input(c, r, d) - centre[d];
-            s += z * z;
-        }
-        c->radius[e] = fmax(c->radius[e], sqrt(s));
-    }
-}
-
-/* Where a rank does not have all rows, owners tell the others. */
-static quorum_status find_centres(committee *c)
-{
-    const parts *p = &c->parts;
-    team_piece *pieces;
-    size_t listed = 0;
-    for (size_t e = 0; e < p->M; e++)
-        if (!p->held || p->held[e])
-            find_centre(c, e);
-    if (!p->held || team_size() == 1)
-        return QUORUM_OK;
-    NEW_ARRAY(pieces, 2 * p->M);
-    TRY(team_agree(pieces ? QUORUM_OK : failure(QUORUM_E_MEMORY, "out of memory for a message")));
-    for (size_t e = 0; e < p->M; e++) {
-        int owner = committee_owner(c, e);
-        pieces[listed++] = (team_piece){c->centre + e * p->D, p->D * sizeof *c->centre, owner};
-        pieces[listed++] = (team_piece){&c->radius[e], sizeof *c->radius, owner};
-    }
-    team_share(pieces, listed);
-    mem_free(pieces);
-    return QUORUM_OK;
-}
-
-quorum_status expert_owners(const parts *p, int *out)
-{
-    size_t *experts = NULL;
-    int *owner = NULL;
-    quorum_status status = QUORUM_OK;
-    if (!NEW_ARRAY(experts, p->M) || !NEW_ARRAY(owner, p->M)) {
-        status = failure(QUORUM_E_MEMORY, "out of memory for %zu experts", p->M);
-        goto done;
-    }
-    for (size_t e = 0; e < p->M; e++)
-        experts[e] = e;
-    sort_by_size(p, experts, p->M);
-    TRY_OR_DONE(spread_by_size(p, experts, p->M, owner));
-    for (size_t i = 0; i < p->M; i++)
-        out[experts[i]] = owner[i];
-done:
-    mem_free(experts);
-    mem_free(owner);
-    return status;
-}
-
-static quorum_status find_owners(committee *c)
-{
-    if (!NEW_ARRAY(c->owner, c->parts.M))
-        return failure(QUORUM_E_MEMORY, "out of memory for %zu experts", c->parts.M);
-    return expert_owners(&c->parts, c->owner);
-}
+/* ---- Scaled rows, and where they lie ---- */
 
 void committee_scale_held(committee *c)
 {
@@ -213,7 +146,7 @@ void committee_scale_held(committee *c)
         if (c->scaled[e] || (p->held && !p->held[e]))
             continue;
         points Z = points_view(&c->Z, p->offset[e], part_size(p, e));
-        points_scale(&Z, Z.n, p->X + p->offset[e] * p->D, NULL, c->theta.lengthscale);
+        points_scale(&Z, Z.n, p->rows.X + p->offset[e] * p->rows.D, NULL, c->theta.lengthscale);
         c->scaled[e] = 1;
     }
 }
@@ -223,34 +156,119 @@ static quorum_status scale_rows(committee *c)
 {
     const parts *p = &c->parts;
     if (!p->held) {
-        TRY(points_new(p->n, p->D, &c->Z));
-        points_scale(&c->Z, p->n, p->X, NULL, c->theta.lengthscale);
+        TRY(points_new(p->rows.n, p->rows.D, &c->Z));
+        points_scale(&c->Z, p->rows.n, p->rows.X, NULL, c->theta.lengthscale);
         return QUORUM_OK;
     }
     if (!NEW_ZEROED(c->scaled, p->M))
         return failure(QUORUM_E_MEMORY, "out of memory for %zu experts", p->M);
-    return points_new_sparse(p->n, p->D, &c->Z);
+    return points_new_sparse(p->rows.n, p->rows.D, &c->Z);
+}
+
+/* The rows at the columns first .. first + count - 1 of expert e, ROWS_AT_ONCE at most: as they
+ * stand in Z, or scaled into `room`. */
+static const double *scaled_rows(const committee *c, size_t e, size_t first, size_t count,
+                                 points *room)
+{
+    size_t D = c->parts.rows.D;
+    if (!c->scaled || c->scaled[e])
+        return c->Z.Z + first * D;
+    points_scale(room, count, c->parts.rows.X + first * D, NULL, c->theta.lengthscale);
+    return room->Z;
+}
+
+static size_t some_rows(const parts *p, size_t e, size_t first)
+{
+    size_t left = p->offset[e + 1] - first;
+    return left < ROWS_AT_ONCE ? left : ROWS_AT_ONCE;
+}
+
+/* centre = sum_r z_r / m */
+static void find_centre(committee *c, size_t e, points *room)
+{
+    const parts *p = &c->parts;
+    double *centre = c->centre + e * p->rows.D, m = (double)part_size(p, e);
+    for (size_t r = p->offset[e], count; r < p->offset[e + 1]; r += count) {
+        count = some_rows(p, e, r);
+        const double *z = scaled_rows(c, e, r, count, room);
+        for (size_t i = 0; i < count; i++)
+            for (size_t d = 0; d < p->rows.D; d++)
+                centre[d] += z[i * p->rows.D + d] / m;
+    }
+}
+
+/* radius = max_r |z_r - centre| */
+static void find_radius(committee *c, size_t e, points *room)
+{
+    const parts *p = &c->parts;
+    const double *centre = c->centre + e * p->rows.D;
+    for (size_t r = p->offset[e], count; r < p->offset[e + 1]; r += count) {
+        count = some_rows(p, e, r);
+        const double *z = scaled_rows(c, e, r, count, room);
+        for (size_t i = 0; i < count; i++) {
+            double s = 0.0;
+            for (size_t d = 0; d < p->rows.D; d++) {
+                double from = z[i * p->rows.D + d] - centre[d];
+                s += from * from;
+            }
+            c->radius[e] = fmax(c->radius[e], sqrt(s));
+        }
+    }
+}
+
+static quorum_status place_mine(void *context, const size_t *experts, size_t count)
+{
+    committee *c = context;
+    points room = {0};
+    if (c->scaled)
+        TRY(points_new(ROWS_AT_ONCE, c->parts.rows.D, &room));
+    for (size_t i = 0; i < count; i++) {
+        find_centre(c, experts[i], &room);
+        find_radius(c, experts[i], &room);
+    }
+    points_free(&room);
+    return QUORUM_OK;
+}
+
+/* Each expert's centre and radius, from whoever has its rows. */
+static quorum_status place_experts(quorum_status ready, committee *c)
+{
+    const team_result results[] = {
+        {.data = c->centre, .width = c->parts.rows.D * sizeof *c->centre},
+        {.data = c->radius, .width = sizeof *c->radius}};
+    return team_map_share(ready, &c->share, place_mine, c, results, 2);
+}
+
+/* ---- Making a committee ---- */
+
+/* Of its factors a process has room for those of its own experts. */
+static void lay_out_factors(committee *c)
+{
+    c->start[0] = 0;
+    for (size_t e = 0; e < c->parts.M; e++)
+        c->start[e + 1] =
+            c->start[e] + (committee_is_mine(c, e) ? block_numbers(part_size(&c->parts, e)) : 0);
+}
+
+/* All that one process alone may have no memory for. */
+static quorum_status committee_room(committee *c)
+{
+    size_t M = c->parts.M;
+    if (!NEW_ARRAY(c->start, M + 1) || !NEW_ZEROED(c->centre, M * c->parts.rows.D) ||
+        !NEW_ZEROED(c->radius, M))
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu experts", M);
+    TRY(share_by_size(&c->parts, &c->share));
+    lay_out_factors(c);
+    return scale_rows(c);
 }
 
 quorum_status committee_new(const parts *p, const hyper *theta, double budget, int threads,
                             const progress *report, committee *out)
 {
     committee c = {.parts = *p, .theta = *theta};
-    quorum_status status = QUORUM_OK;
-    if (!NEW_ARRAY(c.start, p->M + 1) || !NEW_ZEROED(c.centre, p->M * p->D) ||
-        !NEW_ZEROED(c.radius, p->M)) {
-        status = failure(QUORUM_E_MEMORY, "out of memory for %zu experts", p->M);
-        goto done;
-    }
-    if (team_size() > 1)
-        TRY_OR_DONE(find_owners(&c));
-    c.start[0] = 0;
-    for (size_t e = 0; e < p->M; e++)
-        c.start[e + 1] = c.start[e] + (is_mine(&c, e) ? block_numbers(part_size(p, e)) : 0);
-    TRY_OR_DONE(team_agree(scale_rows(&c)));
-    TRY_OR_DONE(find_centres(&c));
-    TRY_OR_DONE(committee_keep_factors(&c, budget, threads, report));
-done:
+    quorum_status status = place_experts(committee_room(&c), &c);
+    if (status >= 0)
+        status = committee_keep_factors(&c, budget, threads, report);
     *out = c;
     if (status < 0)
         committee_free(out);
@@ -263,7 +281,7 @@ void committee_free(committee *c)
     mem_free(c->scaled);
     mem_free(c->factors);
     mem_free(c->start);
-    mem_free(c->owner);
+    work_share_free(&c->share);
     mem_free(c->centre);
     mem_free(c->radius);
     *c = (committee){0};
@@ -274,10 +292,22 @@ void committee_free(committee *c)
 typedef struct {
     const committee *c;
     const points *Q;
-    const question **questions; /* of the group, largest experts first            */
-    double **L, **alpha;        /* their factors                                  */
-    size_t *tile;               /* count + 1: the first item of each question     */
+    const question *all; /* asked: of all experts */
+    size_t asked;
+    double budget;
+    int threads;
+    const question **mine; /* to this process's experts, the largest first */
+    size_t mines;
+
+    /* A group of them whose factors are there together. */
+    const question **questions;
     size_t count;
+    size_t *experts;     /* whom they are for                           */
+    double **L, **alpha; /* their factors ...                           */
+    double *store;       /* ... where they are made, if not kept        */
+    size_t stored;       /* numbers that it has room for                */
+    size_t *tile;        /* count + 1: the first item of each question  */
+
     points *gathered; /* a worker: room for QUERY_TILE queries          */
     double *scratch;  /* a worker: room numbers                         */
     size_t room;
@@ -347,16 +377,15 @@ static quorum_status answer_tile(void *context, size_t item, int worker)
     return QUORUM_OK;
 }
 
-/* How many questions from the front have factors that fit into `budget`, one at
+/* How many questions from the front have factors that fit into the budget, one at
  * least; *numbers is the room that the factors need. */
-static size_t group_size(const committee *c, const question **questions, size_t count,
-                         double budget, size_t *numbers)
+static size_t group_size(const answer_job *j, size_t left, size_t *numbers)
 {
     size_t taken = 0;
     *numbers = 0;
-    while (taken < count) {
-        size_t more = block_numbers(part_size(&c->parts, questions[taken]->expert));
-        if (taken > 0 && 8.0 * (double)(*numbers + more) > budget)
+    while (taken < left) {
+        size_t more = block_numbers(part_size(&j->c->parts, j->questions[taken]->expert));
+        if (taken > 0 && 8.0 * (double)(*numbers + more) > j->budget)
             break;
         *numbers += more;
         taken++;
@@ -364,12 +393,31 @@ static size_t group_size(const committee *c, const question **questions, size_t 
     return taken;
 }
 
+/* The next group: all that are left where factors are kept, or those for which there is room. */
+static quorum_status take_group(answer_job *j, size_t done)
+{
+    size_t numbers = 0;
+    j->questions = j->mine + done;
+    j->count = j->mines - done;
+    if (j->c->factors)
+        return QUORUM_OK;
+    j->count = group_size(j, j->count, &numbers);
+    if (numbers <= j->stored)
+        return QUORUM_OK;
+    mem_free(j->store);
+    if (!NEW_ARRAY(j->store, numbers))
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu factors", j->count);
+    j->stored = numbers;
+    return QUORUM_OK;
+}
+
 /* Factors of the group's experts: the kept ones, or made into `store`. */
-static quorum_status group_factors(answer_job *j, double *store, size_t *experts, int threads)
+static quorum_status group_factors(answer_job *j)
 {
     const committee *c = j->c;
+    double *store = j->store;
     for (size_t i = 0; i < j->count; i++) {
-        size_t e = experts[i] = j->questions[i]->expert, m = part_size(&c->parts, e);
+        size_t e = j->experts[i] = j->questions[i]->expert, m = part_size(&c->parts, e);
         j->L[i] = c->factors ? c->factors + c->start[e] : store;
         j->alpha[i] = j->L[i] + whole_lines(m * m);
         if (!c->factors)
@@ -377,18 +425,21 @@ static quorum_status group_factors(answer_job *j, double *store, size_t *experts
     }
     if (c->factors)
         return QUORUM_OK;
-    factor_job job = {.c = c, .experts = experts, .count = j->count, .L = j->L, .alpha = j->alpha};
-    return factor_group(&job, threads);
+    factor_job job = {
+        .c = c, .experts = j->experts, .count = j->count, .L = j->L, .alpha = j->alpha};
+    return factor_group(&job, j->threads);
 }
 
-static quorum_status answer_group(answer_job *j, double *store, size_t *experts, int threads)
+static quorum_status answer_group(answer_job *j)
 {
-    TRY(group_factors(j, store, experts, threads));
+    TRY(group_factors(j));
     j->tile[0] = 0;
     for (size_t i = 0; i < j->count; i++)
         j->tile[i + 1] = j->tile[i] + (j->questions[i]->b + QUERY_TILE - 1) / QUERY_TILE;
-    return parallel_for(threads, j->tile[j->count], answer_tile, j);
+    return parallel_for(j->threads, j->tile[j->count], answer_tile, j);
 }
+
+/* ---- Questions to this process's experts ---- */
 
 static int larger_expert_first(const void *a, const void *b, void *context)
 {
@@ -400,117 +451,116 @@ static int larger_expert_first(const void *a, const void *b, void *context)
     return x->expert < y->expert ? -1 : x->expert > y->expert;
 }
 
-/* Workspaces of the workers, for the largest expert asked and the widest tile. */
-static quorum_status answer_spaces(answer_job *j, const question *questions, size_t count,
-                                   int workers)
+static void list_mine(answer_job *j)
 {
-    size_t width = 0, largest = 0;
-    for (size_t i = 0; i < count; i++) {
-        size_t m = part_size(&j->c->parts, questions[i].expert);
-        largest = m > largest ? m : largest;
-        width = questions[i].b > width ? questions[i].b : width;
-    }
+    for (size_t i = 0; i < j->asked; i++)
+        if (committee_is_mine(j->c, j->all[i].expert))
+            j->mine[j->mines++] = &j->all[i];
+    qsort_r(j->mine, j->mines, sizeof *j->mine, larger_expert_first, (void *)&j->c->parts);
+}
+
+/* Workspaces of the workers, for the largest expert asked and the widest tile. */
+static quorum_status answer_spaces(answer_job *j)
+{
+    size_t width = 0, largest = j->mines > 0 ? part_size(&j->c->parts, j->mine[0]->expert) : 0;
+    for (size_t i = 0; i < j->mines; i++)
+        width = j->mine[i]->b > width ? j->mine[i]->b : width;
     width = width < QUERY_TILE ? width : QUERY_TILE;
     j->room = largest * width;
-    if (!NEW_ARRAY(j->scratch, (size_t)workers * j->room) ||
-        !NEW_ZEROED(j->gathered, (size_t)workers))
-        return failure(QUORUM_E_MEMORY, "out of memory for the posteriors of %zu experts", count);
-    for (int w = 0; w < workers; w++)
-        TRY(points_new(width, j->c->parts.D, &j->gathered[w]));
+    if (!NEW_ARRAY(j->scratch, (size_t)j->threads * j->room) ||
+        !NEW_ZEROED(j->gathered, (size_t)j->threads))
+        return failure(QUORUM_E_MEMORY, "out of memory for the posteriors of %zu experts",
+                       j->mines);
+    for (int w = 0; w < j->threads; w++)
+        TRY(points_new(width, j->c->parts.rows.D, &j->gathered[w]));
     return QUORUM_OK;
 }
 
-static quorum_status answer_all(const committee *c, const question *questions, size_t count,
-                                const points *Q, double budget, int threads)
+static quorum_status answer_room(answer_job *j)
 {
-    answer_job j = {.c = c, .Q = Q};
-    const question **sorted = NULL;
-    double *store = NULL;
-    size_t *experts = NULL, stored = 0, numbers = 0;
-    int workers = threads > 0 ? threads : 1;
-    quorum_status status = QUORUM_OK;
-    if (count == 0)
-        return QUORUM_OK;
-    if (!NEW_ARRAY(sorted, count) || !NEW_ARRAY(experts, count) || !NEW_ARRAY(j.L, count) ||
-        !NEW_ARRAY(j.alpha, count) || !NEW_ARRAY(j.tile, count + 1)) {
-        status = failure(QUORUM_E_MEMORY, "out of memory for asking %zu experts", count);
-        goto done;
+    if (!NEW_ARRAY(j->mine, j->asked) || !NEW_ARRAY(j->experts, j->asked) ||
+        !NEW_ARRAY(j->L, j->asked) || !NEW_ARRAY(j->alpha, j->asked) ||
+        !NEW_ARRAY(j->tile, j->asked + 1))
+        return failure(QUORUM_E_MEMORY, "out of memory for asking %zu experts", j->asked);
+    list_mine(j);
+    return answer_spaces(j);
+}
+
+static void answer_free(answer_job *j)
+{
+    for (int w = 0; j->gathered && w < j->threads; w++)
+        points_free(&j->gathered[w]);
+    mem_free(j->gathered);
+    mem_free(j->scratch);
+    mem_free(j->mine);
+    mem_free(j->experts);
+    mem_free(j->L);
+    mem_free(j->alpha);
+    mem_free(j->tile);
+    mem_free(j->store);
+}
+
+static quorum_status answer_mine(void *context, const size_t *experts, size_t count)
+{
+    answer_job *j = context;
+    (void)experts; /* questions are few where experts are many */
+    (void)count;
+    quorum_status status = answer_room(j);
+    for (size_t done = 0; status >= 0 && done < j->mines; done += j->count) {
+        status = take_group(j, done);
+        if (status >= 0)
+            status = answer_group(j);
     }
-    TRY_OR_DONE(answer_spaces(&j, questions, count, workers));
-    for (size_t i = 0; i < count; i++)
-        sorted[i] = &questions[i];
-    qsort_r(sorted, count, sizeof *sorted, larger_expert_first, (void *)&c->parts);
-    for (size_t done = 0; done < count; done += j.count) {
-        j.questions = sorted + done;
-        j.count = count - done;
-        if (!c->factors) {
-            j.count = group_size(c, j.questions, count - done, budget, &numbers);
-            if (numbers > stored) {
-                mem_free(store);
-                if (!NEW_ARRAY(store, numbers)) {
-                    status = failure(QUORUM_E_MEMORY, "out of memory for %zu factors", j.count);
-                    goto done;
-                }
-                stored = numbers;
-            }
-        }
-        TRY_OR_DONE(answer_group(&j, store, experts, threads));
-    }
-done:
-    for (int w = 0; j.gathered && w < workers; w++)
-        points_free(&j.gathered[w]);
-    mem_free(j.gathered);
-    mem_free(j.scratch);
-    mem_free(j.L);
-    mem_free(j.alpha);
-    mem_free(j.tile);
-    mem_free(sorted);
-    mem_free(experts);
-    mem_free(store);
+    answer_free(j);
     return status;
 }
 
-/* ---- In a team: every expert is asked by its owner ---- */
+/* ---- Answers of all experts ---- */
 
-/* The answers to one question, as they travel: up to three pieces. */
-static size_t list_answers(const committee *c, const question *a, team_piece *pieces)
+enum { MEAN, EXPLAINED, GAMMA, ANSWERS };
+
+/* Where the answers of expert e go: unit k M + e for each kind k of them. */
+typedef struct {
+    void **place; /* NULL: not asked for */
+    size_t *bytes;
+    team_result results[ANSWERS];
+} answer_places;
+
+static void list_places(const committee *c, const question *a, answer_places *p)
 {
-    int owner = committee_owner(c, a->expert);
-    size_t bytes = a->b * sizeof(double), count = 0;
-    if (a->mean)
-        pieces[count++] = (team_piece){a->mean, bytes, owner};
-    if (a->explained)
-        pieces[count++] = (team_piece){a->explained, bytes, owner};
-    if (a->gamma)
-        pieces[count++] = (team_piece){a->gamma, bytes * part_size(&c->parts, a->expert), owner};
-    return count;
+    double *to[] = {[MEAN] = a->mean, [EXPLAINED] = a->explained, [GAMMA] = a->gamma};
+    size_t m = part_size(&c->parts, a->expert), rows[] = {1, 1, m};
+    for (int k = 0; k < ANSWERS; k++) {
+        size_t at = (size_t)k * c->parts.M + a->expert;
+        p->place[at] = to[k];
+        p->bytes[at] = rows[k] * a->b * sizeof *to[k];
+    }
 }
 
-quorum_status committee_answer(const committee *c, const question *questions, size_t count,
-                               const points *Q, double budget, int threads)
+static quorum_status places_new(const committee *c, const question *questions, size_t count,
+                                answer_places *p)
 {
-    question *mine = NULL;
-    team_piece *pieces = NULL;
-    size_t mines = 0, listed = 0;
-    quorum_status status = QUORUM_OK;
-    if (team_size() == 1)
-        return answer_all(c, questions, count, Q, budget, threads);
-    NEW_ARRAY(mine, count);
-    NEW_ARRAY(pieces, 3 * count);
-    if (mine && pieces) {
-        for (size_t i = 0; i < count; i++) {
-            if (is_mine(c, questions[i].expert))
-                mine[mines++] = questions[i];
-            listed += list_answers(c, &questions[i], pieces + listed);
-        }
-        status = answer_all(c, mine, mines, Q, budget, threads);
-    } else {
-        status = failure(QUORUM_E_MEMORY, "out of memory for asking %zu experts", count);
-    }
-    status = team_agree(status);
-    if (status == QUORUM_OK)
-        team_share(pieces, listed);
-    mem_free(mine);
-    mem_free(pieces);
+    size_t M = c->parts.M;
+    if (!NEW_ZEROED(p->place, ANSWERS * M) || !NEW_ZEROED(p->bytes, ANSWERS * M))
+        return failure(QUORUM_E_MEMORY, "out of memory for asking %zu experts", count);
+    for (size_t i = 0; i < count; i++)
+        list_places(c, &questions[i], p);
+    for (size_t k = 0; k < ANSWERS; k++)
+        p->results[k] = (team_result){.place = p->place + k * M, .bytes = p->bytes + k * M};
+    return QUORUM_OK;
+}
+
+quorum_status committee_answer(quorum_status ready, const committee *c, const question *questions,
+                               size_t count, const points *Q, double budget, int threads)
+{
+    answer_job j = {.c = c, .Q = Q, .all = questions, .asked = count, .budget = budget};
+    answer_places p = {0};
+    size_t shared = team_is_alone() ? 0 : ANSWERS; /* one alone has all answers already */
+    j.threads = threads > 0 ? threads : 1;
+    if (ready >= 0 && shared > 0)
+        ready = places_new(c, questions, count, &p);
+    quorum_status status = team_map_share(ready, &c->share, answer_mine, &j, p.results, shared);
+    mem_free(p.place);
+    mem_free(p.bytes);
     return status;
 }

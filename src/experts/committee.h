@@ -3,6 +3,7 @@
 #define QRM_EXPERTS_COMMITTEE_H
 
 #include "base/progress.h"
+#include "gp/expert.h"
 #include "rows/parts.h"
 
 /* Factors are kept when they fit into the budget; otherwise they are made anew,
@@ -10,16 +11,16 @@
 typedef struct {
     parts parts;
     hyper theta;
-    points Z;        /* rows, scaled: all, or those that this rank holds    */
-    char *scaled;    /* M: 1 where Z has an expert's rows; NULL: it has all */
-    double *factors; /* expert e's L (m x m) and alpha (m) at factors + start[e]; or NULL */
-    size_t *start;   /* M + 1; experts of other ranks have no room          */
-    double *centre;  /* D x M: means of the experts' scaled rows            */
-    double *radius;  /* M: largest distance of an expert's row from it      */
-    int *owner;      /* M: the rank that alone works with an expert's factor; NULL: rank 0 */
+    work_share share; /* who alone works with an expert's factor, by its cost m^3 */
+    points Z;         /* rows, scaled: all, or those that are here           */
+    char *scaled;     /* M: 1 where Z has an expert's rows; NULL: it has all */
+    double *factors;  /* expert e's L (m x m) and alpha (m) at factors + start[e]; or NULL */
+    size_t *start;    /* M + 1; experts of other processes have no room      */
+    double *centre;   /* D x M: means of the experts' scaled rows            */
+    double *radius;   /* M: largest distance of an expert's row from it      */
 } committee;
 
-/* theta's memory and the parts' must outlive the committee. */
+/* Together, by all processes of a team; theta's memory and the parts' must outlive the committee. */
 quorum_status committee_new(const parts *p, const hyper *theta, double budget, int threads,
                             const progress *report, committee *out);
 void committee_free(committee *c);
@@ -42,17 +43,15 @@ typedef struct {
     double *gamma;       /* m x b                                                 */
 } question;
 
-/* Answers all questions about the queries Q; their order does not matter.  A query's
- * numbers depend on that query only.  Factors that are not kept are made for a group
- * of experts at a time, within `budget` bytes. */
-quorum_status committee_answer(const committee *c, const question *questions, size_t count,
-                               const points *Q, double budget, int threads);
+/* Answers all questions about the queries Q, one an expert at most; their order does not matter.
+ * A query's numbers depend on that query only.  Factors that are not kept are made for a group
+ * of experts at a time, within `budget` bytes.  Together (team/work.h): each expert is asked where
+ * its factor is, and all have the answers; who is not ready need not have any questions. */
+quorum_status committee_answer(quorum_status ready, const committee *c, const question *questions,
+                               size_t count, const points *Q, double budget, int threads);
 
-/* Owners of experts, by their cost m^3; the same on all ranks. */
-quorum_status expert_owners(const parts *p, int *owner /* M */);
-
-/* The rank of the team that owns expert e. */
-int committee_owner(const committee *c, size_t e);
+/* Whether this process works with expert e's factor. */
+int committee_is_mine(const committee *c, size_t e);
 
 /* BLAS treats the last columns of an odd block differently, bit for bit: blocks
  * of queries are padded to a multiple of this. */
@@ -63,7 +62,7 @@ static inline size_t padded_queries(size_t b)
     return (b + QUERY_MULTIPLE - 1) / QUERY_MULTIPLE * QUERY_MULTIPLE;
 }
 
-/* Bytes of the factors that this rank would keep. */
+/* Bytes of the factors that this process would keep. */
 double committee_factor_bytes(const committee *c);
 
 #endif

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "near/neighbours.h"
 #include "near/ranked.h"
-#include "team/team.h"
+#include "team/work.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -28,16 +28,22 @@ static size_t smaller(size_t a, size_t b)
 static size_t rows_wanted(const parts *own, size_t e, double share)
 {
     double wanted = round(share * (double)part_size(own, e));
-    double outside = (double)(own->n - part_size(own, e));
+    double outside = (double)(own->rows.n - part_size(own, e));
     return (size_t)fmin(wanted, outside);
+}
+
+static size_t all_rows_wanted(const parts *own, double share)
+{
+    size_t rows = 0;
+    for (size_t e = 0; e < own->M; e++)
+        rows += rows_wanted(own, e, share);
+    return rows;
 }
 
 double held_parts_bytes(const parts *own, double share)
 {
-    double rows = (double)own->n;
-    for (size_t e = 0; e < own->M; e++)
-        rows += (double)rows_wanted(own, e, share);
-    return 8.0 * rows * (3.0 * (double)own->D + 3.0);
+    double rows = (double)(own->rows.n + all_rows_wanted(own, share));
+    return 8.0 * rows * (3.0 * (double)own->rows.D + 3.0);
 }
 
 /* ---- Choosing ---- */
@@ -71,11 +77,11 @@ static void candidates_free(candidates *c)
 
 static quorum_status candidates_new(const parts *own, size_t e, size_t wanted, candidates *c)
 {
-    size_t m = part_size(own, e), count = smaller(POOL * wanted, own->n - m);
+    size_t m = part_size(own, e), count = smaller(POOL * wanted, own->rows.n - m);
     *c = (candidates){.near = m + count, .count = count};
     if (NEW_ARRAY(c->row, c->near) && NEW_ARRAY(c->nearest, count) &&
         NEW_ARRAY(c->distance, count) && NEW_ARRAY(c->order, count))
-        return points_new(count, own->D, &c->X);
+        return points_new(count, own->rows.D, &c->X);
     return out_of_memory();
 }
 
@@ -145,72 +151,55 @@ static quorum_status scale_rows(choose_job *j, const double *lengthscale)
 {
     const parts *own = j->own;
     double *mean;
-    TRY(points_new(own->n, own->D, &j->Z));
-    TRY(points_new(own->M, own->D, &j->centre));
-    if (!NEW_ZEROED(mean, own->M * own->D))
+    TRY(points_new(own->rows.n, own->rows.D, &j->Z));
+    TRY(points_new(own->M, own->rows.D, &j->centre));
+    if (!NEW_ZEROED(mean, own->M * own->rows.D))
         return out_of_memory();
     for (size_t e = 0; e < own->M; e++)
         for (size_t r = own->offset[e]; r < own->offset[e + 1]; r++)
-            for (size_t d = 0; d < own->D; d++)
-                mean[e * own->D + d] += own->X[r * own->D + d] / (double)part_size(own, e);
-    points_scale(&j->Z, own->n, own->X, NULL, lengthscale);
+            for (size_t d = 0; d < own->rows.D; d++)
+                mean[e * own->rows.D + d] +=
+                    own->rows.X[r * own->rows.D + d] / (double)part_size(own, e);
+    points_scale(&j->Z, own->rows.n, own->rows.X, NULL, lengthscale);
     points_scale(&j->centre, own->M, mean, NULL, lengthscale);
     mem_free(mean);
     return QUORUM_OK;
 }
 
-static quorum_status extra_rows_new(size_t M, const size_t *offset, extra_rows *x)
+static quorum_status extra_rows_new(size_t M, size_t rows, extra_rows *x)
 {
     NEW_ARRAY(x->offset, M + 1);
-    NEW_ARRAY(x->row, offset[M]);
+    NEW_ARRAY(x->row, rows);
     if (!x->offset || !x->row)
         return out_of_memory();
-    memcpy(x->offset, offset, (M + 1) * sizeof *offset);
+    x->offset[0] = 0;
     return QUORUM_OK;
 }
 
-/* What each rank chose for its experts goes to all. */
-static quorum_status share_rows(size_t M, const extra_rows *x)
+static quorum_status choose_room(choose_job *j, const double *lengthscale, double share,
+                                 int threads)
 {
-    size_t size = (size_t)team_size();
-    team_piece *pieces;
-    NEW_ARRAY(pieces, size);
-    TRY(team_agree(pieces ? QUORUM_OK : out_of_memory()));
-    for (size_t r = 0; r < size; r++) {
-        team_slice s = slice_of(M, 1, (int)r, (int)size);
-        size_t first = x->offset[s.first], end = x->offset[s.first + s.count];
-        pieces[r] = (team_piece){
-            .data = x->row + first, .bytes = (end - first) * sizeof *x->row, .owner = (int)r};
-    }
-    team_share(pieces, size);
-    mem_free(pieces);
-    return QUORUM_OK;
+    const parts *own = j->own;
+    TRY(extra_rows_new(own->M, all_rows_wanted(own, share), j->out));
+    for (size_t e = 0; e < own->M; e++)
+        j->out->offset[e + 1] = j->out->offset[e] + rows_wanted(own, e, share);
+    TRY(scale_rows(j, lengthscale));
+    return neighbour_index_new(&j->Z, threads, &j->all);
 }
 
 quorum_status extra_rows_choose(const parts *own, const double *lengthscale, double share,
                                 int threads, extra_rows *out)
 {
     choose_job j = {.own = own, .out = out};
-    size_t *offset;
-    quorum_status status = QUORUM_OK;
     *out = (extra_rows){0};
-    if (!NEW_ARRAY(offset, own->M + 1))
-        return out_of_memory();
-    offset[0] = 0;
-    for (size_t e = 0; e < own->M; e++)
-        offset[e + 1] = offset[e] + rows_wanted(own, e, share);
-    if (offset[own->M] == 0)
-        goto done;
-    TRY_OR_DONE(extra_rows_new(own->M, offset, out));
-    TRY_OR_DONE(scale_rows(&j, lengthscale));
-    TRY_OR_DONE(neighbour_index_new(&j.Z, threads, &j.all));
-    TRY_OR_DONE(team_for(threads, own->M, choose_for_part, &j));
-    TRY_OR_DONE(share_rows(own->M, out));
-done:
+    if (all_rows_wanted(own, share) == 0)
+        return QUORUM_OK;
+    quorum_status ready = choose_room(&j, lengthscale, share, threads);
+    const team_result rows = {.data = out->row, .width = sizeof *out->row, .start = out->offset};
+    quorum_status status = team_map(ready, threads, own->M, choose_for_part, &j, &rows, 1);
     neighbour_index_free(j.all);
     points_free(&j.Z);
     points_free(&j.centre);
-    mem_free(offset);
     if (status < 0)
         extra_rows_free(out);
     return status;
@@ -230,12 +219,12 @@ quorum_status extra_rows_without(const parts *own, const extra_rows *x, const ch
     *out = (extra_rows){0};
     if (!x->offset)
         return QUORUM_OK;
-    quorum_status status = extra_rows_new(own->M, x->offset, out);
-    if (!NEW_ARRAY(number, own->n))
+    quorum_status status = extra_rows_new(own->M, x->offset[own->M], out);
+    if (!NEW_ARRAY(number, own->rows.n))
         status = out_of_memory();
     if (status < 0)
         goto done;
-    for (size_t r = 0; r < own->n; r++) {
+    for (size_t r = 0; r < own->rows.n; r++) {
         number[r] = left;
         left += !gone[r];
     }
@@ -255,7 +244,7 @@ done:
 /* ---- Holding ---- */
 
 /* Expert e's rows in ascending order from column `at` on; returns where they end. */
-static size_t number_rows(const parts *own, const extra_rows *x, size_t e, size_t at, held_parts *h)
+static size_t number_rows(const parts *own, const extra_rows *x, size_t e, size_t at, parts *h)
 {
     size_t k = x->offset[e], last = x->offset[e + 1];
     for (; k < last && x->row[k] < own->offset[e]; k++)
@@ -269,44 +258,22 @@ static size_t number_rows(const parts *own, const extra_rows *x, size_t e, size_
     return at;
 }
 
-quorum_status held_parts_new(const parts *own, const extra_rows *x, held_parts *out)
+quorum_status held_parts_new(const parts *own, const extra_rows *x, parts *out)
 {
-    held_parts h = {0};
-    size_t n = own->n + x->offset[own->M], D = own->D;
-    NEW_ARRAY(h.X, n * D);
-    NEW_ARRAY(h.y, n);
+    parts h = {.M = own->M};
+    size_t n = own->rows.n + x->offset[own->M];
+    quorum_status status = rows_new(&own->rows, n, &h.rows);
     NEW_ARRAY(h.row, n);
-    NEW_ARRAY(h.home, own->n);
+    NEW_ARRAY(h.home, own->rows.n);
     NEW_ARRAY(h.offset, own->M + 1);
     *out = h;
-    if (!h.X || !h.y || !h.row || !h.home || !h.offset) {
-        held_parts_free(out);
+    if (status < 0 || !h.row || !h.home || !h.offset) {
+        parts_free(out);
         return out_of_memory();
     }
     h.offset[0] = 0;
     for (size_t e = 0; e < own->M; e++)
         h.offset[e + 1] = number_rows(own, x, e, h.offset[e], &h);
-    for (size_t i = 0; i < n; i++) {
-        memcpy(h.X + i * D, own->X + h.row[i] * D, D * sizeof *h.X);
-        h.y[i] = own->y[h.row[i]];
-    }
-    out->parts = (parts){.n = n,
-                         .D = D,
-                         .M = own->M,
-                         .X = h.X,
-                         .y = h.y,
-                         .offset = h.offset,
-                         .row = h.row,
-                         .home = h.home};
+    rows_take(&own->rows, h.row, n, &h.rows);
     return QUORUM_OK;
-}
-
-void held_parts_free(held_parts *h)
-{
-    mem_free(h->X);
-    mem_free(h->y);
-    mem_free(h->offset);
-    mem_free(h->row);
-    mem_free(h->home);
-    *h = (held_parts){0};
 }

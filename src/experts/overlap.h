@@ -26,15 +26,8 @@ void extra_rows_free(extra_rows *x);
 quorum_status extra_rows_without(const parts *own, const extra_rows *x, const char *gone,
                                  extra_rows *out);
 
-/* All that the experts hold. */
-typedef struct {
-    parts parts;
-    double *X, *y;
-    size_t *offset, *row, *home;
-} held_parts;
-
-quorum_status held_parts_new(const parts *own, const extra_rows *x, held_parts *out);
-void held_parts_free(held_parts *h);
+/* All that the experts hold; free with parts_free. */
+quorum_status held_parts_new(const parts *own, const extra_rows *x, parts *out);
 
 /* Bytes of the rows that experts will hold with this share, gathered and scaled. */
 double held_parts_bytes(const parts *own, double share);

@@ -19,20 +19,20 @@ static void append_item(char list[LIST_SIZE], const char *name, const char *what
 
 static void append_bound(const quorum_model *m, size_t i, char list[LIST_SIZE])
 {
-    const char *low = m->at_bound[i] < 0 ? " (lower)" : " (upper)";
-    if (i < m->D)
-        append_item(list, m->names[i], " (length-scale, lower)");
+    const char *low = m->shown.at_bound[i] < 0 ? " (lower)" : " (upper)";
+    if (i < m->rows.D)
+        append_item(list, m->columns.names[i], " (length-scale, lower)");
     else
-        append_item(list, i == m->D ? "signal variance" : "noise variance", low);
+        append_item(list, i == m->rows.D ? "signal variance" : "noise variance", low);
 }
 
 quorum_status model_say_bounds(const quorum_model *m)
 {
     char flat[LIST_SIZE] = "", other[LIST_SIZE] = "";
-    for (size_t i = 0; i < m->D + 2; i++) {
-        if (i < m->D && m->at_bound[i] > 0)
-            append_item(flat, m->names[i], "");
-        else if (m->at_bound[i])
+    for (size_t i = 0; i < m->rows.D + 2; i++) {
+        if (i < m->rows.D && m->shown.at_bound[i] > 0)
+            append_item(flat, m->columns.names[i], "");
+        else if (m->shown.at_bound[i])
             append_bound(m, i, other);
     }
     if (!flat[0] && !other[0])

@@ -27,23 +27,23 @@ enum {
  * Every expert keeps one row at least. */
 static quorum_status choose_rows(const quorum_model *m, unsigned char *round, size_t *count)
 {
-    size_t wanted = m->n / SHARE_HELD_OUT, *rows = NULL, *left = NULL;
-    size_t together = m->n / SHARE_OF_ROUND > 1 ? m->n / SHARE_OF_ROUND : 1;
+    size_t wanted = m->rows.n / SHARE_HELD_OUT, *rows = NULL, *left = NULL;
+    size_t together = m->rows.n / SHARE_OF_ROUND > 1 ? m->rows.n / SHARE_OF_ROUND : 1;
     quorum_status status = QUORUM_OK;
     wanted = wanted > MOST_HELD_OUT ? MOST_HELD_OUT : wanted;
-    if (!NEW_ARRAY(rows, m->n) || !NEW_ARRAY(left, m->M)) {
+    if (!NEW_ARRAY(rows, m->rows.n) || !NEW_ARRAY(left, m->M)) {
         status = failure(QUORUM_E_MEMORY, "out of memory for calibrating on %zu rows", wanted);
         goto done;
     }
-    for (size_t i = 0; i < m->n; i++)
+    for (size_t i = 0; i < m->rows.n; i++)
         rows[i] = i;
     for (size_t e = 0; e < m->M; e++)
         left[e] = m->offset[e + 1] - m->offset[e];
     parts all = model_parts(m);
     rng r = rng_seed(m->seed, STREAM_CALIBRATE);
-    rng_shuffle(&r, rows, m->n);
+    rng_shuffle(&r, rows, m->rows.n);
     *count = 0;
-    for (size_t i = 0; i < m->n && *count < wanted; i++) {
+    for (size_t i = 0; i < m->rows.n && *count < wanted; i++) {
         size_t e = part_of_row(&all, rows[i]);
         if (left[e] < 2)
             continue;
@@ -53,7 +53,7 @@ static quorum_status choose_rows(const quorum_model *m, unsigned char *round, si
     if (*count < LEAST_HELD_OUT)
         status = failure(QUORUM_E_DATA,
                          "calibrate can hold out %zu of %zu rows, and needs %d: leave it off",
-                         *count, m->n, LEAST_HELD_OUT);
+                         *count, m->rows.n, LEAST_HELD_OUT);
 done:
     mem_free(rows);
     mem_free(left);
@@ -63,21 +63,22 @@ done:
 /* Copies of the arrays that prediction looks at; the rest stays empty. */
 static quorum_status copy_settings(const quorum_model *m, quorum_model *to)
 {
-    size_t D = m->D;
-    NEW_ARRAY(to->x_mean, D);
-    NEW_ARRAY(to->x_scale, D);
-    NEW_ARRAY(to->constant, D);
+    size_t D = m->rows.D;
+    NEW_ARRAY(to->units.x_mean, D);
+    NEW_ARRAY(to->units.x_scale, D);
+    NEW_ARRAY(to->units.constant, D);
     NEW_ARRAY(to->theta.lengthscale, D);
-    NEW_ZEROED(to->names, D + 1);
-    if (!to->x_mean || !to->x_scale || !to->constant || !to->theta.lengthscale || !to->names)
+    NEW_ZEROED(to->columns.names, D + 1);
+    if (!to->units.x_mean || !to->units.x_scale || !to->units.constant || !to->theta.lengthscale ||
+        !to->columns.names)
         return failure(QUORUM_E_MEMORY, "out of memory for calibrating");
-    memcpy(to->x_mean, m->x_mean, D * sizeof *m->x_mean);
-    memcpy(to->x_scale, m->x_scale, D * sizeof *m->x_scale);
-    memcpy(to->constant, m->constant, D);
-    memcpy(to->theta.lengthscale, m->theta.lengthscale, D * sizeof *m->x_mean);
+    memcpy(to->units.x_mean, m->units.x_mean, D * sizeof *m->units.x_mean);
+    memcpy(to->units.x_scale, m->units.x_scale, D * sizeof *m->units.x_scale);
+    memcpy(to->units.constant, m->units.constant, D);
+    memcpy(to->theta.lengthscale, m->theta.lengthscale, D * sizeof *m->units.x_mean);
     to->graph_how = m->graph_how;
-    to->y_mean = m->y_mean;
-    to->y_scale = m->y_scale;
+    to->units.y_mean = m->units.y_mean;
+    to->units.y_scale = m->units.y_scale;
     to->seed = m->seed;
     return QUORUM_OK;
 }
@@ -85,19 +86,20 @@ static quorum_status copy_settings(const quorum_model *m, quorum_model *to)
 /* The ranking, if there is one, is all that prediction wants of the graph. */
 static quorum_status copy_ranking(const quorum_model *m, quorum_model *to)
 {
-    if (!m->graph.ranking)
+    if (!m->learned.graph.ranking)
         return QUORUM_OK;
-    if (!NEW_ARRAY(to->graph.ranking, m->M))
+    if (!NEW_ARRAY(to->learned.graph.ranking, m->M))
         return failure(QUORUM_E_MEMORY, "out of memory for calibrating");
-    memcpy(to->graph.ranking, m->graph.ranking, m->M * sizeof *m->graph.ranking);
+    memcpy(to->learned.graph.ranking, m->learned.graph.ranking,
+           m->M * sizeof *m->learned.graph.ranking);
     return QUORUM_OK;
 }
 
 /* The rows that are not held out, still sorted by expert: nobody holds the others. */
 static quorum_status copy_rows(const quorum_model *m, const char *held, quorum_model *to)
 {
-    size_t D = m->D, at = 0;
-    if (!NEW_ARRAY(to->X, to->n * D) || !NEW_ARRAY(to->y, to->n) ||
+    size_t D = m->rows.D, at = 0;
+    if (!NEW_ARRAY(to->rows.X, to->rows.n * D) || !NEW_ARRAY(to->rows.y, to->rows.n) ||
         !NEW_ARRAY(to->offset, m->M + 1))
         return failure(QUORUM_E_MEMORY, "out of memory for calibrating");
     to->offset[0] = 0;
@@ -105,8 +107,8 @@ static quorum_status copy_rows(const quorum_model *m, const char *held, quorum_m
         for (size_t i = m->offset[e]; i < m->offset[e + 1]; i++) {
             if (held[i])
                 continue;
-            memcpy(to->X + at * D, m->X + i * D, D * sizeof *m->X);
-            to->y[at++] = m->y[i];
+            memcpy(to->rows.X + at * D, m->rows.X + i * D, D * sizeof *m->rows.X);
+            to->rows.y[at++] = m->rows.y[i];
         }
         to->offset[e + 1] = at;
     }
@@ -120,9 +122,9 @@ static quorum_status without_rows(const quorum_model *m, const char *held, size_
     quorum_model *to = model_new();
     if (!to)
         return failure(QUORUM_E_MEMORY, "out of memory for calibrating");
-    to->D = m->D;
+    to->rows.D = m->rows.D;
     to->M = m->M;
-    to->n = m->n - count;
+    to->rows.n = m->rows.n - count;
     to->theta = m->theta;
     to->spread = m->spread;
     to->theta.lengthscale = NULL;
@@ -152,58 +154,85 @@ static double in_units(double mean, double scale, double z)
     return fmax(-DBL_MAX, fmin(DBL_MAX, mean + scale * z));
 }
 
-/* Predicts the held-out rows, in the target's units, and adds their ratios. */
-static quorum_status find_ratios(const quorum_model *m, const quorum_model *reduced,
-                                 const char *held, size_t count, const quorum_options *options,
-                                 calibration *c)
+/* One round: a model without the rows that it holds out, and what that predicts for them. */
+typedef struct {
+    const quorum_model *m;
+    const unsigned char *round;
+    int which;
+    quorum_model *reduced;
+    char *held;         /* n: 1 where a row is held out  */
+    size_t count;       /* rows that are                 */
+    double *X, *y;      /* count x D, count: in units    */
+    double *mean, *std; /* count                         */
+} calibration_round;
+
+static void round_free(calibration_round *r)
 {
-    size_t D = m->D, at = 0;
-    double *X = NULL, *y = NULL, *mean = NULL, *std = NULL;
-    quorum_status status = QUORUM_OK;
-    if (!NEW_ARRAY(X, count * D) || !NEW_ARRAY(y, count) || !NEW_ARRAY(mean, count) ||
-        !NEW_ARRAY(std, count)) {
-        status = failure(QUORUM_E_MEMORY, "out of memory for calibrating on %zu rows", count);
-        goto done;
-    }
-    for (size_t i = 0; i < m->n; i++) {
-        if (!held[i])
+    mem_free(r->held);
+    quorum_model_free(r->reduced);
+    mem_free(r->X);
+    mem_free(r->y);
+    mem_free(r->mean);
+    mem_free(r->std);
+}
+
+/* The held-out rows in their units. */
+static quorum_status copy_held_out(calibration_round *r)
+{
+    const quorum_model *m = r->m;
+    size_t D = m->rows.D, at = 0;
+    if (!NEW_ARRAY(r->X, r->count * D) || !NEW_ARRAY(r->y, r->count) ||
+        !NEW_ARRAY(r->mean, r->count) || !NEW_ARRAY(r->std, r->count))
+        return failure(QUORUM_E_MEMORY, "out of memory for calibrating on %zu rows", r->count);
+    for (size_t i = 0; i < m->rows.n; i++) {
+        if (!r->held[i])
             continue;
         for (size_t d = 0; d < D; d++)
-            X[at * D + d] = in_units(m->x_mean[d], m->x_scale[d], m->X[i * D + d]);
-        y[at++] = in_units(m->y_mean, m->y_scale, m->y[i]);
+            r->X[at * D + d] =
+                in_units(m->units.x_mean[d], m->units.x_scale[d], m->rows.X[i * D + d]);
+        r->y[at++] = in_units(m->units.y_mean, m->units.y_scale, m->rows.y[i]);
     }
-    quorum_prediction out = {.mean = mean, .std = std};
-    TRY_OR_DONE(quorum_predict(reduced, X, count, options, &out, NULL));
-    for (size_t i = 0; i < count; i++)
-        c->ratio[c->count++] = fabs(y[i] - mean[i]) / std[i];
-done:
-    mem_free(X);
-    mem_free(y);
-    mem_free(mean);
-    mem_free(std);
+    return QUORUM_OK;
+}
+
+static quorum_status prepare_round(void *context)
+{
+    calibration_round *r = context;
+    if (!NEW_ARRAY(r->held, r->m->rows.n))
+        return failure(QUORUM_E_MEMORY, "out of memory for calibrating");
+    for (size_t i = 0; i < r->m->rows.n; i++)
+        r->count += (size_t)(r->held[i] = r->round[i] == r->which);
+    if (r->count == 0)
+        return QUORUM_OK;
+    TRY(without_rows(r->m, r->held, r->count, &r->reduced));
+    return copy_held_out(r);
+}
+
+/* Takes out the rows of one round, predicts them and adds their ratios. */
+static quorum_status one_round(calibration_round *r, const quorum_options *options, calibration *c)
+{
+    quorum_status status = team_all(QUORUM_OK, prepare_round, r);
+    quorum_prediction out = {.mean = r->mean, .std = r->std};
+    if (status >= 0 && r->count > 0)
+        status = quorum_predict(r->reduced, r->X, r->count, options, &out, NULL);
+    for (size_t i = 0; status >= 0 && i < r->count; i++)
+        c->ratio[c->count++] = fabs(r->y[i] - r->mean[i]) / r->std[i];
     return status;
 }
 
-/* Takes out the rows of one round and predicts them; *count: how many. */
-static quorum_status one_round(const quorum_model *m, const unsigned char *round, int which,
-                               const quorum_options *options, size_t *count, calibration *c)
+/* Round after round, until no row is left to take out. */
+static quorum_status all_rounds(const quorum_model *m, const unsigned char *round,
+                                const quorum_options *options, calibration *c)
 {
-    quorum_model *reduced = NULL;
-    char *held;
-    quorum_status status = QUORUM_OK;
-    if (!NEW_ARRAY(held, m->n))
-        return failure(QUORUM_E_MEMORY, "out of memory for calibrating");
-    *count = 0;
-    for (size_t i = 0; i < m->n; i++)
-        *count += (size_t)(held[i] = round[i] == which);
-    if (*count > 0) {
-        TRY_OR_DONE(without_rows(m, held, *count, &reduced));
-        TRY_OR_DONE(find_ratios(m, reduced, held, *count, options, c));
+    size_t taken = 1;
+    for (int which = 1; taken > 0; which++) {
+        calibration_round r = {.m = m, .round = round, .which = which};
+        quorum_status status = one_round(&r, options, c);
+        taken = r.count;
+        round_free(&r);
+        TRY(status);
     }
-done:
-    mem_free(held);
-    quorum_model_free(reduced);
-    return status;
+    return QUORUM_OK;
 }
 
 static void summarise(calibration *c)
@@ -234,33 +263,48 @@ static quorum_status learn_ranking(const quorum_model *m, const recipe *how,
                          &ranking);
 }
 
+/* What calibration begins with. */
+typedef struct {
+    const quorum_model *m;
+    const settings *s;
+    calibration c;
+    unsigned char *round; /* n */
+} calibrating;
+
+static quorum_status check_prediction(void *context)
+{
+    calibrating *k = context;
+    TRY(calibration_is_for(&k->c, k->m, k->s));
+    return model_check_recipe(k->m, &k->c.how);
+}
+
+static quorum_status choose_rounds(void *context)
+{
+    calibrating *k = context;
+    size_t count = 0;
+    if (!NEW_ZEROED(k->round, k->m->rows.n))
+        return failure(QUORUM_E_MEMORY, "out of memory for calibrating");
+    TRY(choose_rows(k->m, k->round, &count));
+    if (!NEW_ARRAY(k->c.ratio, count))
+        return failure(QUORUM_E_MEMORY, "out of memory for calibrating on %zu rows", count);
+    return QUORUM_OK;
+}
+
 quorum_status model_calibrate(quorum_model *m, const quorum_options *options)
 {
     const quorum_options how = of_observations(options);
-    calibration c = {0};
-    unsigned char *round = NULL;
-    size_t count = 0, taken = 1;
+    calibrating k = {.m = m, .s = options_values(options)};
     quorum_status status = QUORUM_OK;
-    TRY_OR_DONE(calibration_is_for(&c, m, options_values(options)));
-    TRY_OR_DONE(model_check_recipe(m, &c.how));
-    TRY_OR_DONE(learn_ranking(m, &c.how, options));
-    if (!NEW_ZEROED(round, m->n)) {
-        status = failure(QUORUM_E_MEMORY, "out of memory for calibrating");
-        goto done;
-    }
-    TRY_OR_DONE(choose_rows(m, round, &count));
-    if (!NEW_ARRAY(c.ratio, count)) {
-        status = failure(QUORUM_E_MEMORY, "out of memory for calibrating on %zu rows", count);
-        goto done;
-    }
-    for (int which = 1; taken > 0; which++)
-        TRY_OR_DONE(one_round(m, round, which, &how, &taken, &c));
-    summarise(&c);
+    TRY_OR_DONE(team_all(QUORUM_OK, check_prediction, &k));
+    TRY_OR_DONE(learn_ranking(m, &k.c.how, options));
+    TRY_OR_DONE(team_all(QUORUM_OK, choose_rounds, &k));
+    TRY_OR_DONE(all_rounds(m, k.round, &how, &k.c));
+    summarise(&k.c);
 done:
-    mem_free(round);
+    mem_free(k.round);
     if (status < 0)
-        calibration_free(&c);
+        calibration_free(&k.c);
     else
-        m->calibration = c;
+        m->calibration = k.c;
     return status;
 }

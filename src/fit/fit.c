@@ -3,162 +3,171 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "base/random.h"
 #include "base/text_buffer.h"
 #include "fit/calibrate.h"
 #include "archive/json.h"
 #include "rows/scaling.h"
 #include "linalg/blas.h"
-#include "team/team.h"
 
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+/* One fit, from the rows as they are given to the model. */
+typedef struct {
+    quorum_model *m;
+    const scattered_rows *given;
+    const char *const *names;
+    const quorum_options *options;
+    const settings *s;
+    const progress *p;
+    row_set own;         /* the rows of this process, standardised ... */
+    scattered_rows rows; /* ... and all of them                        */
+    checkpoint *kept;    /* or NULL                                    */
+    training_result found;
+    quorum_status event; /* QUORUM_NO_SIGNAL, or QUORUM_OK             */
+} fitting;
 
 /* ---- Data ---- */
 
-static quorum_status check_rows(const sliced_rows *r)
+static quorum_status check_some(void *context, const row_range *range, int worker)
 {
-    team_slice held = held_rows(r);
-    for (size_t i = 0; i < held.count; i++) {
-        size_t row = held.first + i + 1;
-        for (size_t d = 0; d < r->D; d++)
-            if (!isfinite(r->X[i * r->D + d]))
+    size_t D = *(const size_t *)context;
+    (void)worker;
+    for (size_t i = 0; i < range->rows.n; i++) {
+        const double *x = range->rows.X + i * D;
+        size_t row = range->first + i + 1;
+        for (size_t d = 0; d < D; d++)
+            if (!isfinite(x[d]))
                 return failure(QUORUM_E_DATA, "row %zu, input %zu is %g: inputs must be finite",
-                               row, d + 1, r->X[i * r->D + d]);
-        if (!isfinite(r->y[i]))
+                               row, d + 1, x[d]);
+        if (!isfinite(range->rows.y[i]))
             return failure(QUORUM_E_DATA, "row %zu: the target is %g: it must be finite", row,
-                           r->y[i]);
+                           range->rows.y[i]);
     }
     return QUORUM_OK;
 }
 
-static quorum_status check_target(const sliced_rows *r)
+typedef struct {
+    double first; /* the target of row 0     */
+    int varies;   /* whether there is another */
+} target_check;
+
+static void compare_targets(void *context, const row_range *range)
 {
-    double first = team_rank() == 0 ? r->y[0] : 0.0;
-    size_t others = 0;
-    team_send(&first, sizeof first);
-    for (size_t i = 0; i < held_rows(r).count; i++)
-        others += r->y[i] != first;
-    team_add(&others, 1);
-    if (others > 0)
+    target_check *c = context;
+    if (range->first == 0 && range->rows.n > 0)
+        c->first = range->rows.y[0];
+    for (size_t i = 0; i < range->rows.n && !c->varies; i++)
+        c->varies = range->rows.y[i] != c->first;
+}
+
+static quorum_status check_target(const scattered_rows *r)
+{
+    target_check c = {0};
+    rows_fold(r, &c, sizeof c, compare_targets, &c);
+    if (c.varies)
         return QUORUM_OK;
     return failure(QUORUM_E_DATA,
-                   "the target is constant (%.17g, %zu row%s): there is nothing to learn", first,
+                   "the target is constant (%.17g, %zu row%s): there is nothing to learn", c.first,
                    r->n, r->n == 1 ? "" : "s");
 }
 
-static quorum_status check_data(const sliced_rows *r)
+static quorum_status check_sizes(const scattered_rows *r)
 {
-    if (!r->X || !r->y || r->n == 0 || r->D == 0)
+    if (!r->held.X || !r->held.y || r->n == 0 || r->held.D == 0)
         return failure(QUORUM_E_ARGUMENT, "fit needs at least one row and one input");
-    if (r->n > INT_MAX || r->D > 100000)
+    if (r->n > INT_MAX || r->held.D > 100000)
         return failure(QUORUM_E_ARGUMENT,
-                       "%zu rows of %zu inputs are more than this build can take", r->n, r->D);
-    TRY(team_agree(check_rows(r)));
+                       "%zu rows of %zu inputs are more than this build can take", r->n, r->held.D);
+    return QUORUM_OK;
+}
+
+static quorum_status check_data(quorum_status ready, const scattered_rows *r)
+{
+    size_t D = r->held.D;
+    if (ready >= 0)
+        ready = check_sizes(r);
+    TRY(rows_map(ready, r, 1, check_some, &D, NULL, 0));
     return check_target(r);
 }
 
-/* Sums over the rows in their order, whichever rank has them. */
-typedef struct {
-    const double *X; /* D x count: this rank's */
-    size_t count, D, n;
-    double *unit; /* D: powers of two near the largest magnitudes */
-    double *mean, *scale;
-    char *constant; /* D: 1 where a column does not vary */
-} scaling_job;
+/* ---- Standardising ---- */
 
-static void add_to_largest(void *context)
+static quorum_status room_to_standardise(fitting *f)
 {
-    const scaling_job *j = context;
-    scaling_add_to_largest(j->count, j->D, j->X, j->unit);
-}
-
-static void add_to_mean(void *context)
-{
-    const scaling_job *j = context;
-    scaling_add_to_mean(j->count, j->D, j->X, j->n, j->unit, j->mean);
-}
-
-static void add_to_variance(void *context)
-{
-    const scaling_job *j = context;
-    scaling_add_to_variance(j->count, j->D, j->X, j->n, j->unit, j->mean, j->scale);
-}
-
-static void learn_scaling(const scaling_job *j)
-{
-    memset(j->unit, 0, j->D * sizeof *j->unit);
-    memset(j->mean, 0, j->D * sizeof *j->mean);
-    memset(j->scale, 0, j->D * sizeof *j->scale);
-    team_in_turn(j->unit, j->D * sizeof *j->unit, add_to_largest, (void *)j);
-    scaling_find_units(j->D, j->unit);
-    team_in_turn(j->mean, j->D * sizeof *j->mean, add_to_mean, (void *)j);
-    team_in_turn(j->scale, j->D * sizeof *j->scale, add_to_variance, (void *)j);
-    scaling_finish(j->D, j->unit, j->mean, j->scale, j->constant);
-}
-
-static quorum_status standardise_target(quorum_model *m, const double *y, size_t count, double *t)
-{
-    double unit;
-    char constant;
-    learn_scaling(&(scaling_job){y, count, 1, m->n, &unit, &m->y_mean, &m->y_scale, &constant});
-    scaling_apply(count, 1, y, &m->y_mean, &m->y_scale, t);
-    if (!constant)
-        return QUORUM_OK;
-    return failure(QUORUM_E_DATA,
-                   "the target varies by no more than rounding about its mean %.17g: there is "
-                   "nothing to learn",
-                   m->y_mean);
+    quorum_model *m = f->m;
+    NEW_ARRAY(m->units.x_mean, m->rows.D);
+    NEW_ARRAY(m->units.x_scale, m->rows.D);
+    NEW_ARRAY(m->units.constant, m->rows.D);
+    if (!m->units.x_mean || !m->units.x_scale || !m->units.constant)
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu inputs", m->rows.D);
+    return rows_new(&f->given->held, f->given->held.n, &f->own);
 }
 
 /* A constant input's mean is its value, without what rounding leaves of a sum. */
-static void keep_constant_values(quorum_model *m, const sliced_rows *given)
+static quorum_status keep_constant_values(fitting *f)
 {
-    for (size_t d = 0; d < m->D; d++)
-        if (m->constant[d] && team_rank() == 0)
-            m->x_mean[d] = given->X[d];
-    team_send(m->x_mean, m->D * sizeof *m->x_mean);
+    quorum_model *m = f->m;
+    row_set first;
+    size_t row = 0;
+    quorum_status ready = rows_new(&f->given->held, 1, &first);
+    quorum_status status = rows_fetch(ready, f->given, &row, 1, &first);
+    for (size_t d = 0; status >= 0 && d < m->rows.D; d++)
+        if (m->units.constant[d])
+            m->units.x_mean[d] = first.X[d];
+    rows_free(&first);
+    return status;
 }
 
-static quorum_status standardise(quorum_model *m, const sliced_rows *given, double **Z, double **t)
+static quorum_status standardise_inputs(fitting *f, quorum_status ready)
 {
-    size_t count = held_rows(given).count;
-    double *unit;
-    rows_note(count);
-    NEW_ARRAY(m->x_mean, m->D);
-    NEW_ARRAY(m->x_scale, m->D);
-    NEW_ARRAY(m->constant, m->D);
-    NEW_ARRAY(*Z, count * m->D);
-    NEW_ARRAY(*t, count);
-    NEW_ARRAY(unit, m->D);
-    quorum_status status = QUORUM_OK;
-    if (!m->x_mean || !m->x_scale || !m->constant || !*Z || !*t || !unit)
-        status = failure(QUORUM_E_MEMORY, "out of memory for %zu rows of %zu inputs", m->n, m->D);
-    TRY_OR_DONE(team_agree(status));
-    learn_scaling(
-        &(scaling_job){given->X, count, m->D, m->n, unit, m->x_mean, m->x_scale, m->constant});
-    keep_constant_values(m, given);
-    TRY_OR_DONE(model_check_varying(m));
-    model_standardise(m, count, given->X, *Z);
-    status = standardise_target(m, given->y, count, *t);
-done:
-    mem_free(unit);
-    return status;
+    quorum_model *m = f->m;
+    TRY(scaling_learn(ready, f->given, m->units.x_mean, m->units.x_scale, m->units.constant));
+    TRY(keep_constant_values(f));
+    TRY(model_check_varying(m));
+    model_standardise(m, f->own.n, f->given->held.X, f->own.X);
+    return QUORUM_OK;
+}
+
+static quorum_status standardise_target(fitting *f)
+{
+    quorum_model *m = f->m;
+    row_set column = rows_view_of(f->own.n, 1, f->given->held.y, NULL);
+    scattered_rows targets = rows_scattered(m->rows.n, &column);
+    char constant;
+    TRY(scaling_learn(QUORUM_OK, &targets, &m->units.y_mean, &m->units.y_scale, &constant));
+    if (constant)
+        return failure(QUORUM_E_DATA,
+                       "the target varies by no more than rounding about its mean %.17g: there is "
+                       "nothing to learn",
+                       m->units.y_mean);
+    scaling_apply(column.n, 1, column.X, &m->units.y_mean, &m->units.y_scale, f->own.y);
+    return QUORUM_OK;
+}
+
+static quorum_status standardise(fitting *f, quorum_status ready)
+{
+    if (ready >= 0)
+        ready = room_to_standardise(f);
+    rows_note(f->given->held.n);
+    TRY(standardise_inputs(f, ready));
+    TRY(standardise_target(f));
+    f->rows = rows_scattered(f->m->rows.n, &f->own);
+    return QUORUM_OK;
 }
 
 static quorum_status copy_names(quorum_model *m, const char *const *names)
 {
-    m->has_names = names != NULL;
-    if (!NEW_ZEROED(m->names, m->D + 1))
+    m->columns.has_names = names != NULL;
+    if (!NEW_ZEROED(m->columns.names, m->rows.D + 1))
         return failure(QUORUM_E_MEMORY, "out of memory for column names");
-    for (size_t i = 0; i <= m->D; i++) {
+    for (size_t i = 0; i <= m->rows.D; i++) {
         char made_up[32];
-        snprintf(made_up, sizeof made_up, i < m->D ? "x%zu" : "y", i + 1);
-        m->names[i] = mem_copy_text(names ? names[i] : made_up);
-        if (!m->names[i])
+        snprintf(made_up, sizeof made_up, i < m->rows.D ? "x%zu" : "y", i + 1);
+        m->columns.names[i] = mem_copy_text(names ? names[i] : made_up);
+        if (!m->columns.names[i])
             return failure(QUORUM_E_MEMORY, "out of memory for column names");
     }
     return QUORUM_OK;
@@ -168,103 +177,129 @@ static quorum_status copy_names(quorum_model *m, const char *const *names)
 
 static quorum_status count_experts(const quorum_model *m, const settings *s, size_t *M)
 {
-    double wanted = s->experts > 0.0 ? s->experts : round((double)m->n / s->expert_size);
+    double wanted = s->experts > 0.0 ? s->experts : round((double)m->rows.n / s->expert_size);
     *M = wanted < 1.0 ? 1 : (size_t)wanted;
-    if (*M > m->n)
+    if (*M > m->rows.n)
         return failure(QUORUM_E_DATA,
                        "%zu experts for %zu rows: every expert needs a row; ask for fewer", *M,
-                       m->n);
+                       m->rows.n);
     return QUORUM_OK;
 }
 
-/* The standardised rows into the model, sorted by expert: to the ranks that own them, and to
- * all where all work with all of them. */
-static quorum_status take_rows(quorum_model *m, division *d, const training_rows *rows,
-                               const settings *s)
+/* The rows as theta sees them, x_d / l_d, where metric=learned: instead of those standardised. */
+typedef struct {
+    const fitting *f;
+    double *X; /* to be freed */
+} metric_rows;
+
+static quorum_status scale_by_theta(void *context)
 {
+    metric_rows *r = context;
+    const quorum_model *m = r->f->m;
+    const row_set *own = &r->f->own;
+    if (!NEW_ARRAY(r->X, own->n * own->D))
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu rows of %zu inputs", m->rows.n,
+                       m->rows.D);
+    scale_inputs(own->n, own->D, own->X, m->theta.lengthscale, r->X);
+    return QUORUM_OK;
+}
+
+/* Sizes that an expert may have. */
+static quorum_status expert_sizes(const quorum_model *m, const settings *s, size_t M, size_t *floor,
+                                  size_t *cap)
+{
+    size_t mean = (m->rows.n + M - 1) / M;
+    *cap = s->max_size > 0.0 ? (size_t)s->max_size : 2 * mean;
+    *floor = s->min_size > 0.0 ? (size_t)s->min_size : (mean + 9) / 10;
+    if (*floor <= *cap)
+        return QUORUM_OK;
+    return failure(QUORUM_E_ARGUMENT, "min-size (%zu) is larger than max-size (%zu)", *floor, *cap);
+}
+
+static quorum_status divide_rows(const fitting *f, division *d)
+{
+    quorum_model *m = f->m;
+    size_t M, floor, cap;
+    metric_rows scaled = {.f = f};
+    TRY(count_experts(m, f->s, &M));
+    TRY(expert_sizes(m, f->s, M, &floor, &cap));
+    TRY(progress_report(f->p, "partition", 0.0, "%zu rows, %zu experts", m->rows.n, M));
+    m->partition = partition_at(f->s->partition);
+    quorum_status status = QUORUM_OK;
+    if (f->s->metric == METRIC_LEARNED)
+        status = team_all(QUORUM_OK, scale_by_theta, &scaled);
+    scattered_rows seen = f->rows;
+    if (scaled.X)
+        seen.held.X = scaled.X;
+    partition_problem problem = {.rows = &seen,
+                                 .parts = M,
+                                 .seed = m->seed,
+                                 .threads = options_threads(f->s),
+                                 .progress = f->p};
+    if (status >= 0)
+        status = divide(m->partition, &problem, floor, cap, d);
+    mem_free(scaled.X);
+    return status;
+}
+
+/* The standardised rows into the model, sorted by expert: each process has those of its experts,
+ * or all where all are needed. */
+static quorum_status take_rows(const fitting *f, division *d)
+{
+    quorum_model *m = f->m;
     m->M = d->M;
     m->row = d->order;
     m->offset = d->offset;
     d->order = d->offset = NULL;
-    TRY(team_agree(model_own_rows(m)));
-    TRY(model_take_rows(m, rows));
-    return s->overlap > 0.0 || s->calibrate ? model_hold_all(m) : QUORUM_OK;
+    quorum_status ready = model_own_rows(m);
+    TRY(holdings_take(ready, &m->held, &f->rows, m->row, &m->rows));
+    return f->s->overlap > 0.0 || f->s->calibrate ? model_hold_all(m) : QUORUM_OK;
 }
 
-/* The rows as theta sees them, x_d / l_d, where metric=learned; *out is to be freed. */
-static quorum_status learned_metric(const quorum_model *m, const training_rows *rows, double **out)
+static void forget_rows(fitting *f)
 {
-    size_t count = held_rows(rows).count;
-    NEW_ARRAY(*out, count * m->D);
-    TRY(team_agree(
-        *out ? QUORUM_OK
-             : failure(QUORUM_E_MEMORY, "out of memory for %zu rows of %zu inputs", m->n, m->D)));
-    for (size_t i = 0; *out && i < count; i++)
-        for (size_t d = 0; d < m->D; d++)
-            (*out)[i * m->D + d] = rows->X[i * m->D + d] / m->theta.lengthscale[d];
-    return QUORUM_OK;
+    rows_free(&f->own);
 }
 
-static quorum_status split_rows(quorum_model *m, const settings *s, const progress *p,
-                                const training_rows *rows)
+static quorum_status split_rows(fitting *f)
 {
-    size_t M;
-    double *scaled = NULL;
-    TRY(count_experts(m, s, &M));
-    size_t mean = (m->n + M - 1) / M;
-    size_t cap = s->max_size > 0.0 ? (size_t)s->max_size : 2 * mean;
-    size_t floor = s->min_size > 0.0 ? (size_t)s->min_size : (mean + 9) / 10;
-    if (floor > cap)
-        return failure(QUORUM_E_ARGUMENT, "min-size (%zu) is larger than max-size (%zu)", floor,
-                       cap);
-    m->partition = partition_at(s->partition);
-    partition_problem problem = {.n = m->n,
-                                 .D = m->D,
-                                 .parts = M,
-                                 .X = rows->X,
-                                 .seed = m->seed,
-                                 .threads = options_threads(s),
-                                 .progress = p};
     division d;
-    TRY(progress_report(p, "partition", 0.0, "%zu rows, %zu experts", m->n, M));
-    if (s->metric == METRIC_LEARNED) {
-        TRY(learned_metric(m, rows, &scaled));
-        problem.X = scaled;
-    }
-    quorum_status status = divide(m->partition, &problem, floor, cap, &d);
-    mem_free(scaled);
-    TRY(status);
-    status = take_rows(m, &d, rows, s);
+    TRY(divide_rows(f, &d));
+    quorum_status status = take_rows(f, &d);
     division_free(&d);
+    forget_rows(f);
     return status;
 }
 
 /* Every expert also takes near rows from outside its part. */
-static quorum_status overlap_experts(quorum_model *m, const settings *s, const progress *p)
+static quorum_status overlap_experts(fitting *f)
 {
-    if (s->overlap == 0.0)
+    quorum_model *m = f->m;
+    double overlap = f->s->overlap, memory = options_memory(f->s);
+    if (overlap == 0.0)
         return QUORUM_OK;
     parts own = model_parts(m);
-    double needed = held_parts_bytes(&own, s->overlap);
-    if (needed > options_memory(s))
+    double needed = held_parts_bytes(&own, overlap);
+    if (needed > memory)
         return failure(QUORUM_E_MEMORY,
                        "the rows of experts that overlap by %g need %.2f GB, more than memory "
                        "(%.2f GB) allows: lower overlap",
-                       s->overlap, needed / 1e9, options_memory(s) / 1e9);
-    TRY(progress_report(p, "overlap", -1.0, "%zu experts", m->M));
-    return extra_rows_choose(&own, m->theta.lengthscale, s->overlap, options_threads(s), &m->extra);
+                       overlap, needed / 1e9, memory / 1e9);
+    TRY(progress_report(f->p, "overlap", -1.0, "%zu experts", m->M));
+    return extra_rows_choose(&own, m->theta.lengthscale, overlap, options_threads(f->s), &m->extra);
 }
 
 /* ---- Graph ---- */
 
 /* Learned now only where it was asked for by name: the default prediction does not use it, and one
  * that does learns it then. */
-static quorum_status learn_graph(quorum_model *m, const settings *s, const progress *p)
+static quorum_status learn_graph(fitting *f)
 {
     const expert_graph *g;
-    TRY(options_graph(s, &m->graph_how));
-    int asked_for = m->graph_how.graph == GRAPH_GLASSO || m->graph_how.graph == GRAPH_LASSO;
-    return asked_for ? model_graph(m, s, p, &g) : QUORUM_OK;
+    graph_options *how = &f->m->graph_how;
+    TRY(options_graph(f->s, how));
+    int asked_for = how->graph == GRAPH_GLASSO || how->graph == GRAPH_LASSO;
+    return asked_for ? model_graph(f->m, f->s, f->p, &g) : QUORUM_OK;
 }
 
 /* ---- The pipeline ---- */
@@ -272,7 +307,7 @@ static quorum_status learn_graph(quorum_model *m, const settings *s, const progr
 /* A prediction that cannot be calibrated is refused before the work, as far as the options tell. */
 static quorum_status check_calibration(const quorum_model *m, const settings *s)
 {
-    quorum_model planned = {.n = m->n};
+    quorum_model planned = {.rows.n = m->rows.n};
     recipe r;
     if (!s->calibrate)
         return QUORUM_OK;
@@ -299,59 +334,80 @@ static quorum_status remember_options(quorum_model *m, const quorum_options *opt
     json_end(&w);
     quorum_status status = json_status(json_finish(&w), "the options");
     if (status >= 0)
-        m->options = text_buffer_take(&buffer);
+        m->history.options = text_buffer_take(&buffer);
     text_buffer_free(&buffer);
+    return status;
+}
+
+/* What one process can tell before the work, and what the model keeps of the request. */
+static quorum_status prepare(fitting *f)
+{
+    quorum_model *m = f->m;
+    m->seed = (uint64_t)f->s->seed;
+    TRY(check_column_names(f->names, m->rows.D));
+    TRY(blas_check());
+    TRY(check_calibration(m, f->s));
+    TRY(copy_names(m, f->names));
+    return remember_options(m, f->options);
+}
+
+static quorum_status train_before(fitting *f)
+{
+    TRY(open_checkpoint(f->m, &f->rows, f->options, &f->kept));
+    return theta_before_partition(f->m, f->s, f->p, &f->rows, f->kept, &f->found);
+}
+
+static quorum_status train_after(fitting *f)
+{
+    f->event = theta_after_partition(f->m, f->s, f->p, f->kept, &f->found);
+    return f->event;
+}
+
+static quorum_status complete(void *model)
+{
+    return model_complete(model);
+}
+
+static quorum_status calibrate(fitting *f)
+{
+    return f->s->calibrate ? model_calibrate(f->m, f->options) : QUORUM_OK;
+}
+
+/* A stage, and the seconds it takes. */
+static quorum_status timed(quorum_status (*stage)(fitting *f), fitting *f, double *seconds)
+{
+    double start = wall_seconds();
+    quorum_status status = stage(f);
+    *seconds += wall_seconds() - start;
     return status;
 }
 
 /* table -> standardise -> kernel and theta -> partition -> overlap (-> graph of the experts)
  * (train=parts, the paper's way: theta after the partition) */
-static quorum_status fit(quorum_model *m, const sliced_rows *given, const char *const *names,
-                         const quorum_options *options)
+static quorum_status fit(fitting *f)
 {
-    const settings *s = options_values(options);
-    const progress *p = options_progress(options);
-    double *Z = NULL, *t = NULL, start = wall_seconds(), then;
-    training_result found = {0};
-    checkpoint *kept = NULL;
-    quorum_status status = QUORUM_OK, event = QUORUM_OK;
-    m->seed = (uint64_t)s->seed;
-    TRY_OR_DONE(team_agree(blas_check()));
-    TRY_OR_DONE(check_calibration(m, s));
-    TRY_OR_DONE(copy_names(m, names));
-    TRY_OR_DONE(remember_options(m, options));
-    TRY_OR_DONE(standardise(m, given, &Z, &t));
-    training_rows rows = {.n = m->n, .D = m->D, .X = Z, .y = t};
-    then = wall_seconds();
-    TRY_OR_DONE(open_checkpoint(m, &rows, options, &kept));
-    TRY_OR_DONE(theta_before_partition(m, s, p, &rows, kept, &found));
-    m->seconds_train = wall_seconds() - then;
-    then = wall_seconds();
-    TRY_OR_DONE(split_rows(m, s, p, &rows));
-    mem_free(Z);
-    mem_free(t);
-    Z = t = NULL;
-    m->seconds_partition = wall_seconds() - then;
-    then = wall_seconds();
-    TRY_OR_DONE(event = theta_after_partition(m, s, p, kept, &found));
-    m->seconds_train += wall_seconds() - then;
-    then = wall_seconds();
-    TRY_OR_DONE(overlap_experts(m, s, p));
-    m->seconds_partition += wall_seconds() - then;
-    then = wall_seconds();
-    TRY_OR_DONE(learn_graph(m, s, p));
-    m->seconds_graph = wall_seconds() - then;
-    TRY_OR_DONE(model_complete(m));
-    then = wall_seconds();
-    if (s->calibrate)
-        TRY_OR_DONE(model_calibrate(m, options));
-    m->seconds_calibrate = wall_seconds() - then;
-    m->seconds_total = wall_seconds() - start;
-    status = event != QUORUM_OK ? event : s->theta[0] == '\0' ? model_say_bounds(m) : QUORUM_OK;
-done:
-    checkpoint_close(kept);
-    mem_free(Z);
-    mem_free(t);
+    quorum_model *m = f->m;
+    TRY(standardise(f, prepare(f)));
+    TRY(timed(train_before, f, &m->history.seconds_train));
+    TRY(timed(split_rows, f, &m->history.seconds_partition));
+    TRY(timed(train_after, f, &m->history.seconds_train));
+    TRY(timed(overlap_experts, f, &m->history.seconds_partition));
+    TRY(timed(learn_graph, f, &m->history.seconds_graph));
+    TRY(team_all(QUORUM_OK, complete, m));
+    TRY(timed(calibrate, f, &m->history.seconds_calibrate));
+    if (f->event != QUORUM_OK)
+        return f->event;
+    return f->s->theta[0] == '\0' ? model_say_bounds(m) : QUORUM_OK;
+}
+
+static quorum_status fit_and_time(fitting *f)
+{
+    progress_watch watch;
+    options_watch(f->options, "fit", &watch);
+    quorum_status status = timed(fit, f, &f->m->history.seconds_total);
+    progress_watch_end(&watch);
+    checkpoint_close(f->kept);
+    forget_rows(f);
     return status;
 }
 
@@ -362,19 +418,22 @@ quorum_status quorum_fit(const double *X, const double *y, size_t rows, size_t i
     if (!model)
         return failure(QUORUM_E_ARGUMENT, "quorum_fit: model must not be NULL");
     *model = NULL;
-    sliced_rows given = {.n = rows, .D = inputs, .X = X, .y = y};
-    TRY(check_data(&given));
-    TRY(team_agree(check_column_names(names, inputs)));
+    row_set own = rows_view_of(rows, inputs, X, y);
+    scattered_rows given = rows_scattered(rows, &own);
     quorum_model *m = model_new();
-    if (!m)
-        return failure(QUORUM_E_MEMORY, "out of memory for a model");
-    m->n = rows;
-    m->D = inputs;
-    m->target = inputs;
-    progress_watch watch;
-    options_watch(options, "fit", &watch);
-    quorum_status status = fit(m, &given, names, options);
-    progress_watch_end(&watch);
+    fitting f = {.m = m,
+                 .given = &given,
+                 .names = names,
+                 .options = options,
+                 .s = options_values(options),
+                 .p = options_progress(options)};
+    quorum_status status =
+        check_data(m ? QUORUM_OK : failure(QUORUM_E_MEMORY, "out of memory for a model"), &given);
+    if (m && status >= 0) {
+        m->rows.n = rows;
+        m->rows.D = m->columns.target = inputs;
+        status = fit_and_time(&f);
+    }
     if (status < 0)
         quorum_model_free(m);
     else
@@ -390,6 +449,6 @@ quorum_status quorum_fit_data(const quorum_data *data, const quorum_options *opt
     quorum_status status = quorum_fit(data->X, data->y, data->rows, data->inputs,
                                       (const char *const *)data->names, options, model);
     if (status >= 0)
-        (*model)->target = data->target;
+        (*model)->columns.target = data->target;
     return status;
 }

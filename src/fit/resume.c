@@ -47,31 +47,33 @@ static uint64_t options_mark(const quorum_options *options)
     return h;
 }
 
-/* The numbers of all ranks, one rank after another. */
 typedef struct {
     uint64_t h;
-    const double *numbers;
-    size_t count;
+    size_t D;
 } marking;
 
-static void mix_own(void *context)
+static void mix_inputs(void *context, const row_range *range)
 {
     marking *k = context;
-    k->h = mix_numbers(k->h, k->numbers, k->count);
+    k->h = mix_numbers(k->h, range->rows.X, range->rows.n * k->D);
 }
 
-static uint64_t data_mark(const training_rows *rows)
+static void mix_targets(void *context, const row_range *range)
 {
-    size_t count = held_rows(rows).count;
-    marking k = {.h = 1, .numbers = rows->X, .count = count * rows->D};
-    team_in_turn(&k.h, sizeof k.h, mix_own, &k);
-    k.numbers = rows->y;
-    k.count = count;
-    team_in_turn(&k.h, sizeof k.h, mix_own, &k);
+    marking *k = context;
+    k->h = mix_numbers(k->h, range->rows.y, range->rows.n);
+}
+
+/* All inputs, then all targets, in the order of the rows. */
+static uint64_t data_mark(const scattered_rows *rows)
+{
+    marking k = {.h = 1, .D = rows->held.D};
+    rows_fold(rows, &k.h, sizeof k.h, mix_inputs, &k);
+    rows_fold(rows, &k.h, sizeof k.h, mix_targets, &k);
     return k.h;
 }
 
-quorum_status open_checkpoint(const quorum_model *m, const training_rows *rows,
+quorum_status open_checkpoint(const quorum_model *m, const scattered_rows *rows,
                               const quorum_options *options, checkpoint **out)
 {
     const char *path = options_values(options)->checkpoint;
@@ -83,6 +85,7 @@ quorum_status open_checkpoint(const quorum_model *m, const training_rows *rows,
     snprintf(fit, sizeof fit,
              "version: %s\nBLAS kernels: %.64s\ndata: %zu rows, %zu inputs, %016" PRIx64
              "\noptions: %016" PRIx64 "\n",
-             quorum_version(), quorum_blas_kernel(), m->n, m->D, data, options_mark(options));
-    return checkpoint_open(path, fit, m->D + 2, out);
+             quorum_version(), quorum_blas_kernel(), m->rows.n, m->rows.D, data,
+             options_mark(options));
+    return checkpoint_open(path, fit, m->rows.D + 2, out);
 }

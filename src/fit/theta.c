@@ -44,7 +44,7 @@ typedef struct {
     quorum_model *m;
     const settings *s;
     const progress *p;
-    const training_rows *rows;
+    const scattered_rows *rows;
     checkpoint *checkpoint; /* or NULL */
     training_result *result;
     int searches, planned; /* so many searches are over, of so many */
@@ -60,7 +60,7 @@ static size_t smaller(size_t a, size_t b)
 static quorum_status fixed_theta(quorum_model *m, const char *text)
 {
     double *values;
-    size_t count = 0, D = m->D;
+    size_t count = 0, D = m->rows.D;
     if (!NEW_ARRAY(values, D + 2))
         return failure(QUORUM_E_MEMORY, "out of memory for theta");
     quorum_status status = parse_numbers(text, values, D + 2, &count);
@@ -87,10 +87,10 @@ static quorum_status fixed_theta(quorum_model *m, const char *text)
 /* theta is kept as logarithms: a model read from its file has the same bits. */
 static void keep_logs(quorum_model *m)
 {
-    for (size_t d = 0; d < m->D; d++)
-        m->log_theta[d] = m->constant[d] ? LOG_LONGEST : log(m->theta.lengthscale[d]);
-    m->log_theta[m->D] = log(m->theta.signal);
-    m->log_theta[m->D + 1] = log(m->theta.noise);
+    for (size_t d = 0; d < m->rows.D; d++)
+        m->log_theta[d] = m->units.constant[d] ? LOG_LONGEST : log(m->theta.lengthscale[d]);
+    m->log_theta[m->rows.D] = log(m->theta.signal);
+    m->log_theta[m->rows.D + 1] = log(m->theta.noise);
     model_set_theta(m);
 }
 
@@ -149,48 +149,50 @@ static quorum_status search_theta(finder *f, const parts *p, const size_t *exper
 
 /* ---- Random rows ---- */
 
+/* All rows' numbers (n) in a random order. */
+static quorum_status draw_rows(const quorum_model *m, size_t **row)
+{
+    if (!NEW_ARRAY(*row, m->rows.n))
+        return failure(QUORUM_E_MEMORY, "out of memory for a choice of %zu rows", m->rows.n);
+    for (size_t i = 0; i < m->rows.n; i++)
+        (*row)[i] = i;
+    rng r = rng_seed(m->seed, STREAM_LOOK);
+    rng_shuffle(&r, *row, m->rows.n);
+    return QUORUM_OK;
+}
+
 /* Trains theta on `count` parts of `size` rows, all drawn at random.  start: where to
  * begin, or NULL. */
 static quorum_status train_on_random_rows(finder *f, size_t count, size_t size, training_options *o,
                                           const hyper *start, hyper *theta)
 {
     quorum_model *m = f->m;
-    size_t D = m->D, total = count * size, *row = NULL, *offset = NULL, *all = NULL;
-    double *X = NULL, *y = NULL;
-    quorum_status status = QUORUM_OK;
-    NEW_ARRAY(row, m->n);
-    NEW_ARRAY(offset, count + 1);
+    size_t total = count * size, *row = NULL, *all = NULL;
+    parts p = {.M = count};
+    quorum_status status = QUORUM_OK, ready = draw_rows(m, &row);
+    NEW_ARRAY(p.offset, count + 1);
     NEW_ARRAY(all, count);
-    NEW_ARRAY(X, total * D);
-    NEW_ARRAY(y, total);
-    if (!row || !offset || !all || !X || !y) {
-        status = failure(QUORUM_E_MEMORY, "out of memory for training on %zu rows", total);
-        goto done;
-    }
-    for (size_t i = 0; i < m->n; i++)
-        row[i] = i;
-    rng r = rng_seed(m->seed, STREAM_LOOK);
-    rng_shuffle(&r, row, m->n);
-    TRY_OR_DONE(rows_fetch(f->rows, row, total, X, y));
+    if (ready >= 0 && (!p.offset || !all))
+        ready = failure(QUORUM_E_MEMORY, "out of memory for training on %zu rows", total);
+    if (ready >= 0)
+        ready = rows_new(&f->rows->held, total, &p.rows);
+    TRY_OR_DONE(rows_fetch(ready, f->rows, row, total, &p.rows));
     for (size_t e = 0; e <= count; e++)
-        offset[e] = e * size;
+        p.offset[e] = e * size;
     for (size_t e = 0; e < count; e++)
         all[e] = e;
-    parts p = {.n = total, .D = D, .M = count, .X = X, .y = y, .offset = offset};
     o->start = start;
     status = search_theta(f, &p, all, count, o, theta);
 done:
     mem_free(row);
-    mem_free(offset);
     mem_free(all);
-    mem_free(X);
-    mem_free(y);
+    parts_free(&p);
     return status;
 }
 
 static quorum_status first_look(finder *f)
 {
-    size_t n = f->m->n, count = n / LOOK_ROWS;
+    size_t n = f->m->rows.n, count = n / LOOK_ROWS;
     count = count < 1 ? 1 : smaller(count, LOOK_PARTS);
     training_options o = hasty_options(f);
     return train_on_random_rows(f, count, smaller(n / count, LOOK_ROWS), &o, NULL, &f->m->theta);
@@ -200,14 +202,11 @@ static quorum_status first_look(finder *f)
 
 static vecchia_problem neighbour_problem(const finder *f, const hyper *metric, double targets)
 {
-    return (vecchia_problem){.n = f->m->n,
-                             .D = f->m->D,
-                             .X = f->rows->X,
-                             .y = f->rows->y,
+    return (vecchia_problem){.rows = f->rows,
                              .lengthscale = metric->lengthscale,
-                             .block = f->m->n <= FEW_ROWS ? f->m->n : BLOCK,
+                             .block = f->m->rows.n <= FEW_ROWS ? f->m->rows.n : BLOCK,
                              .given = GIVEN,
-                             .targets = (size_t)fmin(targets, (double)f->m->n),
+                             .targets = (size_t)fmin(targets, (double)f->m->rows.n),
                              .seed = f->m->seed,
                              .threads = options_threads(f->s)};
 }
@@ -248,7 +247,7 @@ static quorum_status search_with_own_scales(finder *f, const vecchia_parts *v, t
 /* With blocks, not with all rows as one. */
 static int has_own_scales(const quorum_model *m)
 {
-    return isfinite(m->spread) && m->n > FEW_ROWS;
+    return isfinite(m->spread) && m->rows.n > FEW_ROWS;
 }
 
 /* theta from where it is, in its own metric. */
@@ -284,7 +283,7 @@ static quorum_status score(finder *f, contender *c, double prior)
 
 static quorum_status score_and_tell(finder *f, contender *c)
 {
-    kernel_choice *choice = &f->m->kernel_choice;
+    kernel_choice *choice = &f->m->history.kernel_choice;
     TRY(score(f, c, f->m->spread));
     choice->score[c->number] = c->density;
     return progress_report(f->p, "train", -1.0, "kernel %s: log density a row %.4f, error %.4f",
@@ -315,6 +314,33 @@ static void keep_contender(finder *f, const contender *c)
     f->result->evaluations = evaluations;
 }
 
+/* Contenders that begin with the same theta. */
+typedef struct {
+    const hyper *theta;
+    contender *all;
+    int count;
+} line_up;
+
+static quorum_status copy_thetas(void *context)
+{
+    const line_up *l = context;
+    for (int k = 0; k < l->count; k++) {
+        l->all[k].number = k;
+        TRY(copy_theta(l->theta, &l->all[k].theta));
+    }
+    return QUORUM_OK;
+}
+
+static quorum_status have_quick_round(finder *f, contender *c)
+{
+    c->theta.kernel = kernel_at(c->number);
+    f->m->history.kernel_choice.name[c->number] = c->theta.kernel->name;
+    TRY(quick_round(f, &c->theta));
+    c->result = *f->result;
+    c->nlml = c->result.nlml;
+    return score_and_tell(f, c);
+}
+
 /* Every kernel has its quick round from the first look's theta; the best one, its theta and,
  * if it had its last round, its spread stay. */
 static quorum_status choose_kernel(finder *f)
@@ -322,19 +348,14 @@ static quorum_status choose_kernel(finder *f)
     quorum_model *m = f->m;
     contender all[MOST_KERNELS] = {0}, *list[MOST_KERNELS];
     int count = kernel_count() < MOST_KERNELS ? kernel_count() : MOST_KERNELS;
+    line_up kernels = {.theta = &m->theta, .all = all, .count = count};
     quorum_status status = QUORUM_OK;
+    TRY_OR_DONE(team_all(QUORUM_OK, copy_thetas, &kernels));
     for (int k = 0; k < count; k++) {
-        contender *c = list[k] = &all[k];
-        c->number = k;
-        m->kernel_choice.name[k] = kernel_at(k)->name;
-        TRY_OR_DONE(copy_theta(&m->theta, &c->theta));
-        c->theta.kernel = kernel_at(k);
-        TRY_OR_DONE(quick_round(f, &c->theta));
-        c->result = *f->result;
-        c->nlml = c->result.nlml;
-        TRY_OR_DONE(score_and_tell(f, c));
+        list[k] = &all[k];
+        TRY_OR_DONE(have_quick_round(f, list[k]));
     }
-    m->kernel_choice.count = count;
+    m->history.kernel_choice.count = count;
     if (f->s->train == TRAIN_NEIGHBOURS) {
         TRY_OR_DONE(finals(f, list, count));
         m->spread = list[0]->prior;
@@ -352,7 +373,8 @@ static quorum_status learn_spread(finder *f)
 {
     quorum_model *m = f->m;
     contender c = {0};
-    quorum_status status = copy_theta(&m->theta, &c.theta);
+    line_up alone = {.theta = &m->theta, .all = &c, .count = 1};
+    quorum_status status = team_all(QUORUM_OK, copy_thetas, &alone);
     if (status == QUORUM_OK)
         status = score(f, &c, m->spread);
     if (status == QUORUM_OK)
@@ -364,7 +386,7 @@ static quorum_status learn_spread(finder *f)
 /* The option as a number; 0: to be learned. */
 static double wanted_spread(const quorum_model *m, const settings *s)
 {
-    int learned = s->train != TRAIN_PARTS && s->theta[0] == '\0' && m->n >= LEAST_SCORED;
+    int learned = s->train != TRAIN_PARTS && s->theta[0] == '\0' && m->rows.n >= LEAST_SCORED;
     double prior = options_spread(s);
     return prior > 0.0 || learned ? prior : INFINITY;
 }
@@ -384,15 +406,15 @@ static quorum_status train_before_partition(finder *f, int looked)
     quorum_model *m = f->m;
     const hyper *start = looked ? &m->theta : NULL;
     training_options o = search_options(f);
-    size_t size = smaller((size_t)f->s->expert_size, m->n);
+    size_t size = smaller((size_t)f->s->expert_size, m->rows.n);
     switch (f->s->train) {
     case TRAIN_NEIGHBOURS: return kernel_at(f->s->kernel) ? both_rounds(f) : QUORUM_OK;
     case TRAIN_RANDOM: {
         size_t most = f->s->train_experts > 0.0 ? (size_t)f->s->train_experts : MANY_EXPERTS;
-        return train_on_random_rows(f, smaller(m->n / size, most), size, &o, start, &m->theta);
+        return train_on_random_rows(f, smaller(m->rows.n / size, most), size, &o, start, &m->theta);
     }
     case TRAIN_SUBSET:
-        return train_on_random_rows(f, 1, smaller(m->n, SUBSET_ROWS), &o, start, &m->theta);
+        return train_on_random_rows(f, 1, smaller(m->rows.n, SUBSET_ROWS), &o, start, &m->theta);
     default: return QUORUM_OK;
     }
 }
@@ -415,23 +437,32 @@ static int count_searches(const quorum_model *m, const settings *s)
     }
 }
 
+/* Room for theta; what is given of it, or where to begin. */
+static quorum_status prepare_theta(void *context)
+{
+    const finder *f = context;
+    quorum_model *m = f->m;
+    const kernel *wanted = kernel_at(f->s->kernel); /* NULL: auto */
+    m->theta = (hyper){.kernel = wanted ? wanted : &kernel_se, .D = m->rows.D};
+    if (!NEW_ARRAY(m->theta.lengthscale, m->rows.D) || !NEW_ARRAY(m->log_theta, m->rows.D + 2))
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu length-scales", m->rows.D);
+    return f->s->theta[0] != '\0' ? fixed_theta(m, f->s->theta) : QUORUM_OK;
+}
+
 quorum_status theta_before_partition(quorum_model *m, const settings *s, const progress *p,
-                                     const training_rows *rows, checkpoint *c,
+                                     const scattered_rows *rows, checkpoint *c,
                                      training_result *result)
 {
     finder f = {.m = m, .s = s, .p = p, .rows = rows, .checkpoint = c, .result = result};
-    const kernel *wanted = kernel_at(s->kernel); /* NULL: auto */
-    m->train = s->train;
+    m->history.train = s->train;
     m->spread = wanted_spread(m, s);
-    m->theta = (hyper){.kernel = wanted ? wanted : &kernel_se, .D = m->D};
-    if (!NEW_ARRAY(m->theta.lengthscale, m->D) || !NEW_ARRAY(m->log_theta, m->D + 2))
-        return failure(QUORUM_E_MEMORY, "out of memory for %zu length-scales", m->D);
+    TRY(team_all(QUORUM_OK, prepare_theta, &f));
     if (s->theta[0] != '\0')
-        return fixed_theta(m, s->theta);
+        return QUORUM_OK;
     f.planned = count_searches(m, s);
     if (needs_first_look(s))
         TRY(first_look(&f));
-    if (!wanted)
+    if (!kernel_at(s->kernel))
         TRY(choose_kernel(&f));
     TRY(train_before_partition(&f, needs_first_look(s)));
     return m->spread > 0.0 ? QUORUM_OK : learn_spread(&f);
@@ -451,11 +482,11 @@ static quorum_status training_experts(quorum_model *m, const settings *s, size_t
         return failure(QUORUM_E_MEMORY, "out of memory for %zu experts", m->M);
     for (size_t e = 0; e < m->M; e++)
         (*experts)[e] = e;
-    m->train_experts = smaller(limit, m->M);
-    if (m->train_experts < m->M) {
+    m->history.train_experts = smaller(limit, m->M);
+    if (m->history.train_experts < m->M) {
         rng r = rng_seed(m->seed, STREAM_TRAIN);
         rng_shuffle(&r, *experts, m->M);
-        qsort(*experts, m->train_experts, sizeof **experts, ascending);
+        qsort(*experts, m->history.train_experts, sizeof **experts, ascending);
     }
     return QUORUM_OK;
 }
@@ -467,19 +498,17 @@ static quorum_status train_on_experts(finder *f)
     size_t *experts = NULL;
     parts rows = model_parts(m);
     training_options o = search_options(f);
-    quorum_status status = training_experts(m, f->s, &experts);
-    if (status < 0)
-        return status;
-    TRY_OR_DONE(model_hold(m, experts, m->train_experts));
+    quorum_status status = QUORUM_OK, ready = training_experts(m, f->s, &experts);
+    TRY_OR_DONE(model_hold(ready, m, experts, m->history.train_experts));
     if (f->s->theta[0] != '\0') {
         f->result->evaluations = 1;
-        status = total_likelihood(&rows, experts, m->train_experts, &o, &m->theta, &f->result->nlml,
-                                  NULL);
-        for (size_t k = 0; k < m->train_experts; k++)
+        status = total_likelihood(&rows, experts, m->history.train_experts, &o, &m->theta,
+                                  &f->result->nlml, NULL);
+        for (size_t k = 0; k < m->history.train_experts; k++)
             f->result->rows += (double)part_size(&rows, experts[k]);
     } else {
         o.start = needs_first_look(f->s) ? &m->theta : NULL;
-        status = search_theta(f, &rows, experts, m->train_experts, &o, &m->theta);
+        status = search_theta(f, &rows, experts, m->history.train_experts, &o, &m->theta);
     }
 done:
     mem_free(experts);
@@ -492,7 +521,7 @@ static quorum_status say_signal(const quorum_model *m, const training_result *r)
         return failure(QUORUM_NO_SIGNAL,
                        "%zu rows of %zu input%s are too few to tell the signal that was found from "
                        "chance: it is hardly more likely than noise alone",
-                       m->train_rows, m->D, m->D == 1 ? "" : "s");
+                       m->history.train_rows, m->rows.D, m->rows.D == 1 ? "" : "s");
     if (r->signal == SIGNAL_NONE)
         return failure(QUORUM_NO_SIGNAL, "what was found is no more likely than noise alone: the "
                                          "inputs may not tell anything about the target");
@@ -506,8 +535,8 @@ quorum_status theta_after_partition(quorum_model *m, const settings *s, const pr
     if (s->train == TRAIN_PARTS || s->theta[0] != '\0')
         TRY(train_on_experts(&f));
     keep_logs(m);
-    m->nlml = result->nlml;
-    m->train_rows = (size_t)result->rows;
-    m->evaluations = result->evaluations;
+    m->history.nlml = result->nlml;
+    m->history.train_rows = (size_t)result->rows;
+    m->history.evaluations = result->evaluations;
     return say_signal(m, result);
 }

@@ -5,14 +5,13 @@
 #include "train/train.h"
 #include "model/model.h"
 
-/* Standardised rows as they were given, before they are split among experts. */
-typedef sliced_rows training_rows;
+/* `rows` are standardised, as they were given, before they are split among experts. */
 
 /* What can be learned before the rows are split: the kernel, and theta unless
  * train=parts; then, with metric=learned, a first theta for the metric.  *result says
  * what the last search found; its evaluations are those of all. */
 quorum_status theta_before_partition(quorum_model *m, const settings *s, const progress *p,
-                                     const training_rows *rows, checkpoint *c,
+                                     const scattered_rows *rows, checkpoint *c,
                                      training_result *result);
 
 /* The rest: theta from the experts' own rows (train=parts), or the likelihood of a
@@ -29,7 +28,7 @@ quorum_status model_say_bounds(const quorum_model *m);
 
 /* The option checkpoint, opened for this fit; NULL where there is none.  Searches for theta
  * take it, or NULL. */
-quorum_status open_checkpoint(const quorum_model *m, const training_rows *rows,
+quorum_status open_checkpoint(const quorum_model *m, const scattered_rows *rows,
                               const quorum_options *options, checkpoint **out);
 
 #endif

@@ -96,17 +96,17 @@ static void fill_gradient(const hyper *theta, size_t m, size_t given, likelihood
     lengthscale_gradient(m, W, ws, gradient);
 }
 
-quorum_status negative_log_conditional(const hyper *theta, const expert_data *data, size_t given,
+quorum_status negative_log_conditional(const hyper *theta, const row_set *data, size_t given,
                                        double nu, likelihood_space *ws, double *value,
                                        double *gradient)
 {
-    size_t m = data->m;
+    size_t m = data->n;
     assert(given < m && m <= ws->room && data->D == ws->D);
     scale_about_mean(theta, data, ws);
     TRY(covariance_self(theta->kernel, theta->signal, &ws->Z, ws->C, gradient ? ws->slopes : NULL,
                         1));
     for (size_t i = 0; i < m; i++)
-        ws->C[i * m + i] += theta->noise;
+        ws->C[i * m + i] += noise_of(theta, data, i);
     if (blas_cholesky(m, ws->C, m))
         return failure(QUORUM_E_NUMERIC,
                        "the covariance matrix of %zu rows is not positive definite", m);

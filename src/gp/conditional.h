@@ -9,7 +9,7 @@
  * difference NLML(N u B) - NLML(N), at the price of one factor.
  * nu > 0: these rows' covariance is theta's times a scale of their own, unknown, for which
  * theta speaks like nu rows; 0: it is theta's. */
-quorum_status negative_log_conditional(const hyper *theta, const expert_data *data, size_t given,
+quorum_status negative_log_conditional(const hyper *theta, const row_set *data, size_t given,
                                        double nu, likelihood_space *ws, double *value,
                                        double *gradient /* D + 2, or NULL */);
 

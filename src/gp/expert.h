@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "gp/kernel.h"
 #include "gp/points.h"
+#include "rows/rows.h"
 
 #include <stddef.h>
 
@@ -17,11 +18,12 @@ typedef struct {
     double noise;        /* s^2 */
 } hyper;
 
-/* The training rows of one expert: X (D x m, a row's inputs together), y (m). */
-typedef struct {
-    size_t m, D;
-    const double *X, *y;
-} expert_data;
+/* The noise variance of row i. */
+static inline double noise_of(const hyper *theta, const row_set *rows, size_t i)
+{
+    (void)rows, (void)i;
+    return theta->noise; /* the same for all rows */
+}
 
 /* ---- likelihood.c ---- */
 
@@ -43,7 +45,7 @@ double likelihood_space_bytes(size_t room, size_t D);
 
 /* ws->Z = the rows, their mean taken away, divided by the length-scales: distances do
  * not change, but products of coordinates lose less to cancellation. */
-void scale_about_mean(const hyper *theta, const expert_data *data, likelihood_space *ws);
+void scale_about_mean(const hyper *theta, const row_set *data, likelihood_space *ws);
 
 /* gradient_d (D) = sum_i (W 1)_i z_id^2 - z_id (W Z')_id over the first m points of ws->Z; W (m x m),
  * the lower triangle, may be ws->inverse or ws->C. */
@@ -52,14 +54,15 @@ void lengthscale_gradient(size_t m, const double *W, likelihood_space *ws, doubl
 /* Negative log marginal likelihood of one expert (paper eq. 1) and its gradient
  * with respect to (log l_1 .. log l_D, log s_f^2, log s^2).  QUORUM_E_NUMERIC
  * when K + s^2 I is not numerically positive definite. */
-quorum_status negative_log_likelihood(const hyper *theta, const expert_data *data,
-                                      likelihood_space *ws, int threads, double *value,
+quorum_status negative_log_likelihood(const hyper *theta, const row_set *data, likelihood_space *ws,
+                                      int threads, double *value,
                                       double *gradient /* D + 2, or NULL */);
 
 /* ---- posterior.c ---- */
 
-/* L L' = C = k(X, X) + s^2 I (m x m, lower) and alpha = C^-1 y; X given scaled. */
-quorum_status factorise(const hyper *theta, const points *X, const double *y, int threads,
+/* L L' = C = k(X, X) + s^2 I (m x m, lower) and alpha = C^-1 y of the rows, whose inputs are given
+ * scaled. */
+quorum_status factorise(const hyper *theta, const points *X, const row_set *rows, int threads,
                         double *L, double *alpha);
 
 /* What is wanted of an expert at b queries; NULL parts are not computed. */

@@ -57,15 +57,15 @@ double likelihood_space_bytes(size_t room, size_t D)
     return 8.0 * (3.0 * (double)room * (double)room + (double)room * (4.0 * (double)D + 4.0));
 }
 
-void scale_about_mean(const hyper *theta, const expert_data *data, likelihood_space *ws)
+void scale_about_mean(const hyper *theta, const row_set *data, likelihood_space *ws)
 {
     memset(ws->center, 0, data->D * sizeof *ws->center);
-    for (size_t i = 0; i < data->m; i++)
+    for (size_t i = 0; i < data->n; i++)
         for (size_t d = 0; d < data->D; d++)
             ws->center[d] += data->X[i * data->D + d];
     for (size_t d = 0; d < data->D; d++)
-        ws->center[d] /= (double)data->m;
-    points_scale(&ws->Z, data->m, data->X, ws->center, theta->lengthscale);
+        ws->center[d] /= (double)data->n;
+    points_scale(&ws->Z, data->n, data->X, ws->center, theta->lengthscale);
 }
 
 static void add_noise(size_t m, double noise, double *C)
@@ -101,10 +101,10 @@ void lengthscale_gradient(size_t m, const double *W, likelihood_space *ws, doubl
     }
 }
 
-static quorum_status fill_gradient(const hyper *theta, const expert_data *data,
-                                   likelihood_space *ws, int threads, double fit, double *gradient)
+static quorum_status fill_gradient(const hyper *theta, const row_set *data, likelihood_space *ws,
+                                   int threads, double fit, double *gradient)
 {
-    size_t m = data->m;
+    size_t m = data->n;
     TRY(tiles_inverse(m, ws->C, ws->inverse, threads));
     double trace = -vec_dot(m, ws->alpha, ws->alpha);
     for (size_t i = 0; i < m; i++)
@@ -118,11 +118,10 @@ static quorum_status fill_gradient(const hyper *theta, const expert_data *data,
     return QUORUM_OK;
 }
 
-quorum_status negative_log_likelihood(const hyper *theta, const expert_data *data,
-                                      likelihood_space *ws, int threads, double *value,
-                                      double *gradient)
+quorum_status negative_log_likelihood(const hyper *theta, const row_set *data, likelihood_space *ws,
+                                      int threads, double *value, double *gradient)
 {
-    size_t m = data->m, minor = 0;
+    size_t m = data->n, minor = 0;
     assert(m <= ws->room && data->D == ws->D);
     scale_about_mean(theta, data, ws);
     TRY(covariance_self(theta->kernel, theta->signal, &ws->Z, ws->C, gradient ? ws->slopes : NULL,

@@ -62,7 +62,7 @@ static void find_spread(size_t m, size_t q, const double *L, const double *w, co
     }
 }
 
-quorum_status neighbourhood_posterior(const hyper *theta, const points *X, const double *y,
+quorum_status neighbourhood_posterior(const hyper *theta, const points *X, const row_set *rows,
                                       const points *query, neighbourhood_space *ws, double *gamma,
                                       neighbourhood *out)
 {
@@ -70,7 +70,7 @@ quorum_status neighbourhood_posterior(const hyper *theta, const points *X, const
     double *C = ws->C, *k = ws->side, *w = ws->side + m, rho2[SPREAD_ROWS];
     TRY(covariance_self(theta->kernel, theta->signal, X, C, NULL, 1));
     for (size_t i = 0; i < m; i++)
-        C[i * m + i] += theta->noise;
+        C[i * m + i] += noise_of(theta, rows, i);
     if (blas_cholesky(m, C, m) != 0)
         return failure(QUORUM_E_NUMERIC,
                        "the covariance matrix of a query's %zu nearest rows is not positive "
@@ -79,7 +79,7 @@ quorum_status neighbourhood_posterior(const hyper *theta, const points *X, const
     covariance_cross(theta->kernel, theta->signal, X, query, k, m);
     for (size_t i = 0; i < q; i++)
         rho2[i] = k[m - q + i] * k[m - q + i] / (theta->signal * theta->signal);
-    memcpy(w, y, m * sizeof *w);
+    memcpy(w, rows->y, m * sizeof *w);
     blas_solve_lower(m, 2, C, m, ws->side, m);
     out->mean = vec_dot(m, k, w);
     out->explained = vec_dot(m, k, k);

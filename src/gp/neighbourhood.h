@@ -26,9 +26,9 @@ typedef struct {
 quorum_status neighbourhood_space_new(size_t room, neighbourhood_space *out);
 void neighbourhood_space_free(neighbourhood_space *ws);
 
-/* The posterior at `query`, one point, from X and y, nearest rows last; gamma (m) =
- * C^-1 k*, or NULL. */
-quorum_status neighbourhood_posterior(const hyper *theta, const points *X, const double *y,
+/* The posterior at `query`, one point, from rows and their scaled inputs X, nearest rows last;
+ * gamma (m) = C^-1 k*, or NULL. */
+quorum_status neighbourhood_posterior(const hyper *theta, const points *X, const row_set *rows,
                                       const points *query, neighbourhood_space *ws, double *gamma,
                                       neighbourhood *out);
 

@@ -36,6 +36,18 @@ void points_free(points *p)
     *p = (points){0};
 }
 
+static double scaled(double x, double lengthscale)
+{
+    return bring_in(x / lengthscale);
+}
+
+void scale_inputs(size_t n, size_t D, const double *X, const double *lengthscale, double *Z)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t d = 0; d < D; d++)
+            Z[i * D + d] = scaled(X[i * D + d], lengthscale[d]);
+}
+
 void points_scale(points *p, size_t n, const double *X, const double *center,
                   const double *lengthscale)
 {
@@ -43,9 +55,10 @@ void points_scale(points *p, size_t n, const double *X, const double *center,
     for (size_t i = 0; i < n; i++) {
         double norm = 0.0;
         for (size_t d = 0; d < p->D; d++) {
-            double z = bring_in((X[i * p->D + d] - (center ? center[d] : 0.0)) / lengthscale[d]);
+            double z = scaled(X[i * p->D + d] - (center ? center[d] : 0.0), lengthscale[d]);
             p->Z[i * p->D + d] = z;
-            p->T[d * p->stride + i] = z;
+            if (p->T)
+                p->T[d * p->stride + i] = z;
             norm += z * z;
         }
         p->norm[i] = norm;
@@ -70,7 +83,7 @@ points points_view(const points *p, size_t first, size_t n)
     points v = *p;
     v.n = n;
     v.Z += first * p->D;
-    v.T += first;
+    v.T = p->T ? p->T + first : NULL;
     v.norm += first;
     return v;
 }

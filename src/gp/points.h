@@ -12,7 +12,8 @@ typedef struct {
     size_t n, D;
     size_t stride; /* distance between the coordinates of a point in T (>= n)   */
     double *Z;     /* D x n: a point's coordinates are together                  */
-    double *T;     /* n x D: a coordinate's points are together (leading dim stride) */
+    double *T;     /* n x D: a coordinate's points are together (leading dim stride);
+                      NULL: nobody asks for it                                   */
     double *norm;  /* n: |z|^2                                                    */
 } points;
 
@@ -28,6 +29,9 @@ static inline double bring_in(double z)
         return z;
     return copysign(FARTHEST * (1.0 + fmin(log(fabs(z) / FARTHEST), 1000.0)), z);
 }
+
+/* Z (D x n) = X / lengthscale, brought in; Z may be X. */
+void scale_inputs(size_t n, size_t D, const double *X, const double *lengthscale, double *Z);
 
 /* Room for n points; free with points_free. */
 quorum_status points_new(size_t n, size_t D, points *out);

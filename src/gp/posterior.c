@@ -10,20 +10,20 @@
 
 #include <string.h>
 
-quorum_status factorise(const hyper *theta, const points *X, const double *y, int threads,
+quorum_status factorise(const hyper *theta, const points *X, const row_set *rows, int threads,
                         double *L, double *alpha)
 {
     size_t m = X->n, minor = 0;
     TRY(covariance_self(theta->kernel, theta->signal, X, L, NULL, threads));
     for (size_t i = 0; i < m; i++)
-        L[i * m + i] += theta->noise;
+        L[i * m + i] += noise_of(theta, rows, i);
     TRY(tiles_cholesky(m, L, threads, &minor));
     if (minor)
         return failure(QUORUM_E_NUMERIC,
                        "the covariance matrix of an expert of %zu rows is not positive definite: "
                        "raise the noise variance (%g)",
                        m, theta->noise);
-    memcpy(alpha, y, m * sizeof *alpha);
+    memcpy(alpha, rows->y, m * sizeof *alpha);
     blas_solve_lower(m, 1, L, m, alpha, m);
     blas_solve_lower_transposed(m, 1, L, m, alpha, m);
     return QUORUM_OK;

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "graph/glasso.h"
 #include "linalg/blas.h"
+#include "team/work.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -91,7 +92,7 @@ static quorum_status choose_lambda(size_t p, size_t count, const double *S, cons
 }
 
 /* The relative duality gap that is asked for, since the error of Omega goes with its root; that is
- * as good, where rounding allows no more; and that is good enough to rank by. */
+ * as good, where rounding allows no more; and that is good enough for a ranking. */
 static const double GAP_WANTED = 1e-10, GAP_FINE = 1e-6, GAP_ROUGH = 1e-3;
 
 /* *gap: what is left of the gap, relative to the objective; infinite: there is no solution. */
@@ -179,40 +180,74 @@ static void mean_explained(size_t M, size_t count, size_t stride, double *explai
     }
 }
 
+/* ---- Learning ---- */
+
+/* What the experts say at the reference inputs. */
+typedef struct {
+    question *asked;          /* M                          */
+    double *mean, *explained; /* M x inputs                 */
+    double *S;                /* M x M: covariance of means */
+} graph_space;
+
+static void space_free(graph_space *w)
+{
+    mem_free(w->asked);
+    mem_free(w->mean);
+    mem_free(w->explained);
+    mem_free(w->S);
+}
+
+static quorum_status space_new(size_t M, size_t inputs, graph_space *w)
+{
+    if (!NEW_ARRAY(w->asked, M) || !NEW_ARRAY(w->mean, M * inputs) ||
+        !NEW_ARRAY(w->explained, M * inputs) || !NEW_ARRAY(w->S, M * M))
+        return failure(QUORUM_E_MEMORY, "out of memory for the graph of %zu experts", M);
+    for (size_t e = 0; e < M; e++)
+        w->asked[e] = (question){.expert = e,
+                                 .b = inputs,
+                                 .mean = w->mean + e * inputs,
+                                 .explained = w->explained + e * inputs};
+    return QUORUM_OK;
+}
+
+/* Room for the graph of M experts at Q, and a word to the caller. */
+static quorum_status prepare(size_t M, const points *Q, size_t count, const graph_options *o,
+                             graph_space *w, expert_graph *g)
+{
+    TRY(expert_graph_new(M, g));
+    TRY(space_new(M, Q->n, w));
+    return progress_report(o->progress, "graph", 0.0, "%zu experts at %zu inputs", M, count);
+}
+
+/* From the answers to the ranking; one expert has nobody to be compared with. */
+static quorum_status learn(size_t M, const points *Q, size_t count, const graph_options *o,
+                           graph_space *w, expert_graph *g)
+{
+    if (M > 1)
+        mean_explained(M, count, Q->n, w->explained);
+    if (o->graph != GRAPH_NONE && M > 1) {
+        TRY(covariance_of_means(M, count, Q->n, w->mean, w->S));
+        TRY(solve_or_tell(M, w->S, count, o, g));
+    }
+    TRY(expert_graph_rank(M, g, M > 1 ? w->explained : NULL));
+    return progress_report(o->progress, "graph", 1.0, "%zu edges", g->edges);
+}
+
+/* Every process learns the same graph from the same answers; one that has no memory for it tells
+ * the others at the end. */
 quorum_status expert_graph_learn(const committee *c, const points *Q, size_t count,
                                  const graph_options *o, expert_graph *out)
 {
     size_t M = c->parts.M;
-    question *asked = NULL;
-    double *mean = NULL, *explained = NULL, *S = NULL;
+    graph_space w = {0};
     expert_graph g = {0};
-    quorum_status status = expert_graph_new(M, &g);
-    if (status < 0)
-        return status;
-    if (!NEW_ARRAY(asked, M) || !NEW_ARRAY(mean, M * Q->n) || !NEW_ARRAY(explained, M * Q->n) ||
-        !NEW_ARRAY(S, M * M)) {
-        status = failure(QUORUM_E_MEMORY, "out of memory for the graph of %zu experts", M);
-        goto done;
-    }
-    TRY_OR_DONE(progress_report(o->progress, "graph", 0.0, "%zu experts at %zu inputs", M, count));
-    for (size_t e = 0; e < M; e++)
-        asked[e] = (question){
-            .expert = e, .b = Q->n, .mean = mean + e * Q->n, .explained = explained + e * Q->n};
-    if (M > 1) { /* one expert has nobody to be compared with */
-        TRY_OR_DONE(committee_answer(c, asked, M, Q, o->budget, o->threads));
-        mean_explained(M, count, Q->n, explained);
-    }
-    if (o->graph != GRAPH_NONE && M > 1) {
-        TRY_OR_DONE(covariance_of_means(M, count, Q->n, mean, S));
-        TRY_OR_DONE(solve_or_tell(M, S, count, o, &g));
-    }
-    TRY_OR_DONE(expert_graph_rank(M, &g, M > 1 ? explained : NULL));
-    TRY_OR_DONE(progress_report(o->progress, "graph", 1.0, "%zu edges", g.edges));
-done:
-    mem_free(asked);
-    mem_free(mean);
-    mem_free(explained);
-    mem_free(S);
+    quorum_status ready = prepare(M, Q, count, o, &w, &g), status = ready;
+    if (M > 1)
+        status = committee_answer(ready, c, w.asked, M, Q, o->budget, o->threads);
+    if (ready >= 0 && status >= 0)
+        status = learn(M, Q, count, o, &w, &g);
+    status = team_map(status, 1, 0, NULL, NULL, NULL, 0);
+    space_free(&w);
     if (status < 0)
         expert_graph_free(&g);
     *out = g;

@@ -32,13 +32,13 @@ typedef struct {
 
 /* From the experts' means at the reference inputs Q (scaled; the number of
  * points is a multiple of QUERY_MULTIPLE, of which the first `count` are used).
- * An empty graph ranks the experts by their mean explained variance, and so does one that the
+ * An empty graph orders the experts by their mean explained variance, and so does one that the
  * numbers do not allow: then there is no precision and trouble says why. */
 quorum_status expert_graph_learn(const committee *c, const points *Q, size_t count,
                                  const graph_options *options, expert_graph *out);
 
 /* Importance and ranking from `precision`, ties to the lower number.  `instead`
- * (M) ranks the experts when there is no edge. */
+ * (M) orders the experts when there is no edge. */
 quorum_status expert_graph_rank(size_t M, expert_graph *g, const double *instead);
 
 quorum_status expert_graph_new(size_t M, expert_graph *out); /* precision = I */

@@ -12,12 +12,12 @@ double *log_lengthscale_of(const quorum_model *m)
 
 double *log_signal_of(const quorum_model *m)
 {
-    return m->log_theta + m->D;
+    return m->log_theta + m->rows.D;
 }
 
 double *log_noise_of(const quorum_model *m)
 {
-    return m->log_theta + m->D + 1;
+    return m->log_theta + m->rows.D + 1;
 }
 
 static quorum_status check_logs(const double *logs, size_t count)
@@ -48,7 +48,7 @@ quorum_status check_log_noise(const quorum_model *m, const model_sizes *sizes)
 quorum_status check_x_scale(const quorum_model *m, const model_sizes *sizes)
 {
     for (size_t d = 0; d < sizes->length[SIDE_INPUTS]; d++)
-        if (!(m->x_scale[d] > 0.0))
+        if (!(m->units.x_scale[d] > 0.0))
             return damaged("x_scale is not positive");
     return QUORUM_OK;
 }
@@ -56,7 +56,7 @@ quorum_status check_x_scale(const quorum_model *m, const model_sizes *sizes)
 quorum_status check_y_scale(const quorum_model *m, const model_sizes *sizes)
 {
     (void)sizes;
-    return m->y_scale > 0.0 ? QUORUM_OK : damaged("y_scale is not positive");
+    return m->units.y_scale > 0.0 ? QUORUM_OK : damaged("y_scale is not positive");
 }
 
 /* Every expert has rows of its own. */

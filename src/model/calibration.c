@@ -67,10 +67,10 @@ double model_interval_reach(const quorum_model *m, const settings *s, double pro
     const calibration *c = &m->calibration;
     if (!model_is_calibrated(m, s))
         return normal_quantile(0.5 + 0.5 * probability);
-    double rank = ceil(((double)c->count + 1.0) * probability);
-    if (rank > (double)c->count) /* beyond what was seen: a Gaussian of the right width */
+    double place = ceil(((double)c->count + 1.0) * probability);
+    if (place > (double)c->count) /* beyond what was seen: a Gaussian of the right width */
         return fmax(c->ratio[c->count - 1], c->scale * normal_quantile(0.5 + 0.5 * probability));
-    return c->ratio[(size_t)rank - 1];
+    return c->ratio[(size_t)place - 1];
 }
 
 double quorum_interval_factor(const quorum_model *m, const quorum_options *options,

@@ -5,7 +5,7 @@
 #include "archive/npz.h"
 #include "model/file_sizes.h"
 #include "model/meta.h"
-#include "team/team.h"
+#include "rows/home.h"
 
 #include <limits.h>
 #include <math.h>
@@ -22,14 +22,15 @@ static quorum_status to_int64(const size_t *from, size_t count, int64_t **out)
     return QUORUM_OK;
 }
 
-/* Writing a model.  home: where rows come from that this rank has not; NULL: it has all. */
+/* Writing a model.  home: where rows come from that are elsewhere; NULL: all are here. */
 typedef struct {
     const quorum_model *m;
+    const char *path;
     rows_home *home;
     npz_writer *w;
     model_sizes sizes;
     char *meta;
-    int64_t *indices[ARRAYS]; /* as the file has them; they live until it is written */
+    int64_t *indices[MOST_ARRAYS]; /* as the file has them; they live until it is written */
 } save_state;
 
 static void save_state_free(save_state *s)
@@ -67,7 +68,7 @@ static quorum_status add_array(save_state *s, int i)
 
 static quorum_status check_saved(npz_reader *npz, void *context);
 
-static quorum_status save_members(save_state *s, const char *path)
+static quorum_status save_members(save_state *s)
 {
     if (!(s->w = npz_writer_new()))
         return failure(QUORUM_E_MEMORY, "out of memory for saving the model");
@@ -77,14 +78,15 @@ static quorum_status save_members(save_state *s, const char *path)
         if (is_in_model(s, &array_members[i]))
             TRY(add_array(s, i));
     npz_writer_check(s->w, check_saved, (void *)s->m);
-    return npz_writer_save(s->w, path);
+    return npz_writer_save(s->w, s->path);
 }
 
-static quorum_status save(const quorum_model *m, const char *path, rows_home *home)
+static quorum_status save(void *state, rows_home *home)
 {
-    save_state s = {.m = m, .home = home, .sizes = sizes_of_model(m)};
-    quorum_status status = save_members(&s, path);
-    save_state_free(&s);
+    save_state *s = state;
+    s->home = home;
+    quorum_status status = save_members(s);
+    save_state_free(s);
     return status;
 }
 
@@ -93,23 +95,19 @@ quorum_status quorum_save(const quorum_model *m, const char *path)
     if (!m || !path)
         return failure(QUORUM_E_ARGUMENT, "quorum_save: model and path must not be NULL");
     const quorum_model now = model_now(m);
-    rows_home *home = NULL;
-    if (!model_is_whole(m))
-        TRY(rows_home_new(m, &home));
-    quorum_status status = team_rank() == 0 ? save(&now, path, home) : QUORUM_OK;
-    if (home)
-        rows_home_finish(home);
-    rows_home_free(home);
-    return team_agree(status);
+    save_state s = {.m = &now, .path = path, .sizes = sizes_of_model(&now)};
+    return rows_bring_home(QUORUM_OK, &now.held, &now.rows, save, &s);
 }
 
 /* ---- Loading: nothing in the file is believed before it is checked ---- */
 
 typedef struct {
+    const char *path;
+    const quorum_options *options;
     npz_reader *npz;
     model_meta meta;
     model_sizes sizes;
-    int whole; /* 1: every rank needs all rows */
+    int whole; /* 1: all rows are needed, in a team by every process */
     quorum_model *m;
 } load_state;
 
@@ -190,20 +188,20 @@ static quorum_status load_indices(load_state *l, const array_member *a)
     return status;
 }
 
-/* In a team: the rows of this rank's experts; where they came from nobody asks it. */
+/* In a team: the rows of this process's experts; where they came from nobody asks it. */
 static quorum_status load_own_rows(load_state *l, const array_member *a)
 {
     quorum_model *m = l->m;
     size_t found[2] = {1, 1};
     double **data = pointer_at(l, a);
     int ndim = array_shape(a, &l->sizes, (size_t[2]){0});
-    npz_sections own = {.count = m->M, .first = m->offset, .wanted = m->held};
+    npz_sections own = {.count = m->M, .first = m->offset, .wanted = m->held.has};
     if (a->type == INDICES)
         return QUORUM_OK;
     TRY(npz_get_some_doubles(l->npz, a->name, ndim, found, &own, data));
     TRY(check_shape(l, a, found));
     for (size_t e = 0; e < m->M; e++)
-        if (m->held[e])
+        if (m->held.has[e])
             TRY(check_finite(a->name, *data + m->offset[e] * found[1],
                              (m->offset[e + 1] - m->offset[e]) * found[1]));
     return QUORUM_OK;
@@ -240,31 +238,31 @@ static quorum_status load_arrays(load_state *l, int of_rows)
 static quorum_status prepare(load_state *l)
 {
     quorum_model *m = l->m;
-    m->n = l->sizes.length[SIDE_ROWS];
-    m->D = m->theta.D = l->sizes.length[SIDE_INPUTS];
+    m->rows.n = l->sizes.length[SIDE_ROWS];
+    m->rows.D = m->theta.D = l->sizes.length[SIDE_INPUTS];
     m->M = l->sizes.length[SIDE_EXPERTS];
-    m->references = l->sizes.length[SIDE_REFERENCES];
+    m->learned.references = l->sizes.length[SIDE_REFERENCES];
     m->calibration.count = l->sizes.length[SIDE_HELD_OUT];
-    if (!NEW_ARRAY(m->log_theta, m->D + 2) || !NEW_ARRAY(m->theta.lengthscale, m->D))
-        return failure(QUORUM_E_MEMORY, "out of memory for %zu length-scales", m->D);
+    if (!NEW_ARRAY(m->log_theta, m->rows.D + 2) || !NEW_ARRAY(m->theta.lengthscale, m->rows.D))
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu length-scales", m->rows.D);
+    return QUORUM_OK;
+}
+
+/* A graph has a ranking and importances; older files have zeros where none was learned. */
+static quorum_status settle_graph(quorum_model *m)
+{
+    if (m->learned.graph.ranking && !m->learned.graph.importance)
+        return damaged("there is a ranking of the experts, but no importance");
+    if (m->learned.graph.ranking && (m->learned.graph.precision || m->learned.graph.trouble))
+        return QUORUM_OK;
+    expert_graph_free(&m->learned.graph);
+    mem_free(m->learned.reference);
+    m->learned.reference = NULL;
+    m->learned.references = 0;
     return QUORUM_OK;
 }
 
 /* All but the rows: which of those are wanted, the offsets say. */
-/* A graph has a ranking and importances; older files have zeros where none was learned. */
-static quorum_status settle_graph(quorum_model *m)
-{
-    if (m->graph.ranking && !m->graph.importance)
-        return damaged("there is a ranking of the experts, but no importance");
-    if (m->graph.ranking && (m->graph.precision || m->graph.trouble))
-        return QUORUM_OK;
-    expert_graph_free(&m->graph);
-    mem_free(m->reference);
-    m->reference = NULL;
-    m->references = 0;
-    return QUORUM_OK;
-}
-
 static quorum_status load_but_rows(load_state *l)
 {
     TRY(prepare(l));
@@ -277,10 +275,11 @@ static quorum_status load_but_rows(load_state *l)
 
 static quorum_status load_rows(load_state *l)
 {
+    parts all = model_parts(l->m);
     if (l->whole)
-        rows_note(l->m->n);
+        rows_note(l->m->rows.n);
     else
-        TRY(model_find_owners(l->m));
+        TRY(holdings_new(&all, &l->m->held));
     return load_arrays(l, 1);
 }
 
@@ -309,39 +308,34 @@ done:
     return status;
 }
 
-/* Ranks that each work with another model would mix them up, or wait for each other for ever. */
-static quorum_status agree_on_file(const npz_reader *npz)
+static quorum_status open_model(void *state)
 {
-    uint64_t mine = npz_digest(npz), first = mine;
-    team_send(&first, sizeof first);
-    return team_agree(mine == first
-                          ? QUORUM_OK
-                          : failure(QUORUM_E_FORMAT,
-                                    "the model file differs between processes: process %d has "
-                                    "another one than process 0; give all of them the same file",
-                                    team_rank()));
+    load_state *l = state;
+    TRY(progress_report(options_progress(l->options), "load", -1.0, "%s", l->path));
+    return npz_open(l->path, &l->npz);
 }
 
-static quorum_status open_model(const char *path, const quorum_options *options, npz_reader **npz)
+static quorum_status load_opened(void *state)
 {
-    TRY(progress_report(options_progress(options), "load", -1.0, "%s", path));
-    return npz_open(path, npz);
-}
-
-static quorum_status load(load_state *l, const char *path, const quorum_options *options)
-{
-    double memory = options_memory(options_values(options));
-    TRY(team_agree(open_model(path, options, &l->npz)));
-    TRY(agree_on_file(l->npz));
+    load_state *l = state;
+    double memory = options_memory(options_values(l->options));
     if (!npz_has(l->npz, "meta.json"))
         return failure(QUORUM_E_FORMAT, "it has no meta.json: it is not a quorum model");
     TRY(check_meta_bytes(l->npz, memory));
     TRY(load_meta(l));
-    l->whole = team_size() == 1 || l->meta.version >= FORMAT_VERSION_OVERLAP;
-    TRY(check_model_sizes(l->npz, memory, l->whole ? 1 : team_size(), &l->sizes));
+    l->whole = team_is_alone() || l->meta.version >= FORMAT_VERSION_OVERLAP;
+    TRY(check_model_sizes(l->npz, memory, l->whole, &l->sizes));
     TRY(load_but_rows(l));
     TRY(load_rows(l));
     return model_complete(l->m);
+}
+
+/* Every process reads the file. */
+static quorum_status load(quorum_status ready, load_state *l)
+{
+    TRY(team_all(ready, open_model, l));
+    TRY(team_same_file(QUORUM_OK, "the model file", npz_digest(l->npz)));
+    return team_all(QUORUM_OK, load_opened, l);
 }
 
 quorum_status quorum_load(const char *path, quorum_model **model)
@@ -354,13 +348,12 @@ quorum_status quorum_load_with(const char *path, const quorum_options *options,
 {
     if (!path || !model)
         return failure(QUORUM_E_ARGUMENT, "quorum_load: path and model must not be NULL");
-    load_state l = {.m = model_new()};
+    load_state l = {.path = path, .options = options, .m = model_new()};
     progress_watch watch;
+    quorum_status ready = l.m ? QUORUM_OK : failure(QUORUM_E_MEMORY, "out of memory for a model");
     *model = NULL;
-    if (!l.m)
-        return failure(QUORUM_E_MEMORY, "out of memory for a model");
     options_watch(options, "load", &watch);
-    quorum_status status = team_agree(load(&l, path, options));
+    quorum_status status = load(ready, &l);
     progress_watch_end(&watch);
     npz_close(l.npz);
     meta_free(&l.meta);

@@ -71,7 +71,7 @@ static double copies(const array_member *a)
     return a->type == INDICES || a->within ? 2.0 : 1.0;
 }
 
-static quorum_status measure_array(npz_reader *npz, const array_member *a, int ranks,
+static quorum_status measure_array(npz_reader *npz, const array_member *a, int whole,
                                    model_sizes *sizes, double *total)
 {
     size_t shape[2];
@@ -80,7 +80,8 @@ static quorum_status measure_array(npz_reader *npz, const array_member *a, int r
     TRY(npz_measure(npz, a->name, ndim, shape, &bytes));
     for (int k = 0; k < ndim; k++)
         TRY(settle_side(a->name, a->side[k], shape[k], sizes));
-    *total += copies(a) * bytes / (a->of_rows ? ranks : 1);
+    bytes *= copies(a);
+    *total += a->of_rows && !whole ? holdings_bytes(bytes) : bytes;
     return QUORUM_OK;
 }
 
@@ -91,14 +92,14 @@ int has_array(const npz_reader *npz, const array_member *a)
     return npz_has(npz, member);
 }
 
-quorum_status check_model_sizes(npz_reader *npz, double memory, int ranks, model_sizes *out)
+quorum_status check_model_sizes(npz_reader *npz, double memory, int whole, model_sizes *out)
 {
     TRY(read_sizes(npz, out));
     double total = META_FACTOR * npz_member_bytes(npz, "meta.json") +
                    EACH * ((double)out->length[SIDE_INPUTS] + (double)out->length[SIDE_EXPERTS]);
     for (int i = 0; i < ARRAYS; i++)
         if (array_members[i].side[0] != NO_SIDE && has_array(npz, &array_members[i]))
-            TRY(measure_array(npz, &array_members[i], ranks, out, &total));
+            TRY(measure_array(npz, &array_members[i], whole, out, &total));
     if (total > LARGE && total > MOST_RATIO * npz_file_bytes(npz))
         return failure(
             QUORUM_E_FORMAT,

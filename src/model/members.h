@@ -45,7 +45,7 @@ typedef struct {
     array_type type;
     side side[2];
     presence when;
-    int of_rows;  /* 1: one entry a row, of which a rank of a team has its own experts' */
+    int of_rows;  /* 1: one entry a row, of which a process of a team has its own experts' */
     size_t place; /* in the model: of the pointer to the array, or of a number          */
     double *(*within)(const quorum_model *m); /* instead: a part of an array that is there */
     size_t shown;                             /* in quorum_info; 0: not there            */
@@ -54,8 +54,9 @@ typedef struct {
     const char *doc;
 } array_member;
 
-enum { ARRAYS = 17 };
-extern const array_member array_members[ARRAYS]; /* in the order of the file */
+enum { MOST_ARRAYS = 32 };
+extern const array_member array_members[]; /* in the order of the file */
+extern const int ARRAYS;
 
 model_sizes sizes_of_model(const quorum_model *m);
 
@@ -89,8 +90,8 @@ typedef struct {
     const char *doc;
 } meta_member;
 
-enum { META_MEMBERS = 28 };
-extern const meta_member meta_members[META_MEMBERS]; /* in the order of the file */
+extern const meta_member meta_members[]; /* in the order of the file */
+extern const int META_MEMBERS;
 
 /* Copies into *info what the tables have shown. */
 void members_show(const quorum_model *m, quorum_info *info);

@@ -149,7 +149,7 @@ quorum_status meta_check(const char *text, size_t D, size_t M)
     quorum_model *m = model_new();
     if (!m)
         return failure(QUORUM_E_MEMORY, "out of memory for checking the model");
-    m->D = D;
+    m->rows.D = D;
     m->M = M;
     TRY_OR_DONE(meta_parse(text, &meta));
     TRY_OR_DONE(meta_apply(&meta, m));

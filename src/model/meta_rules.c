@@ -69,22 +69,22 @@ quorum_status read_partition(const json_node *value, quorum_model *m)
 void put_columns(json_writer *w, const quorum_model *m)
 {
     json_begin_list(w);
-    for (size_t i = 0; i <= m->D; i++)
-        json_put_text(w, m->names[i]);
+    for (size_t i = 0; i <= m->rows.D; i++)
+        json_put_text(w, m->columns.names[i]);
     json_end(w);
 }
 
 quorum_status read_columns(const json_node *value, quorum_model *m)
 {
     size_t i = 0;
-    if (json_list_size(value) != m->D + 1)
+    if (json_list_size(value) != m->rows.D + 1)
         return damaged("columns do not fit the inputs");
-    if (!NEW_ZEROED(m->names, m->D + 1))
+    if (!NEW_ZEROED(m->columns.names, m->rows.D + 1))
         return failure(QUORUM_E_MEMORY, "out of memory for column names");
     for (const json_node *c = json_first(value); c; c = json_next(c), i++) {
         if (!json_as_text(c))
             return damaged("a column has no name");
-        if (!(m->names[i] = mem_copy_text(json_as_text(c))))
+        if (!(m->columns.names[i] = mem_copy_text(json_as_text(c))))
             return failure(QUORUM_E_MEMORY, "out of memory for column names");
     }
     return QUORUM_OK;
@@ -92,19 +92,19 @@ quorum_status read_columns(const json_node *value, quorum_model *m)
 
 quorum_status check_target(const quorum_model *m)
 {
-    return m->target <= m->D ? QUORUM_OK : damaged("target_place is out of range");
+    return m->columns.target <= m->rows.D ? QUORUM_OK : damaged("target_place is out of range");
 }
 
 int has_constants(const quorum_model *m)
 {
-    return model_varying(m) < m->D;
+    return model_varying(m) < m->rows.D;
 }
 
 void put_constants(json_writer *w, const quorum_model *m)
 {
     json_begin_list(w);
-    for (size_t d = 0; d < m->D; d++)
-        if (m->constant[d])
+    for (size_t d = 0; d < m->rows.D; d++)
+        if (m->units.constant[d])
             json_put_count(w, d);
     json_end(w);
 }
@@ -112,15 +112,15 @@ void put_constants(json_writer *w, const quorum_model *m)
 /* Older files say of no input that it is constant. */
 quorum_status read_constants(const json_node *value, quorum_model *m)
 {
-    if (!NEW_ZEROED(m->constant, m->D))
-        return failure(QUORUM_E_MEMORY, "out of memory for %zu inputs", m->D);
+    if (!NEW_ZEROED(m->units.constant, m->rows.D))
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu inputs", m->rows.D);
     if (value && json_list_size(value) == 0)
         return damaged("constant_inputs is not a list of inputs");
     for (const json_node *c = json_first(value); c; c = json_next(c)) {
         int64_t d = json_as_integer(c, -1);
-        if (d < 0 || (uint64_t)d >= m->D || m->constant[d])
+        if (d < 0 || (uint64_t)d >= m->rows.D || m->units.constant[d])
             return damaged("constant_inputs is not a list of inputs");
-        m->constant[d] = 1;
+        m->units.constant[d] = 1;
     }
     return QUORUM_OK;
 }
@@ -131,7 +131,7 @@ quorum_status read_constants(const json_node *value, quorum_model *m)
 void put_options(json_writer *w, const quorum_model *m)
 {
     json_tree options;
-    if (json_parse(m->options, strlen(m->options), &options) < 0) {
+    if (json_parse(m->history.options, strlen(m->history.options), &options) < 0) {
         w->error = JSON_NOT_TAKEN;
         return;
     }
@@ -163,7 +163,7 @@ static quorum_status copy_options_text(const json_node *list, quorum_model *m)
     }
     quorum_status status = json_status(json_finish(&w), "the options");
     if (status >= 0)
-        m->options = text_buffer_take(&buffer);
+        m->history.options = text_buffer_take(&buffer);
     text_buffer_free(&buffer);
     return status;
 }
@@ -189,14 +189,14 @@ done:
 
 void put_train(json_writer *w, const quorum_model *m)
 {
-    json_put_text(w, options_train_name(m->train));
+    json_put_text(w, options_train_name(m->history.train));
 }
 
 /* Older files do not say: there was no other. */
 quorum_status read_train(const json_node *value, quorum_model *m)
 {
     int train = options_train_number(json_as_text(value));
-    m->train = train < 0 ? TRAIN_PARTS : train;
+    m->history.train = train < 0 ? TRAIN_PARTS : train;
     return QUORUM_OK;
 }
 
@@ -223,12 +223,12 @@ quorum_status check_spread(const quorum_model *m)
 
 int has_kernel_scores(const quorum_model *m)
 {
-    return m->kernel_choice.count > 0;
+    return m->history.kernel_choice.count > 0;
 }
 
 void put_kernel_scores(json_writer *w, const quorum_model *m)
 {
-    const kernel_choice *c = &m->kernel_choice;
+    const kernel_choice *c = &m->history.kernel_choice;
     json_begin_object(w);
     for (int i = 0; i < c->count; i++)
         put_member_number(w, c->name[i], c->score[i]);
@@ -238,7 +238,7 @@ void put_kernel_scores(json_writer *w, const quorum_model *m)
 /* Of the kernels that this library knows; names are its own. */
 quorum_status read_kernel_scores(const json_node *value, quorum_model *m)
 {
-    kernel_choice *c = &m->kernel_choice;
+    kernel_choice *c = &m->history.kernel_choice;
     for (int i = 0; i < kernel_count() && c->count < MOST_KERNELS; i++) {
         double score = json_as_number(json_member(value, kernel_at(i)->name), NAN);
         if (!isfinite(score))
@@ -254,19 +254,19 @@ quorum_status read_kernel_scores(const json_node *value, quorum_model *m)
 /* It may not be learned yet (model_graph). */
 int graph_is_learned(const quorum_model *m)
 {
-    return m->graph.ranking != NULL;
+    return m->learned.graph.ranking != NULL;
 }
 
 int has_trouble(const quorum_model *m)
 {
-    return m->graph.trouble != NULL;
+    return m->learned.graph.trouble != NULL;
 }
 
 void put_ranking(json_writer *w, const quorum_model *m)
 {
     json_begin_list(w);
     for (size_t i = 0; i < m->M; i++)
-        json_put_count(w, m->graph.ranking[i]);
+        json_put_count(w, m->learned.graph.ranking[i]);
     json_end(w);
 }
 
@@ -278,7 +278,7 @@ quorum_status read_ranking(const json_node *value, quorum_model *m)
         return QUORUM_OK; /* not learned yet */
     if (json_list_size(value) != m->M)
         return damaged("the ranking has not one entry an expert");
-    if (!NEW_ARRAY(m->graph.ranking, m->M) || !NEW_ZEROED(seen, m->M))
+    if (!NEW_ARRAY(m->learned.graph.ranking, m->M) || !NEW_ZEROED(seen, m->M))
         return failure(QUORUM_E_MEMORY, "out of memory for %zu experts", m->M);
     quorum_status status = QUORUM_OK;
     for (const json_node *r = json_first(value); r && status == QUORUM_OK; r = json_next(r)) {
@@ -286,7 +286,7 @@ quorum_status read_ranking(const json_node *value, quorum_model *m)
         if (e < 0 || (uint64_t)e >= m->M || seen[e])
             status = damaged("the ranking is not a permutation of the experts");
         else
-            seen[m->graph.ranking[i++] = (size_t)e] = 1;
+            seen[m->learned.graph.ranking[i++] = (size_t)e] = 1;
     }
     mem_free(seen);
     return status;

@@ -27,67 +27,85 @@ void quorum_model_free(quorum_model *m)
 {
     if (!m)
         return;
-    for (size_t i = 0; m->names && i <= m->D; i++)
-        mem_free(m->names[i]);
+    for (size_t i = 0; m->columns.names && i <= m->rows.D; i++)
+        mem_free(m->columns.names[i]);
     model_cache_free(m->cache);
-    expert_graph_free(&m->graph);
+    expert_graph_free(&m->learned.graph);
     calibration_free(&m->calibration);
-    mem_free(m->names);
-    mem_free(m->X);
-    mem_free(m->y);
+    mem_free(m->columns.names);
+    rows_free(&m->rows);
     mem_free(m->row);
     mem_free(m->offset);
-    mem_free(m->owner);
-    mem_free(m->held);
-    mem_free(m->shared);
+    holdings_free(&m->held);
     extra_rows_free(&m->extra);
-    mem_free(m->x_mean);
-    mem_free(m->x_scale);
-    mem_free(m->constant);
+    mem_free(m->units.x_mean);
+    mem_free(m->units.x_scale);
+    mem_free(m->units.constant);
     mem_free(m->log_theta);
     mem_free(m->theta.lengthscale);
-    mem_free(m->reference);
-    mem_free(m->options);
-    mem_free(m->sizes);
-    mem_free(m->at_bound);
-    mem_free(m->is_constant);
+    mem_free(m->learned.reference);
+    mem_free(m->history.options);
+    mem_free(m->shown.sizes);
+    mem_free(m->shown.at_bound);
+    mem_free(m->shown.is_constant);
     mem_free(m);
 }
 
 parts model_parts(const quorum_model *m)
 {
-    return (parts){.n = m->n,
-                   .D = m->D,
+    return (parts){.rows = m->rows,
                    .M = m->M,
-                   .X = m->X,
-                   .y = m->y,
                    .offset = m->offset,
-                   .held = model_is_whole(m) ? NULL : m->held};
+                   .held = model_is_whole(m) ? NULL : m->held.has};
+}
+
+quorum_status model_own_rows(quorum_model *m)
+{
+    parts all = model_parts(m);
+    row_set like = rows_schema(m->rows.D);
+    TRY(rows_new_sparse(&like, m->rows.n, &m->rows));
+    return holdings_new(&all, &m->held);
+}
+
+quorum_status model_hold(quorum_status ready, const quorum_model *m, const size_t *experts,
+                         size_t count)
+{
+    return holdings_share(ready, &m->held, experts, count, &m->rows);
+}
+
+quorum_status model_hold_all(const quorum_model *m)
+{
+    return holdings_share_all(QUORUM_OK, &m->held, &m->rows);
+}
+
+int model_is_whole(const quorum_model *m)
+{
+    return holdings_is_whole(&m->held);
 }
 
 void model_set_theta(quorum_model *m)
 {
-    for (size_t d = 0; d < m->D; d++)
+    for (size_t d = 0; d < m->rows.D; d++)
         m->theta.lengthscale[d] = exp(m->log_theta[d]);
-    m->theta.signal = exp(m->log_theta[m->D]);
-    m->theta.noise = exp(m->log_theta[m->D + 1]);
+    m->theta.signal = exp(m->log_theta[m->rows.D]);
+    m->theta.noise = exp(m->log_theta[m->rows.D + 1]);
 }
 
 quorum_status model_complete(quorum_model *m)
 {
-    if (!NEW_ARRAY(m->sizes, m->M) || !NEW_ARRAY(m->at_bound, m->D + 2) ||
-        !NEW_ARRAY(m->is_constant, m->D))
+    if (!NEW_ARRAY(m->shown.sizes, m->M) || !NEW_ARRAY(m->shown.at_bound, m->rows.D + 2) ||
+        !NEW_ARRAY(m->shown.is_constant, m->rows.D))
         return failure(QUORUM_E_MEMORY, "out of memory for a model of %zu experts", m->M);
     for (size_t e = 0; e < m->M; e++) {
-        m->sizes[e] = m->offset[e + 1] - m->offset[e];
+        m->shown.sizes[e] = m->offset[e + 1] - m->offset[e];
         if (m->extra.offset)
-            m->sizes[e] += m->extra.offset[e + 1] - m->extra.offset[e];
+            m->shown.sizes[e] += m->extra.offset[e + 1] - m->extra.offset[e];
     }
-    theta_at_bound(&m->theta, m->at_bound);
-    for (size_t d = 0; d < m->D; d++) {
-        m->is_constant[d] = m->constant[d] != 0;
-        if (m->constant[d])
-            m->at_bound[d] = 0;
+    theta_at_bound(&m->theta, m->shown.at_bound);
+    for (size_t d = 0; d < m->rows.D; d++) {
+        m->shown.is_constant[d] = m->units.constant[d] != 0;
+        if (m->units.constant[d])
+            m->shown.at_bound[d] = 0;
     }
     return QUORUM_OK;
 }
@@ -99,27 +117,27 @@ quorum_status quorum_inspect(const quorum_model *m, quorum_info *info)
         return failure(QUORUM_E_ARGUMENT, "quorum_inspect: model and info must not be NULL");
     const quorum_model now = model_now(m);
     *info = (quorum_info){
-        .rows = m->n,
-        .inputs = m->D,
+        .rows = m->rows.n,
+        .inputs = m->rows.D,
         .experts = m->M,
-        .sizes = m->sizes,
-        .names = (const char *const *)m->names,
+        .sizes = m->shown.sizes,
+        .names = (const char *const *)m->columns.names,
         .kernel = m->theta.kernel->name,
         .partition = m->partition->name,
         .lengthscale = m->theta.lengthscale,
         .signal_variance = m->theta.signal,
         .noise_variance = m->theta.noise,
-        .at_bound = m->at_bound,
+        .at_bound = m->shown.at_bound,
         .seed = m->seed,
-        .ranking = now.graph.ranking,
+        .ranking = now.learned.graph.ranking,
         .calibration_rows = m->calibration.count,
         .calibration_scale = m->calibration.count > 0 ? m->calibration.scale : 1.0,
-        .train = options_train_name(m->train),
-        .kernels = (size_t)m->kernel_choice.count,
-        .kernel_names = m->kernel_choice.name,
-        .kernel_scores = m->kernel_choice.score,
-        .options = m->options,
-        .constant = m->is_constant,
+        .train = options_train_name(m->history.train),
+        .kernels = (size_t)m->history.kernel_choice.count,
+        .kernel_names = m->history.kernel_choice.name,
+        .kernel_scores = m->history.kernel_choice.score,
+        .options = m->history.options,
+        .constant = m->shown.is_constant,
         .calibration_for = m->calibration.count > 0 ? m->calibration.purpose : NULL,
     };
     members_show(&now, info);

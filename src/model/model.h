@@ -6,7 +6,7 @@
 #include "experts/committee.h"
 #include "near/scattered_search.h"
 #include "experts/overlap.h"
-#include "rows/rows.h"
+#include "rows/holdings.h"
 #include "graph/expert_graph.h"
 #include "options/options.h"
 
@@ -40,44 +40,29 @@ typedef struct {
     double score[MOST_KERNELS]; /* mean log density of rows left out, standardised units */
 } kernel_choice;
 
-/* A graph and the inputs behind it (references x D, standardised), if they are kept. */
+/* A graph, and the inputs behind it if they are kept. */
 typedef struct {
-    expert_graph graph;
-    double *reference;
+    expert_graph graph; /* no ranking: not learned yet (model_graph); model_now shows it */
+    double *reference;  /* references x D, standardised                                  */
     size_t references;
 } learned_graph;
 
-struct quorum_model {
-    size_t n, D, M;
-    double *X;                /* n x D: standardised, rows sorted by expert     */
-    double *y;                /* n                                              */
-    size_t *row;              /* n: original row numbers                        */
-    size_t *offset;           /* M + 1                                          */
-    int *owner;               /* M: the rank that has an expert's rows (holdings.c) ... */
-    char *held, *shared;      /* M: 1 where this rank has them; where all have  */
-    extra_rows extra;         /* rows that experts hold beyond their own        */
-    double *x_mean, *x_scale; /* D                                    */
-    char *constant;           /* D: 1 where an input does not vary (inputs.c) */
+/* From the data's units to the model's and back (inputs.c). */
+typedef struct {
+    double *x_mean, *x_scale; /* D                                  */
+    char *constant;           /* D: 1 where an input does not vary  */
     double y_mean, y_scale;
-    double *log_theta; /* D + 2: log l_1 .. log l_D, log s_f^2, log s^2, as in the file */
-    hyper theta;       /* their exponentials                                            */
-    double spread;     /* rows that a neighbourhood's own spread is weighed against
-                          (gp/neighbourhood.h); INFINITY: none                          */
-    const partition *partition;
-    uint64_t seed;
+} unit_change;
 
-    char **names;  /* D + 1, the target's last                       */
-    int has_names; /* 0: made up                                     */
-    size_t target; /* the target's place in the training file        */
+/* The training file's columns. */
+typedef struct {
+    char **names;  /* D + 1, the target's last                */
+    int has_names; /* 0: made up                              */
+    size_t target; /* the target's place in the training file */
+} model_columns;
 
-    double *reference; /* references x D: inputs behind the graph, standardised */
-    size_t references;
-    expert_graph graph;      /* no ranking: not learned yet (model_graph); model_now shows it */
-    graph_options graph_how; /* kind, penalty, inputs: as asked for at fit time */
-
-    calibration calibration;
-
-    /* how it came about */
+/* How a model came about. */
+typedef struct {
     int train; /* the option train: TRAIN_.. */
     double nlml;
     int evaluations;
@@ -85,12 +70,39 @@ struct quorum_model {
     kernel_choice kernel_choice;
     double seconds_partition, seconds_train, seconds_graph, seconds_calibrate, seconds_total;
     char *options; /* all options' texts, JSON */
+} model_history;
 
-    /* for quorum_inspect */
+/* What follows from the rest, for quorum_inspect (model_complete). */
+typedef struct {
     size_t *sizes;    /* M     */
     int *at_bound;    /* D + 2 */
     int *is_constant; /* D     */
+} model_shown;
 
+struct quorum_model {
+    /* the rows, and the experts that they are split among */
+    row_set rows; /* standardised, sorted by expert          */
+    size_t *row;  /* n: their numbers in the training data   */
+    size_t M;
+    size_t *offset;   /* M + 1                                   */
+    extra_rows extra; /* rows that experts hold beyond their own */
+    holdings held;    /* which of the rows this process has      */
+    const partition *partition;
+    uint64_t seed;
+
+    /* one GP for all of them */
+    hyper theta;
+    double *log_theta; /* D + 2: log l_1 .. log l_D, log s_f^2, log s^2, as in the file    */
+    double spread;     /* rows that a neighbourhood's own spread is weighed against
+                          (gp/neighbourhood.h); INFINITY: none                             */
+
+    unit_change units;
+    model_columns columns;
+    learned_graph learned;
+    graph_options graph_how; /* kind, penalty, inputs: as asked for at fit time */
+    calibration calibration;
+    model_history history;
+    model_shown shown;
     model_cache *cache;
 };
 
@@ -110,28 +122,14 @@ quorum_status model_complete(quorum_model *m);
 /* The experts' own rows: every row once. */
 parts model_parts(const quorum_model *m);
 
-/* ---- holdings.c: together, by all ranks ---- */
-
-/* owner, held and shared, once offset is known; then also room for the rows. */
-quorum_status model_find_owners(quorum_model *m);
+/* Room for the rows, once offset is known, and who will have them. */
 quorum_status model_own_rows(quorum_model *m);
 
-/* The owners' rows, from the slices of a fit. */
-quorum_status model_take_rows(quorum_model *m, const sliced_rows *rows);
-
-/* From now on every rank has the rows of these experts. */
-quorum_status model_hold(const quorum_model *m, const size_t *experts, size_t count);
+/* From now on every process has the rows of these experts, or of all (rows/holdings.h). */
+quorum_status model_hold(quorum_status ready, const quorum_model *m, const size_t *experts,
+                         size_t count);
 quorum_status model_hold_all(const quorum_model *m);
-int model_is_whole(const quorum_model *m);     /* whether that is so */
-size_t model_rows_held(const quorum_model *m); /* by this rank */
-
-/* The rows come to rank 0 a few at a time, to be written: rank 0 asks for the next bytes, of all
- * inputs and then of all targets, and at the end all ranks finish, whatever happened. */
-typedef struct rows_home rows_home;
-quorum_status rows_home_new(const quorum_model *m, rows_home **out);
-quorum_status rows_home_next(void *home, void *to, size_t bytes);
-void rows_home_finish(rows_home *h);
-void rows_home_free(rows_home *h);
+int model_is_whole(const quorum_model *m); /* whether that is so */
 
 /* ---- inputs.c: inputs that do not vary in the training data ---- */
 
@@ -200,7 +198,7 @@ quorum_status model_rows(const quorum_model *m, const committee **out);
 quorum_status model_neighbour_index(const quorum_model *m, const settings *s,
                                     const neighbour_index **out);
 
-/* The same where each rank has only its own experts' rows. */
+/* The same where each process has only its own experts' rows. */
 quorum_status model_near_holdings(const quorum_model *m, const settings *s,
                                   const near_holdings **out);
 
@@ -217,7 +215,7 @@ quorum_status model_graph(const quorum_model *m, const settings *s, const progre
 /* Takes this graph for the model's own, instead of one that it may have; g is empty then. */
 void model_take_graph(const quorum_model *m, learned_graph *g);
 
-/* Its ranking, for a selection by rank; NULL where all are chosen anyway. */
+/* Its ranking, for a selection by it; NULL where all are chosen anyway. */
 quorum_status model_ranking(const quorum_model *m, const selection *chosen, const settings *s,
                             const progress *p, const size_t **ranking);
 

@@ -4,7 +4,6 @@
 
 #include "base/memory.h"
 #include "experts/base.h"
-#include "team/team.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -12,7 +11,7 @@
 typedef struct base_entry {
     struct base_entry *next;
     size_t *experts, count, base_expert; /* what it was made for */
-    augmented_parts rows;
+    parts rows;
     committee committee;
 } base_entry;
 
@@ -23,15 +22,15 @@ struct model_cache {
     pthread_mutex_t lock;       /* for all that follows */
     int ready;                  /* the committee has its rows ...           */
     int asked;                  /* ... and has its factors, if they fit     */
-    held_parts held;            /* what experts hold, when they overlap     */
+    parts held;                 /* what experts hold, when they overlap     */
     committee committee;
     base_entry *bases;
     points own; /* the index's rows, when experts overlap   */
     neighbour_index *index;
-    points mine;    /* this rank's rows, where it has not all, ... */
+    points mine;    /* this process's rows, where it has not all, ... */
     size_t *number; /* ... their numbers and the index over them   */
     neighbour_index *my_index;
-    near_holdings holdings;
+    near_holdings scattered;
     double kept; /* bytes of factors */
     scratch_shelf scratch;
 };
@@ -56,22 +55,36 @@ static void base_entry_free(base_entry *b)
     if (!b)
         return;
     committee_free(&b->committee);
-    augmented_parts_free(&b->rows);
+    parts_free(&b->rows);
     mem_free(b->experts);
     mem_free(b);
+}
+
+/* All processes have a search or none. */
+static void forget_search(model_cache *c)
+{
+    neighbour_index_free(c->index);
+    points_free(&c->own);
+    c->index = NULL;
+}
+
+static void forget_mine(model_cache *c)
+{
+    neighbour_index_free(c->my_index);
+    points_free(&c->mine);
+    mem_free(c->number);
+    c->my_index = NULL;
+    c->number = NULL;
 }
 
 void model_cache_free(model_cache *c)
 {
     if (!c)
         return;
-    neighbour_index_free(c->index);
-    points_free(&c->own);
-    neighbour_index_free(c->my_index);
-    points_free(&c->mine);
-    mem_free(c->number);
+    forget_search(c);
+    forget_mine(c);
     committee_free(&c->committee);
-    held_parts_free(&c->held);
+    parts_free(&c->held);
     for (base_entry *b = c->bases, *next; b; b = next) {
         next = b->next;
         base_entry_free(b);
@@ -88,16 +101,27 @@ scratch_shelf *model_scratch(const quorum_model *m)
     return &m->cache->scratch;
 }
 
+static quorum_status copy_overlapping(void *model)
+{
+    const quorum_model *m = model;
+    parts own = model_parts(m);
+    return held_parts_new(&own, &m->extra, &m->cache->held);
+}
+
 /* The rows as experts hold them. */
 static quorum_status hold_rows(const quorum_model *m, parts *out)
 {
-    held_parts *held = &m->cache->held;
+    parts *held = &m->cache->held;
     *out = model_parts(m);
     if (!m->extra.offset)
         return QUORUM_OK;
-    if (!held->X)
-        TRY(held_parts_new(out, &m->extra, held));
-    *out = held->parts;
+    if (!held->offset) {
+        quorum_status status = team_all(QUORUM_OK, copy_overlapping, (void *)m);
+        if (status < 0)
+            parts_free(held); /* all processes have it or none */
+        TRY(status);
+    }
+    *out = *held;
     return QUORUM_OK;
 }
 
@@ -162,56 +186,87 @@ static quorum_status different_points(const quorum_model *m, const committee *c,
     if (!m->extra.offset)
         return QUORUM_OK;
     if (!own->Z) {
-        TRY(points_new(m->n, m->D, own));
-        points_scale(own, m->n, m->X, NULL, m->theta.lengthscale);
+        TRY(points_new(m->rows.n, m->rows.D, own));
+        points_scale(own, m->rows.n, m->rows.X, NULL, m->theta.lengthscale);
     }
     *out = own;
     return QUORUM_OK;
+}
+
+typedef struct {
+    const quorum_model *m;
+    const settings *s;
+    const committee *c;
+} search;
+
+static quorum_status prepare_search(void *context)
+{
+    const search *k = context;
+    const points *Z;
+    TRY(different_points(k->m, k->c, &Z));
+    return neighbour_index_new(Z, options_threads(k->s), &k->m->cache->index);
 }
 
 quorum_status model_neighbour_index(const quorum_model *m, const settings *s,
                                     const neighbour_index **out)
 {
     model_cache *cache = m->cache;
-    const committee *c;
-    const points *Z;
-    TRY(model_rows(m, &c));
+    search k = {.m = m, .s = s};
+    TRY(model_rows(m, &k.c));
     quorum_status status = QUORUM_OK;
     pthread_mutex_lock(&cache->lock);
     if (!cache->index) {
-        status = different_points(m, c, &Z);
-        if (status == QUORUM_OK)
-            status = neighbour_index_new(Z, options_threads(s), &cache->index);
+        status = team_all(QUORUM_OK, prepare_search, &k);
+        if (status < 0)
+            forget_search(cache);
     }
     pthread_mutex_unlock(&cache->lock);
     *out = cache->index;
     return status;
 }
 
-/* Rows of this rank's experts, scaled, for the search alone. */
-static quorum_status scale_mine(const quorum_model *m)
+/* ---- Where each process searches among the rows of its own experts ---- */
+
+static quorum_status room_for_mine(const quorum_model *m)
 {
     points *own = &m->cache->mine;
-    size_t D = m->D, at = 0, count = 0;
+    size_t count = 0;
     for (size_t e = 0; e < m->M; e++)
-        count += m->owner[e] == team_rank() ? m->offset[e + 1] - m->offset[e] : 0;
-    *own = (points){.n = count, .D = D, .stride = count};
-    NEW_ARRAY(own->Z, count * D);
+        count += holdings_is_mine(&m->held, e) ? m->offset[e + 1] - m->offset[e] : 0;
+    *own = (points){.n = count, .D = m->rows.D, .stride = count};
+    NEW_ARRAY(own->Z, count * m->rows.D);
     NEW_ARRAY(own->norm, count);
     NEW_ARRAY(m->cache->number, count);
-    if (!own->Z || !own->norm || !m->cache->number)
-        return failure(QUORUM_E_MEMORY, "out of memory for searching %zu rows", count);
-    for (size_t e = 0; e < m->M; e++)
-        for (size_t i = m->offset[e]; m->owner[e] == team_rank() && i < m->offset[e + 1]; i++) {
-            double norm = 0.0;
-            for (size_t d = 0; d < D; d++) {
-                double z = bring_in(m->X[i * D + d] / m->theta.lengthscale[d]);
-                own->Z[at * D + d] = z;
-                norm += z * z;
-            }
-            own->norm[at] = norm;
-            m->cache->number[at++] = i;
-        }
+    if (own->Z && own->norm && m->cache->number)
+        return QUORUM_OK;
+    return failure(QUORUM_E_MEMORY, "out of memory for searching %zu rows", count);
+}
+
+/* Scaled, for the search alone: it never asks for T. */
+static void scale_mine(const quorum_model *m)
+{
+    size_t at = 0;
+    for (size_t e = 0; e < m->M; e++) {
+        size_t first = m->offset[e], rows = m->offset[e + 1] - first;
+        if (!holdings_is_mine(&m->held, e))
+            continue;
+        points here = points_view(&m->cache->mine, at, rows);
+        points_scale(&here, rows, m->rows.X + first * m->rows.D, NULL, m->theta.lengthscale);
+        for (size_t i = 0; i < rows; i++)
+            m->cache->number[at++] = first + i;
+    }
+}
+
+static quorum_status prepare_mine(void *context)
+{
+    const search *k = context;
+    model_cache *cache = k->m->cache;
+    TRY(room_for_mine(k->m));
+    scale_mine(k->m);
+    if (cache->mine.n > 0)
+        TRY(neighbour_index_new(&cache->mine, options_threads(k->s), &cache->my_index));
+    cache->scattered =
+        (near_holdings){.index = cache->my_index, .number = cache->number, .rows = &k->m->rows};
     return QUORUM_OK;
 }
 
@@ -219,18 +274,16 @@ quorum_status model_near_holdings(const quorum_model *m, const settings *s,
                                   const near_holdings **out)
 {
     model_cache *cache = m->cache;
+    search k = {.m = m, .s = s};
     quorum_status status = QUORUM_OK;
     pthread_mutex_lock(&cache->lock);
     if (!cache->number) {
-        status = scale_mine(m);
-        if (status == QUORUM_OK && cache->mine.n > 0)
-            status = neighbour_index_new(&cache->mine, options_threads(s), &cache->my_index);
-        cache->holdings = (near_holdings){
-            .index = cache->my_index, .number = cache->number, .X = m->X, .y = m->y};
-        status = team_agree(status);
+        status = team_all(QUORUM_OK, prepare_mine, &k);
+        if (status < 0)
+            forget_mine(cache);
     }
     pthread_mutex_unlock(&cache->lock);
-    *out = &cache->holdings;
+    *out = &cache->scattered;
     return status;
 }
 
@@ -244,31 +297,46 @@ static base_entry *find_base(model_cache *c, const size_t *experts, size_t count
     return NULL;
 }
 
-static quorum_status make_base(const quorum_model *m, const size_t *experts, size_t count,
-                               size_t base_expert, const settings *s, const progress *p,
-                               base_entry **out)
+typedef struct {
+    const quorum_model *m;
+    const parts *rows;
+    const size_t *experts;
+    size_t count, base_expert;
+    base_entry *made;
+} base_request;
+
+static quorum_status prepare_base(void *context)
 {
-    base_entry *b = NULL;
-    quorum_status status = QUORUM_OK;
-    if (!NEW_ZEROED(b, 1) || !NEW_ARRAY(b->experts, count)) {
-        status = failure(QUORUM_E_MEMORY, "out of memory for the base expert");
-        goto done;
-    }
-    memcpy(b->experts, experts, count * sizeof *experts);
-    b->count = count;
-    b->base_expert = base_expert;
+    base_request *r = context;
+    base_entry *b;
+    if (!NEW_ZEROED(b, 1))
+        return failure(QUORUM_E_MEMORY, "out of memory for the base expert");
+    r->made = b;
+    if (!NEW_ARRAY(b->experts, r->count))
+        return failure(QUORUM_E_MEMORY, "out of memory for the base expert");
+    memcpy(b->experts, r->experts, r->count * sizeof *b->experts);
+    b->count = r->count;
+    b->base_expert = r->base_expert;
+    return augment_parts(r->rows, b->experts, b->count, b->base_expert, r->m->seed, &b->rows);
+}
+
+static base_entry *keep_base(model_cache *c, base_entry *b)
+{
+    b->next = c->bases;
+    c->bases = b;
+    return b;
+}
+
+static quorum_status make_base(base_request *r, const settings *s, const progress *p)
+{
+    const quorum_model *m = r->m;
     parts rows;
-    TRY_OR_DONE(hold_rows(m, &rows));
-    TRY_OR_DONE(augment_parts(&rows, experts, count, base_expert, m->seed, &b->rows));
-    TRY_OR_DONE(committee_new(&b->rows.parts, &m->theta, 0.0, 1, NULL, &b->committee));
-    TRY_OR_DONE(keep_factors(m->cache, s, p, &b->committee));
-done:
-    if (status < 0) {
-        base_entry_free(b);
-        b = NULL;
-    }
-    *out = b;
-    return status;
+    TRY(hold_rows(m, &rows));
+    r->rows = &rows;
+    TRY(team_all(QUORUM_OK, prepare_base, r));
+    base_entry *b = r->made;
+    TRY(committee_new(&b->rows, &m->theta, 0.0, 1, NULL, &b->committee));
+    return keep_factors(m->cache, s, p, &b->committee);
 }
 
 quorum_status model_base_committee(const quorum_model *m, const size_t *experts, size_t count,
@@ -281,11 +349,12 @@ quorum_status model_base_committee(const quorum_model *m, const size_t *experts,
     pthread_mutex_lock(&cache->lock);
     base_entry *b = find_base(cache, experts, count, base_expert);
     if (!b) {
-        status = make_base(m, experts, count, base_expert, s, p, &b);
-        if (b) {
-            b->next = cache->bases;
-            cache->bases = b;
-        }
+        base_request r = {.m = m, .experts = experts, .count = count, .base_expert = base_expert};
+        status = make_base(&r, s, p);
+        if (status < 0)
+            base_entry_free(r.made);
+        else
+            b = keep_base(cache, r.made);
     }
     pthread_mutex_unlock(&cache->lock);
     if (b)
@@ -307,10 +376,10 @@ void model_take_graph(const quorum_model *m, learned_graph *g)
 {
     quorum_model *owner = m->cache->owner;
     pthread_mutex_lock(&m->cache->graph_lock);
-    learned_graph old = {owner->graph, owner->reference, owner->references};
-    owner->graph = g->graph;
-    owner->reference = g->reference;
-    owner->references = g->references;
+    learned_graph old = {owner->learned.graph, owner->learned.reference, owner->learned.references};
+    owner->learned.graph = g->graph;
+    owner->learned.reference = g->reference;
+    owner->learned.references = g->references;
     pthread_mutex_unlock(&m->cache->graph_lock);
     learned_graph_free(&old);
     *g = (learned_graph){0};
@@ -322,13 +391,13 @@ quorum_status model_graph(const quorum_model *m, const settings *s, const progre
     learned_graph fresh = {0};
     quorum_status status = QUORUM_OK;
     pthread_mutex_lock(&m->cache->learning);
-    if (!m->graph.ranking) {
+    if (!m->learned.graph.ranking) {
         status = model_learn_own_graph(m, s, p, &fresh);
         if (status == QUORUM_OK)
             model_take_graph(m, &fresh);
     }
     pthread_mutex_unlock(&m->cache->learning);
-    *out = &m->graph;
+    *out = &m->learned.graph;
     return status;
 }
 

@@ -5,7 +5,7 @@ quorum_status model_recipe(const quorum_model *m, const settings *s, recipe *out
 {
     *out = (recipe){.space = s->space, .graph_on = s->graph_on};
     TRY(options_method(s, m->M, &out->rule, &out->chosen, &out->neighbours));
-    out->neighbours = out->neighbours < m->n ? out->neighbours : m->n;
+    out->neighbours = out->neighbours < m->rows.n ? out->neighbours : m->rows.n;
     return QUORUM_OK;
 }
 
@@ -60,7 +60,7 @@ quorum_status model_check_recipe(const quorum_model *m, const recipe *r)
                        r->chosen.expert + 1, m->M);
     if (!selection_is_by_rank(&r->chosen) || r->graph_on == GRAPH_ON_TEST)
         return QUORUM_OK;
-    const expert_graph known = model_now(m).graph;
+    const expert_graph known = model_now(m).learned.graph;
     return expert_graph_check(&known);
 }
 

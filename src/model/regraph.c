@@ -5,7 +5,6 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "linalg/blas.h"
-#include "team/team.h"
 
 #include <string.h>
 
@@ -30,34 +29,46 @@ quorum_status expert_graph_check(const expert_graph *g)
                    g->trouble);
 }
 
-/* Standardised inputs (n x D) as the experts see them, padded to QUERY_MULTIPLE. */
-static quorum_status scaled_points(const quorum_model *m, const double *Z, size_t n, points *out)
+/* Inputs at which the graph is learned. */
+typedef struct {
+    const quorum_model *m;
+    const double *X; /* n x D: standardised, or, with in_units, to be standardised */
+    size_t n;
+    int in_units;
+    points Q; /* as the experts see them, padded to QUERY_MULTIPLE */
+} graph_inputs;
+
+static quorum_status scale_graph_inputs(void *context)
 {
-    size_t padded = padded_queries(n);
-    double *X;
-    if (!NEW_ZEROED(X, padded * m->D))
-        return failure(QUORUM_E_MEMORY, "out of memory for the graph of %zu inputs", n);
-    memcpy(X, Z, n * m->D * sizeof *X);
-    quorum_status status = points_new(padded, m->D, out);
+    graph_inputs *in = context;
+    const quorum_model *m = in->m;
+    size_t padded = padded_queries(in->n);
+    double *Z;
+    if (!NEW_ZEROED(Z, padded * m->rows.D))
+        return failure(QUORUM_E_MEMORY, "out of memory for the graph of %zu inputs", in->n);
+    if (in->in_units)
+        model_standardise(m, in->n, in->X, Z);
+    else
+        memcpy(Z, in->X, in->n * m->rows.D * sizeof *Z);
+    quorum_status status = points_new(padded, m->rows.D, &in->Q);
     if (status == QUORUM_OK)
-        points_scale(out, padded, X, NULL, m->theta.lengthscale);
-    mem_free(X);
+        points_scale(&in->Q, padded, Z, NULL, m->theta.lengthscale);
+    mem_free(Z);
     return status;
 }
 
-/* The graph of the experts' means at n standardised inputs. */
-static quorum_status learn_at(const quorum_model *m, const committee *c, const double *Z, size_t n,
-                              double share, const settings *s, const progress *p, expert_graph *g)
+/* The graph of the experts' means at these inputs. */
+static quorum_status learn_at(graph_inputs *in, const committee *c, double share, const settings *s,
+                              const progress *p, expert_graph *g)
 {
-    points Q = {0};
-    graph_options o = m->graph_how;
+    graph_options o = in->m->graph_how;
     o.budget = share * options_memory(s);
     o.threads = options_threads(s);
     o.progress = p;
-    quorum_status status = team_agree(scaled_points(m, Z, n, &Q));
+    quorum_status status = team_all(QUORUM_OK, scale_graph_inputs, in);
     if (status == QUORUM_OK)
-        status = expert_graph_learn(c, &Q, n, &o, g);
-    points_free(&Q);
+        status = expert_graph_learn(c, &in->Q, in->n, &o, g);
+    points_free(&in->Q);
     return status;
 }
 
@@ -76,39 +87,31 @@ static quorum_status check_room(const quorum_model *m, const settings *s, size_t
                    m->M, needed / 1e9, options_memory(s) / 1e9);
 }
 
-/* Some rows at random; from the owners of their experts, where not all have all. */
-static quorum_status draw_references(const quorum_model *m, double **reference, size_t *references)
+/* Some rows at random. */
+static quorum_status draw_references(quorum_status ready, const quorum_model *m, learned_graph *out)
 {
-    size_t *rows, count = m->graph_how.rows < m->n ? m->graph_how.rows : m->n;
-    team_piece *pieces;
+    size_t *rows, count = m->graph_how.rows < m->rows.n ? m->graph_how.rows : m->rows.n;
     parts all = model_parts(m);
-    int whole = model_is_whole(m);
-    NEW_ARRAY(rows, m->n);
-    NEW_ARRAY(pieces, count);
-    NEW_ARRAY(*reference, count * m->D);
-    quorum_status status = QUORUM_OK;
-    if (!rows || !pieces || !*reference)
-        status = failure(QUORUM_E_MEMORY, "out of memory for the reference inputs");
-    TRY_OR_DONE(team_agree(status));
-    *references = count;
-    for (size_t i = 0; i < m->n; i++)
-        rows[i] = i;
-    rng r = rng_seed(m->seed, STREAM_REFERENCE);
-    rng_shuffle(&r, rows, m->n);
-    for (size_t i = 0; i < count; i++) {
-        double *to = *reference + i * m->D;
-        size_t e = part_of_row(&all, rows[i]);
-        if (!whole)
-            pieces[i] = (team_piece){to, m->D * sizeof *to, m->owner[e]};
-        if (whole || m->owner[e] == team_rank())
-            memcpy(to, m->X + rows[i] * m->D, m->D * sizeof *to);
+    NEW_ARRAY(rows, m->rows.n);
+    NEW_ARRAY(out->reference, count * m->rows.D);
+    if (ready >= 0 && (!rows || !out->reference))
+        ready = failure(QUORUM_E_MEMORY, "out of memory for the reference inputs");
+    if (ready >= 0) {
+        for (size_t i = 0; i < m->rows.n; i++)
+            rows[i] = i;
+        rng r = rng_seed(m->seed, STREAM_REFERENCE);
+        rng_shuffle(&r, rows, m->rows.n);
     }
-    if (!whole)
-        team_share(pieces, count);
-done:
+    out->references = count;
+    quorum_status status = holdings_fetch(ready, &m->held, &all, rows, count, out->reference);
     mem_free(rows);
-    mem_free(pieces);
     return status;
+}
+
+static quorum_status check_learning(const quorum_model *m, const settings *s)
+{
+    TRY(blas_check());
+    return check_room(m, s, m->graph_how.rows);
 }
 
 quorum_status model_learn_own_graph(const quorum_model *m, const settings *s, const progress *p,
@@ -117,11 +120,10 @@ quorum_status model_learn_own_graph(const quorum_model *m, const settings *s, co
     learned_graph g = {0};
     const committee *c;
     quorum_status status = QUORUM_OK;
-    TRY(team_agree(blas_check()));
-    TRY(team_agree(check_room(m, s, m->graph_how.rows)));
-    TRY_OR_DONE(draw_references(m, &g.reference, &g.references));
+    TRY_OR_DONE(draw_references(check_learning(m, s), m, &g));
     TRY_OR_DONE(m->M > 1 ? model_committee(m, s, p, &c) : model_rows(m, &c));
-    TRY_OR_DONE(learn_at(m, c, g.reference, g.references, SHARE_OF_OWN, s, p, &g.graph));
+    graph_inputs in = {.m = m, .X = g.reference, .n = g.references};
+    TRY_OR_DONE(learn_at(&in, c, SHARE_OF_OWN, s, p, &g.graph));
 done:
     if (status < 0)
         learned_graph_free(&g);
@@ -131,23 +133,25 @@ done:
 
 /* ---- Other inputs ---- */
 
+static quorum_status check_blas(void *context)
+{
+    (void)context;
+    return blas_check();
+}
+
 quorum_status model_graph_on(const quorum_model *m, const double *X, size_t n, const settings *s,
                              const progress *p, expert_graph *g)
 {
     const committee *c;
-    double *Z;
-    TRY(team_agree(blas_check()));
+    graph_inputs in = {.m = m, .X = X, .n = n, .in_units = 1};
+    TRY(team_all(QUORUM_OK, check_blas, NULL));
     TRY(model_committee(m, s, p, &c));
-    NEW_ARRAY(Z, n * m->D);
-    TRY(team_agree(Z ? QUORUM_OK : failure(QUORUM_E_MEMORY, "out of memory for %zu queries", n)));
-    model_standardise(m, n, X, Z);
-    quorum_status status = learn_at(m, c, Z, n, SHARE_OF_OTHERS, s, p, g);
+    quorum_status status = learn_at(&in, c, SHARE_OF_OTHERS, s, p, g);
     if (status == QUORUM_OK && !g->precision)
         status = failure(QUORUM_E_NUMERIC, "the graph of these inputs could not be learned: %s",
                          g->trouble);
     if (status < 0)
         expert_graph_free(g);
-    mem_free(Z);
     return status;
 }
 

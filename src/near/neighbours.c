@@ -7,6 +7,7 @@
 #include "near/block_scan.h"
 #include "near/box_tree.h"
 #include "near/neighbour_methods.h"
+#include "team/team.h"
 
 #include <math.h>
 
@@ -262,6 +263,14 @@ quorum_status neighbour_search(const neighbour_index *index, const points *Q, si
                        index->Z.n);
     search_job job = {.index = index, .Q = Q, .m = m, .rows = rows, .distances = distances};
     return search_all(&job, threads);
+}
+
+quorum_status neighbour_search_mine(const neighbour_index *index, const points *Q, size_t m,
+                                    int threads, size_t *rows)
+{
+    team_slice mine = my_slice(Q->n, 1);
+    points queries = points_view(Q, mine.first, mine.count);
+    return neighbour_search(index, &queries, m, threads, rows + mine.first * m, NULL);
 }
 
 quorum_status neighbour_search_within(const neighbour_index *index, const points *Q, size_t m,

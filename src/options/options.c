@@ -6,7 +6,7 @@
 #include "base/plain.h"
 #include "data/notation.h"
 #include "linalg/blas.h"
-#include "team/team.h"
+#include "team/work.h"
 
 #include <errno.h>
 #include <math.h>
@@ -446,7 +446,7 @@ const progress *options_progress(const quorum_options *options)
 
 void options_watch(const quorum_options *options, const char *stage, progress_watch *watch)
 {
-    progress_watch_begin(watch, team_size() == 1 ? options_progress(options) : NULL, stage);
+    progress_watch_begin(watch, team_is_alone() ? options_progress(options) : NULL, stage);
 }
 
 /* Fewer where linear algebra has no memory for so many: the result is the same. */

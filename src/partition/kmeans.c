@@ -10,8 +10,8 @@
 
 #include "base/memory.h"
 #include "base/random.h"
-#include "rows/rows.h"
 #include "linalg/blas.h"
+#include "team/work.h"
 
 #include <float.h>
 #include <math.h>
@@ -28,21 +28,14 @@ static const double SETTLED = 1e-3; /* share of rows that may still move when we
 
 typedef struct {
     const partition_problem *p;
-    sliced_rows rows;
-    team_slice held;  /* rows of this rank                          */
-    double *centre;   /* D x parts                                  */
-    double *norm;     /* parts: |c|^2                               */
-    double *distance; /* held: squared distance to the own centre   */
-    size_t *label;    /* n                                          */
-    size_t *size;     /* parts: rows                                */
-    size_t *moved;    /* chunks: rows that changed their part       */
-    double *product;  /* threads x (parts x CHUNK)                  */
+    double *centre;   /* D x parts                                           */
+    double *norm;     /* parts: |c|^2                                        */
+    double *distance; /* n: squared, to the own centre; of rows that are here */
+    size_t *label;    /* n                                                   */
+    size_t *size;     /* parts: rows                                         */
+    size_t *moved;    /* chunks: rows that changed their part; likewise      */
+    double *product;  /* threads x (parts x CHUNK)                           */
 } kmeans_state;
-
-static sliced_rows problem_rows(const partition_problem *p)
-{
-    return (sliced_rows){.n = p->n, .D = p->D, .X = p->X, .whole = p->alone};
-}
 
 static void kmeans_free(kmeans_state *s)
 {
@@ -54,19 +47,18 @@ static void kmeans_free(kmeans_state *s)
     mem_free(s->product);
 }
 
-static size_t chunks(const partition_problem *p)
+static quorum_status kmeans_new(quorum_status ready, const partition_problem *p, size_t *label,
+                                kmeans_state *s)
 {
-    return (p->n + CHUNK - 1) / CHUNK;
-}
-
-static quorum_status kmeans_new(const partition_problem *p, size_t *label, kmeans_state *s)
-{
-    *s = (kmeans_state){.p = p, .rows = problem_rows(p), .label = label};
-    s->held = held_rows(&s->rows);
-    size_t workers = (size_t)parallel_workers(p->threads, chunks(p));
-    if (NEW_ARRAY(s->centre, p->D * p->parts) && NEW_ARRAY(s->norm, p->parts) &&
-        NEW_ARRAY(s->distance, s->held.count) && NEW_ARRAY(s->size, p->parts) &&
-        NEW_ARRAY(s->moved, chunks(p)) && NEW_ARRAY(s->product, workers * p->parts * CHUNK))
+    size_t n = p->rows->n, D = p->rows->held.D, chunks = (n + CHUNK - 1) / CHUNK;
+    size_t workers = (size_t)parallel_workers(p->threads, chunks);
+    *s = (kmeans_state){.p = p, .label = label};
+    if (ready < 0)
+        return ready;
+    memset(label, 0, n * sizeof *label);
+    if (NEW_ARRAY(s->centre, D * p->parts) && NEW_ARRAY(s->norm, p->parts) &&
+        NEW_ARRAY(s->distance, n) && NEW_ARRAY(s->size, p->parts) && NEW_ARRAY(s->moved, chunks) &&
+        NEW_ARRAY(s->product, workers * p->parts * CHUNK))
         return QUORUM_OK;
     return failure(QUORUM_E_MEMORY, "out of memory for k-means with %zu parts", p->parts);
 }
@@ -100,7 +92,7 @@ static size_t draw(rng *r, size_t n, const double *weight, double total)
 static void plus_plus(kmeans_state *s, rng *r, const double *sample, size_t count, double *weight)
 {
     const partition_problem *p = s->p;
-    size_t D = p->D, chosen = rng_below(r, count);
+    size_t D = p->rows->held.D, chosen = rng_below(r, count);
     for (size_t i = 0; i < count; i++)
         weight[i] = DBL_MAX;
     for (size_t k = 0; k < p->parts; k++) {
@@ -118,199 +110,202 @@ static void plus_plus(kmeans_state *s, rng *r, const double *sample, size_t coun
 }
 
 /* The sample: few rows at random, or all where there are not many. */
-static size_t draw_sample(const partition_problem *p, rng *r, size_t *row)
+static size_t count_sample(const partition_problem *p)
 {
-    for (size_t i = 0; i < p->n; i++)
+    size_t n = p->rows->n;
+    return p->parts >= n / SAMPLE_PER_PART ? n : p->parts * SAMPLE_PER_PART;
+}
+
+static void draw_sample(const partition_problem *p, rng *r, size_t *row)
+{
+    size_t n = p->rows->n;
+    for (size_t i = 0; i < n; i++)
         row[i] = i;
-    if (p->parts >= p->n / SAMPLE_PER_PART)
-        return p->n;
-    rng_shuffle(r, row, p->n);
-    return p->parts * SAMPLE_PER_PART;
+    if (count_sample(p) < n)
+        rng_shuffle(r, row, n);
 }
 
-/* Among all ranks, unless this one works alone. */
-static quorum_status agree(const partition_problem *p, quorum_status status)
-{
-    return p->alone ? status : team_agree(status);
-}
-
-static quorum_status start_centres(kmeans_state *s)
+static quorum_status start_centres(quorum_status ready, kmeans_state *s)
 {
     const partition_problem *p = s->p;
     rng r = rng_seed(p->seed, STREAM_CENTRES);
-    size_t *row = NULL, count = 0;
-    double *X = NULL, *weight = NULL;
-    quorum_status status = QUORUM_OK;
-    if (NEW_ARRAY(row, p->n)) {
-        count = draw_sample(p, &r, row);
-        NEW_ARRAY(X, count * p->D);
-        NEW_ARRAY(weight, count);
-    }
-    if (!X || !weight)
-        status = failure(QUORUM_E_MEMORY, "out of memory for k-means with %zu parts", p->parts);
-    TRY_OR_DONE(agree(p, status));
-    TRY_OR_DONE(rows_fetch(&s->rows, row, count, X, NULL));
-    plus_plus(s, &r, X, count, weight);
-done:
+    size_t *row, count = count_sample(p);
+    row_set sample = {0}, inputs = {.D = p->rows->held.D};
+    double *weight;
+    NEW_ARRAY(row, p->rows->n);
+    NEW_ARRAY(weight, count);
+    if (ready >= 0)
+        ready = rows_new(&inputs, count, &sample);
+    if (ready >= 0 && (!row || !weight))
+        ready = failure(QUORUM_E_MEMORY, "out of memory for k-means with %zu parts", p->parts);
+    if (ready >= 0)
+        draw_sample(p, &r, row);
+    ready = rows_fetch(ready, p->rows, row, count, &sample);
+    if (ready >= 0)
+        plus_plus(s, &r, sample.X, count, weight);
     mem_free(row);
-    mem_free(X);
+    rows_free(&sample);
     mem_free(weight);
-    return status;
+    return ready;
 }
 
 /* label[i] = argmin_k |c_k|^2 - 2 c_k.x_i over one chunk of rows. */
-static quorum_status assign_chunk(void *context, size_t item, int worker)
+static quorum_status assign_chunk(void *context, const row_range *range, int worker)
 {
-    kmeans_state *s = context;
-    const partition_problem *p = s->p;
-    size_t first = item * CHUNK, rows = p->n - first < CHUNK ? p->n - first : CHUNK;
-    double *G = s->product + (size_t)worker * p->parts * CHUNK;
-    const double *X = p->X + (first - s->held.first) * p->D;
-    blas_gemm('T', 'N', p->parts, rows, p->D, -2.0, s->centre, p->D, X, p->D, 0.0, G, p->parts);
-    size_t moved = 0;
-    for (size_t i = 0; i < rows; i++) {
-        const double *g = G + i * p->parts;
+    const kmeans_state *s = context;
+    size_t D = s->p->rows->held.D, parts = s->p->parts, moved = 0;
+    size_t *label = s->label + range->first;
+    double *G = s->product + (size_t)worker * parts * CHUNK;
+    blas_gemm('T', 'N', parts, range->rows.n, D, -2.0, s->centre, D, range->rows.X, D, 0.0, G,
+              parts);
+    for (size_t i = 0; i < range->rows.n; i++) {
+        const double *g = G + i * parts;
         size_t best = 0;
-        for (size_t k = 1; k < p->parts; k++)
+        for (size_t k = 1; k < parts; k++)
             if (g[k] + s->norm[k] < g[best] + s->norm[best])
                 best = k;
-        moved += best != s->label[first + i];
-        s->label[first + i] = best;
-        s->distance[first - s->held.first + i] =
-            squared_distance(X + i * p->D, s->centre + best * p->D, p->D);
+        moved += best != label[i];
+        label[i] = best;
+        s->distance[range->first + i] =
+            squared_distance(range->rows.X + i * D, s->centre + best * D, D);
     }
-    s->moved[item] = moved;
+    s->moved[range->first / CHUNK] = moved;
     return QUORUM_OK;
 }
 
-static quorum_status assign(kmeans_state *s, size_t *moved)
+static quorum_status assign(quorum_status ready, const kmeans_state *s)
 {
     const partition_problem *p = s->p;
-    for (size_t k = 0; k < p->parts; k++)
-        s->norm[k] = vec_dot(p->D, s->centre + k * p->D, s->centre + k * p->D);
-    if (p->alone) {
-        TRY(parallel_for(p->threads, chunks(p), assign_chunk, s));
-    } else {
-        TRY(team_for(p->threads, chunks(p), assign_chunk, s));
-        team_share_slices(s->label, sizeof *s->label, p->n, CHUNK);
-        team_share_slices(s->moved, sizeof *s->moved, chunks(p), 1);
-    }
-    *moved = 0;
-    for (size_t c = 0; c < chunks(p); c++)
-        *moved += s->moved[c];
-    return QUORUM_OK;
+    size_t D = p->rows->held.D;
+    team_result labels = {.data = s->label, .width = sizeof *s->label};
+    for (size_t k = 0; ready >= 0 && k < p->parts; k++)
+        s->norm[k] = vec_dot(D, s->centre + k * D, s->centre + k * D);
+    return rows_map(ready, p->rows, p->threads, assign_chunk, (void *)s, &labels, 1);
 }
 
 typedef struct {
-    double distance;
-    size_t row;
+    const kmeans_state *s;
+    size_t count;
+} moved_rows;
+
+static void add_moved(void *context, const row_range *range)
+{
+    moved_rows *m = context;
+    for (size_t at = 0; at < range->rows.n; at += CHUNK)
+        m->count += m->s->moved[(range->first + at) / CHUNK];
+}
+
+/* Rows that the last assignment moved. */
+static size_t count_moved(const kmeans_state *s)
+{
+    moved_rows m = {.s = s};
+    rows_fold(s->p->rows, &m.count, sizeof m.count, add_moved, &m);
+    return m.count;
+}
+
+/* The row that is farthest from its centre, so far. */
+typedef struct {
+    const kmeans_state *s;
+    struct {
+        double distance;
+        size_t row;
+    } found;
 } worst_row;
 
-/* The row worst served: the first of them. */
-static quorum_status find_worst(const kmeans_state *s, size_t *row)
+static void look_for_worse(void *context, const row_range *range)
 {
-    worst_row mine = {.distance = -1.0}, *all = NULL;
-    for (size_t i = 0; i < s->held.count; i++)
-        if (s->distance[i] > mine.distance)
-            mine = (worst_row){s->distance[i], s->held.first + i};
-    *row = mine.row;
-    if (s->p->alone || team_size() == 1)
-        return QUORUM_OK;
-    NEW_ARRAY(all, (size_t)team_size());
-    TRY(team_agree(all ? QUORUM_OK : failure(QUORUM_E_MEMORY, "out of memory for k-means")));
-    all[team_rank()] = mine;
-    team_share_slices(all, sizeof *all, (size_t)team_size(), 1);
-    for (int r = 0; r < team_size(); r++)
-        if (r == 0 || all[r].distance > mine.distance)
-            mine = all[r];
-    *row = mine.row;
-    mem_free(all);
-    return QUORUM_OK;
+    worst_row *w = context;
+    for (size_t i = range->first; i < range->first + range->rows.n; i++)
+        if (w->s->distance[i] > w->found.distance) {
+            w->found.distance = w->s->distance[i];
+            w->found.row = i;
+        }
 }
 
-/* A part that has lost all rows starts anew at the row worst served. */
+/* A part that has lost all rows starts anew at the row worst served, the first of them. */
 static quorum_status reseed(kmeans_state *s, size_t k)
 {
-    size_t worst;
-    TRY(find_worst(s, &worst));
-    TRY(rows_fetch(&s->rows, &worst, 1, s->centre + k * s->p->D, NULL));
-    if (worst >= s->held.first && worst < s->held.first + s->held.count)
-        s->distance[worst - s->held.first] = 0.0;
-    return QUORUM_OK;
+    const scattered_rows *rows = s->p->rows;
+    worst_row worst = {.s = s, .found = {.distance = -1.0}};
+    rows_fold(rows, &worst.found, sizeof worst.found, look_for_worse, &worst);
+    s->distance[worst.found.row] = 0.0;
+    row_set centre = rows_view_of(1, rows->held.D, s->centre + k * rows->held.D, NULL);
+    return rows_fetch(QUORUM_OK, rows, &worst.found.row, 1, &centre);
 }
 
-/* This rank's rows to the sums. */
-static void add_rows(void *context)
+static void add_rows(void *context, const row_range *range)
 {
     const kmeans_state *s = context;
-    size_t D = s->p->D;
-    for (size_t i = 0; i < s->held.count; i++) {
-        double *c = s->centre + s->label[s->held.first + i] * D;
+    size_t D = s->p->rows->held.D;
+    for (size_t i = 0; i < range->rows.n; i++) {
+        double *c = s->centre + s->label[range->first + i] * D;
         for (size_t d = 0; d < D; d++)
-            c[d] += s->p->X[i * D + d];
+            c[d] += range->rows.X[i * D + d];
     }
 }
 
-/* Sums of each part in the order of the rows, whoever holds them. */
+/* Means of the parts, by sums in the order of the rows. */
 static quorum_status update_centres(kmeans_state *s)
 {
     const partition_problem *p = s->p;
-    memset(s->centre, 0, p->parts * p->D * sizeof *s->centre);
+    size_t D = p->rows->held.D;
+    memset(s->centre, 0, p->parts * D * sizeof *s->centre);
     memset(s->size, 0, p->parts * sizeof *s->size);
-    for (size_t i = 0; i < p->n; i++)
+    for (size_t i = 0; i < p->rows->n; i++)
         s->size[s->label[i]]++;
-    if (p->alone)
-        add_rows(s);
-    else
-        team_in_turn(s->centre, p->parts * p->D * sizeof *s->centre, add_rows, s);
+    rows_fold(p->rows, s->centre, p->parts * D * sizeof *s->centre, add_rows, s);
     for (size_t k = 0; k < p->parts; k++) {
         if (s->size[k] == 0)
             TRY(reseed(s, k));
-        for (size_t d = 0; s->size[k] > 0 && d < p->D; d++)
-            s->centre[k * p->D + d] /= (double)s->size[k];
+        for (size_t d = 0; s->size[k] > 0 && d < D; d++)
+            s->centre[k * D + d] /= (double)s->size[k];
     }
     return QUORUM_OK;
 }
 
+/* One process may be asked to stop: the others hear it at the next assignment. */
 static quorum_status lloyd(kmeans_state *s)
 {
     const partition_problem *p = s->p;
-    size_t moved = 0;
+    quorum_status ready = QUORUM_OK;
     for (int iteration = 0; iteration < MAX_ITERATIONS; iteration++) {
-        TRY(assign(s, &moved));
-        TRY(progress_report(p->progress, "partition", (double)(iteration + 1) / MAX_ITERATIONS,
-                            "k-means, %zu rows moved", moved));
-        if (iteration > 0 && (double)moved <= SETTLED * (double)p->n)
+        TRY(assign(ready, s));
+        size_t moved = count_moved(s);
+        ready = progress_report(p->progress, "partition", (double)(iteration + 1) / MAX_ITERATIONS,
+                                "k-means, %zu rows moved", moved);
+        if (iteration > 0 && (double)moved <= SETTLED * (double)p->rows->n)
             break;
         TRY(update_centres(s));
     }
-    return QUORUM_OK;
+    return ready;
 }
 
-/* centres (D x parts) to begin with, or NULL: then they are found, else only assigned to. */
-static quorum_status split_flat(const partition_problem *p, const double *centre, size_t *label,
-                                double *found)
+/* label (n) of every row, and the parts' centres (D x parts) where these are wanted. */
+static quorum_status find_parts(quorum_status ready, const partition_problem *p, size_t *label,
+                                double *centre)
 {
     kmeans_state s;
-    size_t moved;
-    memset(label, 0, p->n * sizeof *label);
-    quorum_status status = agree(p, kmeans_new(p, label, &s));
-    if (status < 0) {
-        kmeans_free(&s);
-        return status;
-    }
-    if (centre) {
-        memcpy(s.centre, centre, p->D * p->parts * sizeof *centre);
-        status = assign(&s, &moved);
-    } else {
-        status = start_centres(&s);
-        if (status == QUORUM_OK)
-            status = lloyd(&s);
-    }
-    if (found)
-        memcpy(found, s.centre, p->D * p->parts * sizeof *found);
+    ready = kmeans_new(ready, p, label, &s);
+    ready = start_centres(ready, &s);
+    if (ready >= 0)
+        ready = lloyd(&s);
+    if (ready >= 0 && centre)
+        memcpy(centre, s.centre, p->rows->held.D * p->parts * sizeof *centre);
     kmeans_free(&s);
-    return status;
+    return ready;
+}
+
+/* label (n): the part with the nearest centre (D x parts). */
+static quorum_status join_parts(quorum_status ready, const partition_problem *p,
+                                const double *centre, size_t *label)
+{
+    kmeans_state s;
+    ready = kmeans_new(ready, p, label, &s);
+    if (ready >= 0)
+        memcpy(s.centre, centre, p->rows->held.D * p->parts * sizeof *centre);
+    ready = assign(ready, &s);
+    kmeans_free(&s);
+    return ready;
 }
 
 /* ---- Many parts: by groups ---- */
@@ -321,7 +316,7 @@ typedef struct {
     size_t *start;  /* groups + 1: its rows in `sorted`      */
     size_t *sorted; /* n: rows by group                      */
     size_t *parts;  /* groups: of each                       */
-    double *X;      /* the rows of one group, or of all that are this rank's */
+    row_set rows;   /* the rows of one group, or of all of this process */
     size_t *label;  /* n: within the group                   */
     double *centre; /* D x groups                            */
 } grouping;
@@ -332,18 +327,20 @@ static void grouping_free(grouping *g)
     mem_free(g->start);
     mem_free(g->sorted);
     mem_free(g->parts);
-    mem_free(g->X);
+    rows_free(&g->rows);
     mem_free(g->label);
     mem_free(g->centre);
 }
 
-static quorum_status grouping_new(const partition_problem *p, grouping *g)
+static quorum_status grouping_new(quorum_status ready, const partition_problem *p, grouping *g)
 {
-    size_t groups = (size_t)ceil(sqrt((double)p->parts));
+    size_t groups = (size_t)ceil(sqrt((double)p->parts)), n = p->rows->n;
     *g = (grouping){.groups = groups < FLAT_PARTS ? groups : FLAT_PARTS};
-    if (NEW_ARRAY(g->group, p->n) && NEW_ARRAY(g->start, g->groups + 2) &&
-        NEW_ARRAY(g->sorted, p->n) && NEW_ARRAY(g->parts, g->groups) && NEW_ARRAY(g->label, p->n) &&
-        NEW_ARRAY(g->centre, g->groups * p->D))
+    if (ready < 0)
+        return ready;
+    if (NEW_ARRAY(g->group, n) && NEW_ARRAY(g->start, g->groups + 2) && NEW_ARRAY(g->sorted, n) &&
+        NEW_ARRAY(g->parts, g->groups) && NEW_ARRAY(g->label, n) &&
+        NEW_ARRAY(g->centre, g->groups * p->rows->held.D))
         return QUORUM_OK;
     return failure(QUORUM_E_MEMORY, "out of memory for k-means with %zu parts", p->parts);
 }
@@ -361,41 +358,40 @@ static void sort_by_label(size_t n, size_t parts, const size_t *label, size_t *s
         sorted[start[label[i] + 1]++] = i;
 }
 
-/* The groups' centres, from a sample that the ranks share like the rows. */
-static quorum_status sample_groups(const partition_problem *p, grouping *g)
+/* The groups' centres, from the rows that come first in g->sorted. */
+static quorum_status sample_groups(quorum_status ready, const partition_problem *p,
+                                   const grouping *g)
 {
+    size_t n = p->rows->n, count = g->groups * SAMPLE_PER_GROUP;
+    scattered_rows rows;
     partition_problem sample = *p;
-    sliced_rows rows = problem_rows(p);
-    double *X;
-    sample.n = g->groups * SAMPLE_PER_GROUP < p->n ? g->groups * SAMPLE_PER_GROUP : p->n;
+    row_set room = {0}, inputs = {.D = p->rows->held.D};
+    count = count < n ? count : n;
+    if (ready >= 0)
+        ready = rows_new(&inputs, count, &room);
+    ready = rows_pick(ready, p->rows, g->sorted, count, &room, &rows);
+    sample.rows = &rows;
     sample.parts = g->groups;
-    NEW_ARRAY(X, sample.n * p->D);
-    quorum_status status =
-        agree(p, X ? QUORUM_OK : failure(QUORUM_E_MEMORY, "out of memory for k-means by groups"));
-    if (status == QUORUM_OK)
-        status = rows_fetch(&rows, g->sorted, sample.n, X, NULL);
-    if (status == QUORUM_OK) {
-        sample.X = X;
-        sliced_rows part = problem_rows(&sample);
-        sample.X = X + held_rows(&part).first * p->D;
-        status = split_flat(&sample, NULL, g->label, g->centre);
-    }
-    mem_free(X);
-    return status;
+    if (ready >= 0)
+        ready = find_parts(ready, &sample, g->label, g->centre);
+    rows_free(&room);
+    return ready;
 }
 
 /* Groups from a sample; every row joins the nearest. */
-static quorum_status find_groups(const partition_problem *p, grouping *g)
+static quorum_status find_groups(quorum_status ready, const partition_problem *p, grouping *g)
 {
+    size_t n = p->rows->n;
     partition_problem all = *p;
     rng r = rng_seed(p->seed, STREAM_GROUPS);
-    for (size_t i = 0; i < p->n; i++)
+    for (size_t i = 0; ready >= 0 && i < n; i++)
         g->sorted[i] = i;
-    rng_shuffle(&r, g->sorted, p->n);
+    if (ready >= 0)
+        rng_shuffle(&r, g->sorted, n);
     all.parts = g->groups;
-    TRY(sample_groups(p, g));
-    TRY(split_flat(&all, g->centre, g->group, NULL));
-    sort_by_label(p->n, g->groups, g->group, g->start, g->sorted);
+    ready = sample_groups(ready, p, g);
+    TRY(join_parts(ready, &all, g->centre, g->group));
+    sort_by_label(n, g->groups, g->group, g->start, g->sorted);
     return QUORUM_OK;
 }
 
@@ -420,117 +416,123 @@ static void share_parts(size_t parts, grouping *g)
     }
 }
 
-static quorum_status split(const partition_problem *p, size_t *label);
+static quorum_status split(quorum_status ready, const partition_problem *p, size_t *label);
 
 static size_t group_size(const grouping *g, size_t k)
 {
     return g->start[k + 1] - g->start[k];
 }
 
-/* Group k's parts from its rows X, its labels from g->label + g->start[k] on. */
-static quorum_status split_group(const partition_problem *p, grouping *g, size_t k, const double *X)
+/* Group k's parts from its rows, its labels from g->label + g->start[k] on. */
+static quorum_status split_group(const partition_problem *p, const grouping *g, size_t k,
+                                 const row_set *group)
 {
     partition_problem own = *p;
-    if (group_size(g, k) == 0)
+    scattered_rows rows = rows_whole(group);
+    if (rows.n == 0)
         return QUORUM_OK;
     TRY(progress_report(p->progress, "partition", (double)k / (double)g->groups,
                         "k-means, group %zu of %zu", k + 1, g->groups));
-    own.n = group_size(g, k);
+    own.rows = &rows;
     own.parts = g->parts[k];
-    own.X = X;
-    own.alone = 1;
     own.progress = &(progress){0};
-    return split(&own, g->label + g->start[k]);
-}
-
-/* Groups are spread over the ranks by rows x parts. */
-static void spread_groups(const grouping *g, int *owner)
-{
-    double cost[FLAT_PARTS];
-    for (size_t k = 0; k < g->groups; k++)
-        cost[k] = (double)group_size(g, k) * (double)g->parts[k];
-    spread_by_cost(cost, g->groups, team_size(), owner);
+    return split(QUORUM_OK, &own, g->label + g->start[k]);
 }
 
 /* Rows are at hand: one group after another. */
 static quorum_status split_all_groups(const partition_problem *p, grouping *g)
 {
+    const scattered_rows *rows = p->rows;
     size_t largest = 0;
-    sliced_rows rows = problem_rows(p);
     for (size_t k = 0; k < g->groups; k++)
         largest = group_size(g, k) > largest ? group_size(g, k) : largest;
-    if (!NEW_ARRAY(g->X, largest * p->D))
-        return failure(QUORUM_E_MEMORY, "out of memory for k-means with %zu parts", p->parts);
+    row_set inputs = {.D = rows->held.D};
+    TRY(rows_new(&inputs, largest, &g->rows));
     for (size_t k = 0; k < g->groups; k++) {
-        TRY(rows_fetch(&rows, g->sorted + g->start[k], group_size(g, k), g->X, NULL));
-        TRY(split_group(p, g, k, g->X));
+        row_set group = rows_view(&g->rows, 0, group_size(g, k));
+        TRY(rows_fetch(QUORUM_OK, rows, g->sorted + g->start[k], group.n, &group));
+        TRY(split_group(p, g, k, &group));
     }
     return QUORUM_OK;
 }
 
-/* Rows go to the owners of their groups. */
-static quorum_status split_own_groups(const partition_problem *p, grouping *g, const int *owner)
+/* Groups that a team shares: each one's rows come to one process, which splits it. */
+typedef struct {
+    const partition_problem *p;
+    grouping *g;
+    work_share share;
+} group_work;
+
+/* Groups are shared by rows x parts; g->rows gets room for those of this process. */
+static quorum_status group_work_new(group_work *w)
 {
-    size_t count = 0, at = 0;
-    sliced_rows rows = problem_rows(p);
-    quorum_status status = QUORUM_OK;
+    grouping *g = w->g;
+    double cost[FLAT_PARTS];
+    size_t rows = 0;
     for (size_t k = 0; k < g->groups; k++)
-        count += owner[k] == team_rank() ? group_size(g, k) : 0;
-    NEW_ARRAY(g->X, count * p->D);
-    TRY(team_agree(g->X ? QUORUM_OK
-                        : failure(QUORUM_E_MEMORY, "out of memory for k-means by groups")));
-    TRY(rows_deliver(&rows, g->sorted, g->start, g->groups, owner, g->X, NULL));
-    for (size_t k = 0; status == QUORUM_OK && k < g->groups; k++)
-        if (owner[k] == team_rank()) {
-            status = split_group(p, g, k, g->X + at * p->D);
-            at += group_size(g, k);
+        cost[k] = (double)group_size(g, k) * (double)g->parts[k];
+    TRY(work_share_new(cost, g->groups, &w->share));
+    for (size_t i = 0; i < w->share.mine; i++)
+        rows += group_size(g, w->share.items[i]);
+    row_set inputs = {.D = w->p->rows->held.D};
+    return rows_new(&inputs, rows, &g->rows);
+}
+
+/* Rows lie in the order of the groups, which is not that of the items. */
+static quorum_status split_own_groups(void *context, const size_t *items, size_t count)
+{
+    const group_work *w = context;
+    size_t at = 0;
+    (void)items, (void)count;
+    for (size_t k = 0; k < w->g->groups; k++)
+        if (work_is_mine(&w->share, k)) {
+            row_set group = rows_view(&w->g->rows, at, group_size(w->g, k));
+            TRY(split_group(w->p, w->g, k, &group));
+            at += group.n;
         }
-    return team_agree(status);
+    return QUORUM_OK;
 }
 
-static void share_groups(const grouping *g, const int *owner)
+static quorum_status share_groups(const partition_problem *p, grouping *g)
 {
-    team_piece pieces[FLAT_PARTS];
-    for (size_t k = 0; k < g->groups; k++)
-        pieces[k] = (team_piece){.data = g->label + g->start[k],
-                                 .bytes = group_size(g, k) * sizeof *g->label,
-                                 .owner = owner[k]};
-    team_share(pieces, g->groups);
+    group_work w = {.p = p, .g = g};
+    team_result labels = {.data = g->label, .width = sizeof *g->label, .start = g->start};
+    quorum_status status = group_work_new(&w);
+    status = rows_deliver(status, p->rows, g->sorted, g->start, g->groups, &w.share, 0, &g->rows);
+    if (status >= 0)
+        status = team_map_share(status, &w.share, split_own_groups, &w, &labels, 1);
+    work_share_free(&w.share);
+    return status;
 }
 
-static quorum_status split_groups(const partition_problem *p, grouping *g, size_t *label)
+static quorum_status split_groups(quorum_status ready, const partition_problem *p, grouping *g,
+                                  size_t *label)
 {
     size_t before = 0;
-    int owner[FLAT_PARTS];
-    TRY(find_groups(p, g));
+    TRY(find_groups(ready, p, g));
+    TRY(ready); /* has been seen: said so that analysers know it */
     share_parts(p->parts, g);
-    if (p->alone || team_size() == 1) {
-        TRY(split_all_groups(p, g));
-    } else {
-        spread_groups(g, owner);
-        TRY(split_own_groups(p, g, owner));
-        share_groups(g, owner);
-    }
+    TRY(p->rows->whole || team_is_alone() ? split_all_groups(p, g) : share_groups(p, g));
     for (size_t k = 0; k < g->groups; before += g->parts[k++])
         for (size_t i = g->start[k]; i < g->start[k + 1]; i++)
             label[g->sorted[i]] = before + g->label[i];
     return QUORUM_OK;
 }
 
-static quorum_status split(const partition_problem *p, size_t *label)
+static quorum_status split(quorum_status ready, const partition_problem *p, size_t *label)
 {
     if (p->parts == 1) {
-        memset(label, 0, p->n * sizeof *label);
-        return QUORUM_OK;
+        if (ready >= 0)
+            memset(label, 0, p->rows->n * sizeof *label);
+        return ready;
     }
     if (p->parts <= FLAT_PARTS)
-        return split_flat(p, NULL, label, NULL);
+        return find_parts(ready, p, label, NULL);
     grouping g;
-    quorum_status status = agree(p, grouping_new(p, &g));
-    if (status == QUORUM_OK)
-        status = split_groups(p, &g, label);
+    ready = grouping_new(ready, p, &g);
+    ready = split_groups(ready, p, &g, label);
     grouping_free(&g);
-    return status;
+    return ready;
 }
 
 const partition partition_kmeans = {"kmeans", "k-means: compact parts of unequal size", split};

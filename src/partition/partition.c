@@ -30,50 +30,46 @@ const partition *partition_by_name(const char *name)
     return NULL;
 }
 
-/* Counting sort of the rows by label; empty labels vanish. */
-static quorum_status sort_by_label(size_t n, size_t labels, const size_t *label, division *out)
+/* Counting sort of the rows by label; empty labels vanish.  start: labels + 1, scratch. */
+static void sort_by_label(const size_t *label, size_t labels, size_t *start, division *d)
 {
-    division d = {.n = n};
-    quorum_status status = QUORUM_OK;
-    size_t *start = NULL;
-    if (!NEW_ZEROED(start, labels + 1) || !NEW_ARRAY(d.order, n) ||
-        !NEW_ARRAY(d.offset, labels + 1)) {
-        status = failure(QUORUM_E_MEMORY, "out of memory for sorting %zu rows by expert", n);
-        goto done;
-    }
-    for (size_t i = 0; i < n; i++)
+    memset(start, 0, (labels + 1) * sizeof *start);
+    for (size_t i = 0; i < d->n; i++)
         start[label[i] + 1]++;
-    d.offset[0] = 0;
+    d->offset[0] = 0;
     for (size_t e = 0; e < labels; e++) {
         if (start[e + 1] > 0) {
-            d.offset[d.M + 1] = d.offset[d.M] + start[e + 1];
-            d.M++;
+            d->offset[d->M + 1] = d->offset[d->M] + start[e + 1];
+            d->M++;
         }
         start[e + 1] += start[e];
     }
-    for (size_t i = 0; i < n; i++)
-        d.order[start[label[i]]++] = i;
-done:
-    mem_free(start);
-    if (status < 0)
-        division_free(&d);
-    *out = d;
-    return status;
+    for (size_t i = 0; i < d->n; i++)
+        d->order[start[label[i]]++] = i;
 }
 
+/* All memory comes first: after the last call that a team makes together, nothing can fail. */
 quorum_status divide(const partition *how, const partition_problem *problem, size_t floor,
                      size_t cap, division *out)
 {
-    size_t *label = NULL, count = problem->parts;
+    division d = {.n = problem->rows->n};
+    size_t *label, *start, count = problem->parts, most = most_labels(problem, cap);
     quorum_status status = QUORUM_OK;
-    *out = (division){0};
-    if (!NEW_ARRAY(label, problem->n))
-        return failure(QUORUM_E_MEMORY, "out of memory for the experts of %zu rows", problem->n);
-    TRY_OR_DONE(how->split(problem, label));
-    TRY_OR_DONE(balance_sizes(problem, floor, cap, label, &count));
-    TRY_OR_DONE(sort_by_label(problem->n, count, label, out));
-done:
+    NEW_ARRAY(label, d.n);
+    NEW_ARRAY(start, most + 1);
+    NEW_ARRAY(d.order, d.n);
+    NEW_ARRAY(d.offset, most + 1);
+    if (!label || !start || !d.order || !d.offset)
+        status = failure(QUORUM_E_MEMORY, "out of memory for the experts of %zu rows", d.n);
+    status = how->split(status, problem, label);
+    status = balance_sizes(status, problem, floor, cap, label, &count);
+    if (status >= 0)
+        sort_by_label(label, count, start, &d);
+    else
+        division_free(&d);
     mem_free(label);
+    mem_free(start);
+    *out = d;
     return status;
 }
 

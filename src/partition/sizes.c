@@ -5,7 +5,6 @@
 #include "partition/partition.h"
 
 #include "base/memory.h"
-#include "rows/rows.h"
 #include "near/select_nth.h"
 
 #include <float.h>
@@ -22,38 +21,37 @@ typedef struct {
     quorum_status status;
 } parts_state;
 
-static sliced_rows all_rows(const parts_state *s)
-{
-    const partition_problem *p = s->problem;
-    return (sliced_rows){.n = p->n, .D = p->D, .X = p->X, .whole = p->alone};
-}
-
-/* This rank's rows to the sums. */
-static void add_rows(void *context)
+static void add_rows(void *context, const row_range *range)
 {
     const parts_state *s = context;
-    sliced_rows rows = all_rows(s);
-    team_slice held = held_rows(&rows);
-    size_t D = rows.D;
-    for (size_t i = 0; i < held.count; i++)
+    size_t D = s->problem->rows->held.D;
+    for (size_t i = 0; i < range->rows.n; i++)
         for (size_t d = 0; d < D; d++)
-            s->sum[s->label[held.first + i] * D + d] += rows.X[i * D + d];
+            s->sum[s->label[range->first + i] * D + d] += range->rows.X[i * D + d];
 }
 
-static quorum_status count_parts(parts_state *s)
+static quorum_status state_new(parts_state *s)
 {
-    size_t D = s->problem->D;
+    size_t n = s->problem->rows->n;
     NEW_ZEROED(s->size, s->room);
-    NEW_ZEROED(s->sum, s->room * D);
-    NEW_ARRAY(s->rows, s->problem->n);
-    NEW_ARRAY(s->place, s->problem->n);
-    quorum_status status = QUORUM_OK;
-    if (!s->size || !s->sum || !s->rows || !s->place)
-        status = failure(QUORUM_E_MEMORY, "out of memory for balancing %zu experts", s->count);
-    TRY(team_agree(status));
-    for (size_t i = 0; i < s->problem->n; i++)
+    NEW_ZEROED(s->sum, s->room * s->problem->rows->held.D);
+    NEW_ARRAY(s->rows, n);
+    NEW_ARRAY(s->place, n);
+    if (s->size && s->sum && s->rows && s->place)
+        return QUORUM_OK;
+    return failure(QUORUM_E_MEMORY, "out of memory for balancing %zu experts", s->count);
+}
+
+static quorum_status count_parts(quorum_status ready, parts_state *s)
+{
+    const scattered_rows *rows = s->problem->rows;
+    if (ready >= 0)
+        ready = state_new(s);
+    TRY(rows_fetch(ready, rows, NULL, 0, NULL)); /* none: only who is not ready is heard */
+    TRY(ready);                                  /* which is said so that analysers know it */
+    for (size_t i = 0; i < rows->n; i++)
         s->size[s->label[i]]++;
-    team_in_turn(s->sum, s->count * D * sizeof *s->sum, add_rows, s);
+    rows_fold(rows, s->sum, s->count * rows->held.D * sizeof *s->sum, add_rows, s);
     return QUORUM_OK;
 }
 
@@ -86,7 +84,7 @@ static size_t smallest(const parts_state *s)
 /* Part e's rows behind the median of their widest input (X: D x count) get the label `fresh`. */
 static void move_upper_half(parts_state *s, size_t e, size_t fresh, size_t count, const double *X)
 {
-    size_t half = count / 2, D = s->problem->D;
+    size_t half = count / 2, D = s->problem->rows->held.D;
     for (size_t i = 0; i < count; i++)
         s->place[i] = i;
     select_nth(s->place, count, half, X, D, widest_input(s->place, count, X, D));
@@ -104,29 +102,25 @@ static void move_upper_half(parts_state *s, size_t e, size_t fresh, size_t count
 /* The upper half of part e along its widest input becomes a new part; 0: it could not. */
 static int halve(parts_state *s, size_t e)
 {
-    const partition_problem *p = s->problem;
-    sliced_rows rows = all_rows(s);
-    double *X;
+    const scattered_rows *rows = s->problem->rows;
+    row_set part, inputs = {.D = rows->held.D};
     size_t count = 0;
     if (s->status < 0 || s->count == s->room || s->size[e] < 2)
         return 0;
-    for (size_t i = 0; i < p->n; i++)
+    for (size_t i = 0; i < rows->n; i++)
         if (s->label[i] == e)
             s->rows[count++] = i;
-    NEW_ARRAY(X, count * p->D);
-    s->status =
-        team_agree(X ? QUORUM_OK : failure(QUORUM_E_MEMORY, "out of memory for halving an expert"));
+    s->status = rows_new(&inputs, count, &part);
+    s->status = rows_fetch(s->status, rows, s->rows, count, &part);
     if (s->status == QUORUM_OK)
-        s->status = rows_fetch(&rows, s->rows, count, X, NULL);
-    if (s->status == QUORUM_OK)
-        move_upper_half(s, e, s->count++, count, X);
-    mem_free(X);
+        move_upper_half(s, e, s->count++, count, part.X);
+    rows_free(&part);
     return s->status == QUORUM_OK;
 }
 
 static double mean_distance(const parts_state *s, size_t a, size_t b)
 {
-    size_t D = s->problem->D;
+    size_t D = s->problem->rows->held.D;
     double total = 0.0;
     for (size_t d = 0; d < D; d++) {
         double x = s->sum[a * D + d] / (double)s->size[a] - s->sum[b * D + d] / (double)s->size[b];
@@ -138,7 +132,7 @@ static double mean_distance(const parts_state *s, size_t a, size_t b)
 /* Part e joins the nearest part that stays within the cap. */
 static int merge(parts_state *s, size_t e, size_t cap)
 {
-    size_t D = s->problem->D, into = SIZE_MAX;
+    size_t D = s->problem->rows->held.D, into = SIZE_MAX;
     double nearest = DBL_MAX;
     for (size_t f = 0; f < s->count; f++) {
         if (f == e || s->size[f] == 0 || s->size[f] + s->size[e] > cap)
@@ -151,7 +145,7 @@ static int merge(parts_state *s, size_t e, size_t cap)
     }
     if (into == SIZE_MAX)
         return 0;
-    for (size_t i = 0; i < s->problem->n; i++)
+    for (size_t i = 0; i < s->problem->rows->n; i++)
         if (s->label[i] == e)
             s->label[i] = into;
     for (size_t d = 0; d < D; d++)
@@ -174,15 +168,20 @@ static void balance(parts_state *s, size_t floor, size_t cap)
         ;
 }
 
-quorum_status balance_sizes(const partition_problem *problem, size_t floor, size_t cap,
-                            size_t *label, size_t *count)
+size_t most_labels(const partition_problem *problem, size_t cap)
 {
-    size_t splits = problem->n / (cap / 2 + 1) + problem->parts;
+    size_t splits = problem->rows->n / (cap / 2 + 1) + problem->parts;
+    return problem->parts * 2 + splits * 2;
+}
+
+quorum_status balance_sizes(quorum_status ready, const partition_problem *problem, size_t floor,
+                            size_t cap, size_t *label, size_t *count)
+{
     parts_state s = {.problem = problem,
                      .label = label,
                      .count = problem->parts,
-                     .room = problem->parts * 2 + splits * 2};
-    quorum_status status = count_parts(&s);
+                     .room = most_labels(problem, cap)};
+    quorum_status status = count_parts(ready, &s);
     if (status == QUORUM_OK) {
         balance(&s, floor > 0 ? floor : 1, cap);
         *count = s.count;

@@ -12,6 +12,7 @@ void block_free(block_space *w)
     mem_free(w->mean);
     mem_free(w->var);
     mem_free(w->spread);
+    *w = (block_space){0};
 }
 
 quorum_status block_new(size_t b, size_t D, block_space *w)
@@ -28,7 +29,7 @@ void block_take(const plan *p, const double *X, const size_t *which, size_t n, b
 {
     const quorum_model *m = p->m;
     for (size_t i = 0; i < padded_queries(n); i++)
-        model_standardise(m, 1, X + which[i < n ? i : n - 1] * m->D, w->X + i * m->D);
+        model_standardise(m, 1, X + which[i < n ? i : n - 1] * m->rows.D, w->X + i * m->rows.D);
     points_scale(&w->Q, padded_queries(n), w->X, NULL, m->theta.lengthscale);
 }
 
@@ -57,7 +58,7 @@ static quorum_status check_query(const plan *p, const quorum_prediction *out, si
                    "query %zu has no prediction that is a finite number; the target's mean is %g "
                    "and its standard deviation %g: numbers that large or small are best rescaled "
                    "before fit",
-                   q + 1, p->m->y_mean, p->m->y_scale);
+                   q + 1, p->m->units.y_mean, p->m->units.y_scale);
 }
 
 quorum_status block_write(const plan *p, const block_space *w, const size_t *which, size_t n,
@@ -68,9 +69,9 @@ quorum_status block_write(const plan *p, const block_space *w, const size_t *whi
     double z = model_interval_reach(m, p->s, p->s->interval);
     double scale = model_calibration_scale(m, p->s);
     for (size_t q = 0; q < n; q++) {
-        double mean = m->y_mean + m->y_scale * w->mean[q];
+        double mean = m->units.y_mean + m->units.y_scale * w->mean[q];
         double var = w->spread[q] * fmax(0.0, w->var[q] + noise);
-        double std = p->s->mean_only ? NAN : m->y_scale * sqrt(var);
+        double std = p->s->mean_only ? NAN : m->units.y_scale * sqrt(var);
         if (out->mean)
             out->mean[which[q]] = mean;
         if (out->std)

@@ -11,7 +11,7 @@ static int is_of_opinions(const rule *r)
     return r->kind == TAKES_OPINIONS || r->kind == TAKES_BASE;
 }
 
-/* A base that all share needs rows that other ranks own. */
+/* A base that all share needs rows of all experts. */
 static quorum_status plan_opinions(plan *p, const double *X, size_t n)
 {
     if (p->rule->kind == TAKES_BASE)
@@ -58,10 +58,10 @@ static quorum_status answer_opinions(const plan *p, size_t n, block_space *w, ta
 {
     size_t seats = plan_seats(p), unsure;
     assembly a;
-    quorum_status status = QUORUM_OK;
-    TRY(assembly_new(p->c, &w->Q, seats, &a));
-    TRY_OR_DONE(plan_seat(p, &a, seats, n, NULL, &unsure));
-    TRY_OR_DONE(assembly_ask(&a, !p->mean_only, 0, plan_factor_bytes(p), p->threads));
+    quorum_status status;
+    status = assembly_new(p->c, &w->Q, seats, &a);
+    status = plan_seat(status, p, &a, seats, n, NULL, &unsure);
+    TRY_OR_DONE(assembly_ask(status, &a, !p->mean_only, 0, plan_factor_bytes(p), p->threads));
     t->events.unsure += unsure;
     t->seats += (double)seats * (double)n;
     if (p->mean_only)

@@ -8,21 +8,21 @@
 
 static const double NEGLIGIBLE = 1e-13; /* of s_f^2: rows that explain no more say nothing */
 static const double ROUNDING = 1e-14;   /* of s_f^2: not worth counting                    */
-static const double FEW_SHARE = 0.01;   /* rows that every rank of a team may have         */
+static const double FEW_SHARE = 0.01;   /* rows that every process of a team may have        */
 
 static int is_nearest(const rule *r)
 {
     return r->kind == TAKES_ROWS;
 }
 
-/* Rows, scaled in two orders, and a tree: so little that every rank may have all of it. */
+/* Rows, scaled in two orders, and a tree: so little that every process may have all of it. */
 static int rows_are_few(const plan *p)
 {
-    double each = 8.0 * (5.0 * (double)p->m->D + 6.0);
-    return each * (double)p->m->n < FEW_SHARE * p->memory;
+    double each = 8.0 * (5.0 * (double)p->m->rows.D + 6.0);
+    return each * (double)p->m->rows.n < FEW_SHARE * p->memory;
 }
 
-/* Neighbourhoods can be brought together from all ranks, which is dearer than having the rows. */
+/* Neighbourhoods can be brought together from all processes, which is dearer than having the rows. */
 static quorum_status plan_nearest(plan *p, const double *X, size_t n)
 {
     (void)X;
@@ -44,12 +44,16 @@ static size_t block_most(const plan *p)
     return BLOCK_MOST;
 }
 
-static quorum_status ask(const plan *p, const points *Q, neighbourhoods *n)
+/* A GP at each of the queries, the first `real` of which are wanted. */
+static quorum_status ask(const plan *p, const points *Q, size_t real, int with_gamma,
+                         neighbourhoods *n)
 {
+    quorum_status ready =
+        neighbourhoods_new(Q->n, real, p->neighbours, p->m->spread, with_gamma, n);
     if (!p->index)
-        return neighbourhoods_ask_scattered(p->c, p->held, Q, p->threads, n);
-    TRY(neighbourhoods_find(p->c, p->index, Q, p->threads, n));
-    return neighbourhoods_ask(p->c, Q, p->threads, n);
+        return neighbourhoods_ask_scattered(ready, p->c, p->held, Q, p->threads, n);
+    TRY(neighbourhoods_find(ready, p->c, p->index, Q, p->threads, n));
+    return neighbourhoods_ask(QUORUM_OK, p->c, Q, p->threads, n);
 }
 
 /* The posterior at query q, its variance in [0, s_f^2 - e].  The neighbourhood's weight is 1, or 0
@@ -76,8 +80,7 @@ static quorum_status answer_nearest(const plan *p, size_t n, block_space *w, tal
 {
     neighbourhoods near;
     npae_result out = {.mean = w->mean, .var = w->var, .real = n};
-    TRY(neighbourhoods_new(w->Q.n, n, p->neighbours, p->m->spread, 0, &near));
-    quorum_status status = ask(p, &w->Q, &near);
+    quorum_status status = ask(p, &w->Q, n, 0, &near);
     for (size_t q = 0; status == QUORUM_OK && q < n; q++) {
         posterior_at(&near, p->m->theta.signal, q, &out);
         w->spread[q] = near.spread[q];
@@ -90,8 +93,7 @@ static quorum_status answer_nearest(const plan *p, size_t n, block_space *w, tal
 static quorum_status weigh_nearest(const plan *p, const points *Q, joint_space *j, npae_result *out)
 {
     j->a = (assembly){.c = p->c, .Q = Q, .b = Q->n, .seats = 1}; /* nobody else sits there */
-    TRY(neighbourhoods_new(Q->n, out->real, p->neighbours, p->m->spread, 1, &j->near));
-    TRY(ask(p, Q, &j->near));
+    TRY(ask(p, Q, out->real, 1, &j->near));
     for (size_t q = 0; q < Q->n; q++)
         out->weights[q] = posterior_at(&j->near, p->m->theta.signal, q, out);
     return QUORUM_OK;

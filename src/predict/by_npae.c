@@ -29,7 +29,7 @@ static int is_npae(const rule *r)
     return r->kind == TAKES_COVARIANCE;
 }
 
-/* Pairs of experts need rows that other ranks own. */
+/* Pairs of experts need rows of all experts. */
 static quorum_status plan_npae(plan *p, const double *X, size_t n)
 {
     TRY(model_hold_all(p->m));
@@ -55,21 +55,29 @@ static size_t block_most(const plan *p)
     return b < BLOCK_MOST ? BLOCK_MOST : b < LOCAL_MOST ? b : LOCAL_MOST;
 }
 
-/* K experts at each of the queries Q and the neighbourhood at the last seat. */
-static quorum_status aggregate(const plan *p, const points *Q, size_t K, joint_space *j,
-                               npae_result *out, size_t *unsure)
+static quorum_status joint_space_new(const plan *p, const points *Q, size_t real, size_t seats,
+                                     joint_space *j)
 {
-    size_t seats = K + (p->neighbours > 0);
-    neighbourhoods *near = p->neighbours > 0 ? &j->near : NULL;
     TRY(assembly_new(p->c, Q, seats, &j->a));
     if (!NEW_ZEROED(j->pairs, seats * (seats - 1) / 2 * Q->n))
         return failure(QUORUM_E_MEMORY, "out of memory for the covariances of %zu experts", seats);
-    if (near) {
-        TRY(neighbourhoods_new(Q->n, out->real, p->neighbours, p->m->spread, 1, near));
-        TRY(neighbourhoods_find(p->c, p->index, Q, p->threads, near));
-    }
-    TRY(plan_seat(p, &j->a, K, out->real, near, unsure));
-    TRY(assembly_ask(&j->a, 1, 1, plan_factor_bytes(p), p->threads));
+    if (p->neighbours == 0)
+        return QUORUM_OK;
+    return neighbourhoods_new(Q->n, real, p->neighbours, p->m->spread, 1, &j->near);
+}
+
+/* K experts at each of the queries Q and the neighbourhood at the last seat. */
+static quorum_status aggregate(quorum_status ready, const plan *p, const points *Q, size_t K,
+                               joint_space *j, npae_result *out, size_t *unsure)
+{
+    size_t seats = K + (p->neighbours > 0);
+    neighbourhoods *near = p->neighbours > 0 ? &j->near : NULL;
+    if (ready >= 0)
+        ready = joint_space_new(p, Q, out->real, seats, j);
+    if (near)
+        TRY(neighbourhoods_find(ready, p->c, p->index, Q, p->threads, near));
+    quorum_status status = plan_seat(ready, p, &j->a, K, out->real, near, unsure);
+    TRY(assembly_ask(status, &j->a, 1, 1, plan_factor_bytes(p), p->threads));
     TRY(npae_pairs(&j->a, p->threads, j->pairs));
     if (near)
         TRY(nearest_seat(&j->a, seats - 1, near, p->threads, j->pairs));
@@ -88,7 +96,7 @@ static quorum_status answer_at_once(const plan *p, size_t n, block_space *w, tal
     joint_space j = {0};
     npae_result out = {.mean = w->mean, .var = w->var, .real = n};
     size_t K = plan_seats(p), unsure = 0;
-    quorum_status status = aggregate(p, &w->Q, K, &j, &out, &unsure);
+    quorum_status status = aggregate(QUORUM_OK, p, &w->Q, K, &j, &out, &unsure);
     count_events(&out, t);
     t->seats += (double)K * (double)n;
     t->events.unsure += unsure;
@@ -127,16 +135,18 @@ static quorum_status round_new(size_t b, size_t D, size_t n, round_space *r)
 }
 
 /* K experts at the queries that are left. */
-static quorum_status ask_again(const plan *p, size_t K, round_space *r, block_space *w, tally *t,
-                               size_t *unsure)
+static quorum_status ask_again(quorum_status ready, const plan *p, size_t K, round_space *r,
+                               block_space *w, tally *t, size_t *unsure)
 {
     joint_space j = {0};
     npae_result out = {.mean = r->mean, .var = r->var, .real = r->left};
     size_t padded = padded_queries(r->left);
-    for (size_t i = r->left; i < padded; i++)
+    for (size_t i = r->left; ready >= 0 && i < padded; i++)
         r->active[i] = r->active[r->left - 1];
-    points_gather(&w->Q, r->active, padded, &r->Q);
-    quorum_status status = aggregate(p, &r->Q, K < p->count ? K : p->count, &j, &out, unsure);
+    if (ready >= 0)
+        points_gather(&w->Q, r->active, padded, &r->Q);
+    K = K < p->count ? K : p->count;
+    quorum_status status = aggregate(ready, p, &r->Q, K, &j, &out, unsure);
     for (size_t i = 0; status >= 0 && i < r->left && j.near.m > 0; i++)
         w->spread[r->active[i]] = j.near.spread[i];
     count_events(&out, t);
@@ -166,11 +176,11 @@ static quorum_status answer_gradually(const plan *p, size_t n, block_space *w, t
 {
     size_t most = plan_seats(p), unsure = 0;
     round_space r;
-    quorum_status status = round_new(w->Q.n, p->m->D, n, &r);
+    quorum_status ready = round_new(w->Q.n, p->m->rows.D, n, &r), status = QUORUM_OK;
     for (size_t i = 0; i < n; i++)
         w->var[i] = INFINITY;
     for (size_t K = 1; status >= 0 && r.left > 0; K = 2 * K < most ? 2 * K : most) {
-        status = ask_again(p, K, &r, w, t, &unsure);
+        status = ask_again(ready, p, K, &r, w, t, &unsure);
         if (status >= 0)
             keep_unsettled(K, K == most, &r, w, t);
     }
@@ -191,7 +201,7 @@ static quorum_status answer_npae(const plan *p, size_t n, block_space *w, tally 
 static quorum_status weigh_npae(const plan *p, const points *Q, joint_space *j, npae_result *out)
 {
     size_t unsure;
-    return aggregate(p, Q, plan_seats(p), j, out, &unsure);
+    return aggregate(QUORUM_OK, p, Q, plan_seats(p), j, out, &unsure);
 }
 
 const predictor by_npae = {.name = "npae",

@@ -87,15 +87,15 @@ static void add_row_noise(joint_job *job, size_t i, size_t j)
     const parts *p = &job->a->c->parts;
     size_t m = job->first[i + 1] - job->first[i], n = job->first[j + 1] - job->first[j];
     size_t b = job->a->b, at = p->offset[job->expert[i]], other = p->offset[job->expert[j]];
-    double *V = job->V + job->first[i] * b, noise = job->a->c->theta.noise;
+    double *V = job->V + job->first[i] * b;
     const double *A = job->A + job->first[j] * b;
     if (i != j && !p->row)
         return;
     for (size_t r = 0, s = 0; r < m && s < n;) {
         size_t x = i == j ? r : p->row[at + r], y = i == j ? s : p->row[other + s];
-        if (x == y)
-            for (size_t q = 0; q < b; q++)
-                V[q * m + r] += noise * A[q * n + s];
+        double noise = x == y ? noise_of(&job->a->c->theta, &p->rows, at + r) : 0.0;
+        for (size_t q = 0; x == y && q < b; q++)
+            V[q * m + r] += noise * A[q * n + s];
         r += x <= y;
         s += y <= x;
     }

@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "base/progress.h"
-#include "team/team.h"
+#include "team/work.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -65,40 +65,40 @@ static size_t offer(scored *list, size_t held, size_t room, scored item)
 
 typedef struct {
     assembly *a;
-    assembly *hearing; /* the candidates' seats          */
+    assembly *candidates; /* by query, as if they were seated */
     const size_t *experts;
     size_t count, K, centres;
     const neighbourhoods *near;
     char *listed;  /* M: 1 for the experts that may be seated */
-    scored *lists; /* a worker: candidates           */
-    char *unsure;  /* b                              */
+    scored *lists; /* a worker: candidates                    */
+    char *unsure;  /* b                                       */
 } local_job;
 
-static int was_heard(const local_job *j, size_t q, size_t e)
+static int is_candidate(const local_job *j, size_t q, size_t e)
 {
-    for (size_t s = 0; s < j->hearing->seats; s++)
-        if (j->hearing->member[s * j->a->b + q] == e)
+    for (size_t s = 0; s < j->candidates->seats; s++)
+        if (j->candidates->member[s * j->a->b + q] == e)
             return 1;
     return 0;
 }
 
-/* The owners of the query's nearest rows, nearest first, behind those invited already. */
-static void invite_owners(local_job *j, size_t q, size_t held)
+/* The owners of the query's nearest rows, nearest first, behind the `held` that there are. */
+static void add_owners(local_job *j, size_t q, size_t held)
 {
     const parts *p = &j->a->c->parts;
-    for (size_t i = j->near->m; i-- > 0 && held < j->hearing->seats;) {
+    for (size_t i = j->near->m; i-- > 0 && held < j->candidates->seats;) {
         size_t e = part_of_row(p, j->near->row[q * j->near->m + i]);
-        if (j->listed[e] && !was_heard(j, q, e))
-            j->hearing->member[held++ * j->a->b + q] = e;
+        if (j->listed[e] && !is_candidate(j, q, e))
+            j->candidates->member[held++ * j->a->b + q] = e;
     }
 }
 
-static quorum_status invite(void *context, size_t q, int worker)
+static quorum_status find_candidates(void *context, size_t q, int worker)
 {
     local_job *j = context;
     const committee *c = j->a->c;
-    size_t D = c->parts.D, held = 0;
-    scored *list = j->lists + (size_t)worker * j->hearing->seats;
+    size_t D = c->parts.rows.D, held = 0;
+    scored *list = j->lists + (size_t)worker * j->candidates->seats;
     for (size_t i = 0; i < j->count; i++) {
         size_t e = j->experts[i];
         double d = sqrt(squared_distance(j->a->Q->Z + q * D, c->centre + e * D, D));
@@ -106,9 +106,9 @@ static quorum_status invite(void *context, size_t q, int worker)
             offer(list, held, j->centres, (scored){.key = d - REACH * c->radius[e], .expert = e});
     }
     for (size_t s = 0; s < held; s++)
-        j->hearing->member[s * j->a->b + q] = list[s].expert;
+        j->candidates->member[s * j->a->b + q] = list[s].expert;
     if (j->near)
-        invite_owners(j, q, held);
+        add_owners(j, q, held);
     return QUORUM_OK;
 }
 
@@ -125,11 +125,11 @@ static double bound(const committee *c, size_t e, double distance)
 static int could_miss(const local_job *j, size_t q, double least)
 {
     const committee *c = j->a->c;
-    size_t D = c->parts.D;
-    for (size_t i = 0; j->hearing->seats < j->count && i < j->count; i++) {
+    size_t D = c->parts.rows.D;
+    for (size_t i = 0; j->candidates->seats < j->count && i < j->count; i++) {
         size_t e = j->experts[i];
         double d = sqrt(squared_distance(j->a->Q->Z + q * D, c->centre + e * D, D));
-        if (bound(c, e, d) > least && !was_heard(j, q, e))
+        if (bound(c, e, d) > least && !is_candidate(j, q, e))
             return 1;
     }
     return 0;
@@ -138,65 +138,95 @@ static int could_miss(const local_job *j, size_t q, double least)
 static quorum_status choose(void *context, size_t q, int worker)
 {
     local_job *j = context;
-    assembly *h = j->hearing;
+    const assembly *c = j->candidates;
     size_t held = 0, b = j->a->b;
-    scored *list = j->lists + (size_t)worker * h->seats;
-    for (size_t s = 0; s < h->seats && h->member[s * b + q] != NOBODY; s++)
+    scored *list = j->lists + (size_t)worker * c->seats;
+    for (size_t s = 0; s < c->seats && c->member[s * b + q] != NOBODY; s++)
         held = offer(list, held, j->K,
-                     (scored){.key = -h->explained[s * b + q], .expert = h->member[s * b + q]});
+                     (scored){.key = -c->explained[s * b + q], .expert = c->member[s * b + q]});
     for (size_t s = 0; s < held; s++)
         j->a->member[s * b + q] = list[s].expert;
     j->unsure[q] = (char)could_miss(j, q, -list[held - 1].key);
     return QUORUM_OK;
 }
 
-/* Each rank has seated experts at its slice of the queries; the padding repeats the last. */
-static quorum_status share_members(assembly *a, size_t seats, size_t real)
+/* The padding repeats the last query. */
+static void fill_padding(assembly *a, size_t seats, size_t real)
 {
-    TRY(team_share_columns(a->member, sizeof *a->member, seats, a->b, real));
     for (size_t s = 0; s < seats; s++)
         for (size_t q = real; q < a->b; q++)
             a->member[s * a->b + q] = a->member[s * a->b + real - 1];
+}
+
+static team_result members(const assembly *a, size_t seats)
+{
+    return (team_result){
+        .data = a->member, .width = sizeof *a->member, .rows = seats, .stride = a->b};
+}
+
+static void job_free(local_job *j)
+{
+    assembly_free(j->candidates);
+    mem_free(j->lists);
+    mem_free(j->unsure);
+    mem_free(j->listed);
+}
+
+static quorum_status job_new(local_job *j, size_t workers, size_t room)
+{
+    const assembly *a = j->a;
+    TRY(assembly_new(a->c, a->Q, room, j->candidates));
+    if (!NEW_ARRAY(j->lists, workers * room) || !NEW_ZEROED(j->unsure, a->b) ||
+        !NEW_ZEROED(j->listed, a->c->parts.M))
+        return failure(QUORUM_E_MEMORY, "out of memory for choosing experts at %zu queries", a->b);
+    for (size_t i = 0; i < j->count; i++)
+        j->listed[j->experts[i]] = 1;
     return QUORUM_OK;
 }
 
-quorum_status seat_local(assembly *a, const size_t *experts, size_t count, size_t K, size_t real,
-                         const neighbourhoods *near, double budget, int threads, size_t *unsure)
+/* Who is asked at each query, and what they explain there. */
+static quorum_status ask_candidates(quorum_status ready, local_job *j, size_t real, double budget,
+                                    int threads)
 {
-    size_t room = local_candidates(K, count), workers = (size_t)parallel_workers(threads, real);
-    assembly hearing = {0};
-    local_job j = {.a = a,
-                   .hearing = &hearing,
-                   .experts = experts,
-                   .count = count,
-                   .centres = by_centre(K, count),
-                   .near = near};
-    j.K = K < count ? K : count;
-    quorum_status status = assembly_new(a->c, a->Q, room, &hearing);
-    if (status < 0)
-        return status;
-    if (!NEW_ARRAY(j.lists, workers * room) || !NEW_ZEROED(j.unsure, a->b) ||
-        !NEW_ZEROED(j.listed, a->c->parts.M)) {
-        status =
-            failure(QUORUM_E_MEMORY, "out of memory for choosing experts at %zu queries", a->b);
-        goto done;
-    }
-    for (size_t i = 0; i < count; i++)
-        j.listed[experts[i]] = 1;
-    TRY_OR_DONE(team_for(threads, real, invite, &j));
-    TRY_OR_DONE(share_members(&hearing, room, real));
-    TRY_OR_DONE(assembly_ask(&hearing, 1, 0, budget, threads));
-    TRY_OR_DONE(team_for(threads, real, choose, &j));
-    TRY_OR_DONE(share_members(a, j.K, real));
-    team_share_slices(j.unsure, sizeof *j.unsure, real, 1);
+    assembly *c = j->candidates;
+    const team_result found = members(c, c->seats);
+    TRY(team_map(ready, threads, real, find_candidates, j, &found, 1));
+    fill_padding(c, c->seats, real);
+    return assembly_ask(QUORUM_OK, c, 1, 0, budget, threads);
+}
+
+/* Who of them is seated. */
+static quorum_status seat_best(local_job *j, size_t real, int threads, size_t *unsure)
+{
+    const team_result chosen[] = {members(j->a, j->K),
+                                  {.data = j->unsure, .width = sizeof *j->unsure}};
+    TRY(team_map(QUORUM_OK, threads, real, choose, j, chosen, 2));
+    fill_padding(j->a, j->K, real);
     *unsure = 0;
     for (size_t q = 0; q < real; q++)
-        *unsure += (size_t)j.unsure[q];
-done:
-    assembly_free(&hearing);
-    mem_free(j.lists);
-    mem_free(j.unsure);
-    mem_free(j.listed);
+        *unsure += (size_t)j->unsure[q];
+    return QUORUM_OK;
+}
+
+quorum_status seat_local(quorum_status ready, assembly *a, const size_t *experts, size_t count,
+                         size_t K, size_t real, const neighbourhoods *near, double budget,
+                         int threads, size_t *unsure)
+{
+    size_t room = local_candidates(K, count), workers = (size_t)parallel_workers(threads, real);
+    assembly candidates = {0};
+    local_job j = {.a = a,
+                   .candidates = &candidates,
+                   .experts = experts,
+                   .count = count,
+                   .K = K < count ? K : count,
+                   .centres = by_centre(K, count),
+                   .near = near};
+    if (ready >= 0)
+        ready = job_new(&j, workers, room);
+    quorum_status status = ask_candidates(ready, &j, real, budget, threads);
+    if (status >= 0)
+        status = seat_best(&j, real, threads, unsure);
+    job_free(&j);
     return status;
 }
 
@@ -219,7 +249,7 @@ static int by_place(const void *a, const void *b)
 quorum_status order_by_experts(const committee *c, const points *Q, size_t *order)
 {
     located *list;
-    size_t D = c->parts.D;
+    size_t D = c->parts.rows.D;
     quorum_status status = QUORUM_OK;
     if (!NEW_ARRAY(list, Q->n))
         return failure(QUORUM_E_MEMORY, "out of memory for ordering %zu queries", Q->n);

@@ -9,11 +9,11 @@
  * k_A at that query, best first (ties: lower number).  Candidates, who alone are asked,
  * are the experts with the nearest centres in the learned metric, less a share of their
  * radius, and, where the query's nearest rows are known (`near` may be NULL), the owners of
- * those.  *unsure becomes the
- * number of queries at which another expert could, by a bound, explain more than the
- * last one seated.  `real` queries count; the rest is padding. */
-quorum_status seat_local(assembly *a, const size_t *experts, size_t count, size_t K, size_t real,
-                         const neighbourhoods *near, double budget, int threads, size_t *unsure);
+ * those.  *unsure becomes the number of queries at which another expert could, by a bound, explain more than the
+ * last one seated.  `real` queries count; the rest is padding.  Together (team/work.h). */
+quorum_status seat_local(quorum_status ready, assembly *a, const size_t *experts, size_t count,
+                         size_t K, size_t real, const neighbourhoods *near, double budget,
+                         int threads, size_t *unsure);
 
 /* Candidates that are asked for K seats. */
 size_t local_candidates(size_t K, size_t count);

@@ -5,12 +5,10 @@
 
 #include "base/memory.h"
 #include "gp/neighbourhood.h"
-#include "team/team.h"
+#include "team/work.h"
 
 #include <math.h>
 #include <string.h>
-
-enum { HANDFUL = 256 }; /* queries of a rank whose rows come from other ranks at a time */
 
 quorum_status neighbourhoods_new(size_t b, size_t real, size_t m, double prior, int with_gamma,
                                  neighbourhoods *out)
@@ -39,37 +37,54 @@ void neighbourhoods_free(neighbourhoods *n)
     *n = (neighbourhoods){0};
 }
 
-/* Whether the last query, which the padding repeats, is this rank's. */
-static int has_last(const neighbourhoods *n)
+/* What the last query has in a table of m numbers per query, of `width` bytes each, goes to the
+ * padding behind it. */
+static void repeat_last(const neighbourhoods *n, void *table, size_t width)
 {
-    team_slice mine = my_slice(n->real, 1);
-    return mine.count > 0 && mine.first + mine.count == n->real;
+    size_t bytes = n->m * width;
+    char *padding = (char *)table + n->real * bytes;
+    for (size_t q = n->real; q < n->b; q++, padding += bytes)
+        memcpy(padding, (char *)table + (n->real - 1) * bytes, bytes);
 }
 
-quorum_status neighbourhoods_find(const committee *c, const neighbour_index *index, const points *Q,
-                                  int threads, neighbourhoods *n)
+/* ---- Their rows ---- */
+
+typedef struct {
+    const committee *c;
+    neighbourhoods *n;
+} finding;
+
+/* Of rows by number, nearest first, to columns, nearest last. */
+static quorum_status keep_rows(void *context, size_t q, int worker)
 {
-    team_slice mine = my_slice(n->real, 1);
-    points queries = points_view(Q, mine.first, mine.count);
-    size_t *row = n->row + mine.first * n->m;
-    quorum_status status = QUORUM_OK;
-    if (mine.count > 0)
-        status = neighbour_search(index, &queries, n->m, threads, row, NULL);
-    TRY(team_agree(status));
-    for (size_t i = 0; c->parts.home && i < mine.count * n->m; i++)
-        row[i] = c->parts.home[row[i]];
-    for (size_t q = 0; q < mine.count; q++)
-        reverse_rows(n->m, row + q * n->m); /* nearest last */
-    for (size_t q = n->real; has_last(n) && q < n->b; q++)
-        memcpy(n->row + q * n->m, n->row + (n->real - 1) * n->m, n->m * sizeof *n->row);
+    const finding *f = context;
+    size_t m = f->n->m, *row = f->n->row + q * m;
+    (void)worker;
+    for (size_t i = 0; f->c->parts.home && i < m; i++)
+        row[i] = f->c->parts.home[row[i]];
+    reverse_rows(m, row);
+    if (q + 1 == f->n->real)
+        repeat_last(f->n, f->n->row, sizeof *row);
     return QUORUM_OK;
 }
+
+quorum_status neighbourhoods_find(quorum_status ready, const committee *c,
+                                  const neighbour_index *index, const points *Q, int threads,
+                                  neighbourhoods *n)
+{
+    finding f = {.c = c, .n = n};
+    points queries = points_view(Q, 0, n->real);
+    if (ready >= 0)
+        ready = neighbour_search_mine(index, &queries, n->m, threads, n->row);
+    return team_map(ready, 1, n->real, keep_rows, &f, NULL, 0);
+}
+
+/* ---- Their posteriors ---- */
 
 /* A worker's space. */
 typedef struct {
     points X;     /* m: the neighbourhood       */
-    double *rows; /* D x m: before it is scaled */
-    double *y;    /* m                          */
+    row_set rows; /* m: of which only some processes need the inputs */
     neighbourhood_space own;
 } nearest_space;
 
@@ -78,26 +93,21 @@ typedef struct {
     const points *Q;
     neighbourhoods *n;
     int workers;
-    nearest_space *space;  /* workers */
-    const near_rows *near; /* rows that came from other ranks; NULL: the committee has them */
-    const size_t *list;    /* of them: the queries' numbers                              */
+    nearest_space *space; /* workers */
 } nearest_job;
 
 static void space_free(nearest_space *w)
 {
     points_free(&w->X);
-    mem_free(w->rows);
-    mem_free(w->y);
+    rows_free(&w->rows);
     neighbourhood_space_free(&w->own);
 }
 
-static quorum_status space_new(size_t m, size_t D, nearest_space *w)
+static quorum_status space_new(size_t m, const row_set *like, nearest_space *w)
 {
-    TRY(points_new(m, D, &w->X));
+    TRY(points_new(m, like->D, &w->X));
     TRY(neighbourhood_space_new(m, &w->own));
-    if (NEW_ARRAY(w->y, m) && NEW_ARRAY(w->rows, m * D))
-        return QUORUM_OK;
-    return failure(QUORUM_E_MEMORY, "out of memory for a neighbourhood of %zu rows", m);
+    return rows_new(like, m, &w->rows);
 }
 
 static void job_free(nearest_job *j)
@@ -107,18 +117,18 @@ static void job_free(nearest_job *j)
     mem_free(j->space);
 }
 
-/* All ranks agree on whether there is room. */
-static quorum_status job_new(const committee *c, const points *Q, neighbourhoods *n, int threads,
-                             nearest_job *j)
+/* Whether this process is ready to ask; job_free in any case. */
+static quorum_status job_new(quorum_status ready, const committee *c, const points *Q,
+                             neighbourhoods *n, int threads, nearest_job *j)
 {
-    quorum_status status = QUORUM_OK;
     *j = (nearest_job){.c = c, .Q = Q, .n = n, .workers = parallel_workers(threads, n->real)};
+    TRY(ready);
     if (!NEW_ZEROED(j->space, (size_t)j->workers))
-        status =
-            failure(QUORUM_E_MEMORY, "out of memory for the neighbourhoods of %zu queries", n->b);
-    for (int w = 0; status == QUORUM_OK && w < j->workers; w++)
-        status = space_new(n->m, c->parts.D, &j->space[w]);
-    return team_agree(status);
+        return failure(QUORUM_E_MEMORY, "out of memory for the neighbourhoods of %zu queries",
+                       n->b);
+    for (int w = 0; w < j->workers; w++)
+        TRY(space_new(n->m, &c->parts.rows, &j->space[w]));
+    return QUORUM_OK;
 }
 
 /* The neighbourhood of query q, nearest last, from the committee's rows. */
@@ -127,8 +137,7 @@ static void take_neighbourhood(const nearest_job *j, size_t q, nearest_space *w)
     const committee *c = j->c;
     const size_t *row = j->n->row + q * j->n->m;
     points_gather(&c->Z, row, j->n->m, &w->X);
-    for (size_t i = 0; i < j->n->m; i++)
-        w->y[i] = c->parts.y[row[i]];
+    rows_take_fields(&c->parts.rows, row, j->n->m, &w->rows);
 }
 
 /* The posterior at query q from the neighbourhood in w. */
@@ -138,10 +147,12 @@ static quorum_status ask_neighbourhood(nearest_job *j, size_t q, nearest_space *
     points query = points_view(j->Q, q, 1);
     double *gamma = n->gamma ? n->gamma + q * n->m : NULL;
     neighbourhood own;
-    TRY(neighbourhood_posterior(&j->c->theta, &w->X, w->y, &query, &w->own, gamma, &own));
+    TRY(neighbourhood_posterior(&j->c->theta, &w->X, &w->rows, &query, &w->own, gamma, &own));
     n->mean[q] = own.mean;
     n->explained[q] = own.explained;
     n->spread[q] = spread_factor(n->prior, own.weight, own.surprise);
+    if (gamma && q + 1 == n->real)
+        repeat_last(n, n->gamma, sizeof *gamma);
     return QUORUM_OK;
 }
 
@@ -152,7 +163,7 @@ static quorum_status one_query(void *context, size_t q, int worker)
     return ask_neighbourhood(j, q, &j->space[worker]);
 }
 
-/* What was found at the last query goes to the padding behind it. */
+/* What all processes have heard of the last query goes to the padding too. */
 static void fill_padding(neighbourhoods *n)
 {
     size_t last = n->real - 1;
@@ -160,49 +171,50 @@ static void fill_padding(neighbourhoods *n)
         n->mean[q] = n->mean[last];
         n->explained[q] = n->explained[last];
         n->spread[q] = n->spread[last];
-        if (n->gamma && has_last(n))
-            memcpy(n->gamma + q * n->m, n->gamma + last * n->m, n->m * sizeof *n->gamma);
     }
 }
 
-/* Each rank has asked at its slice of the queries. */
-static void share_answers(neighbourhoods *n)
+enum { ANSWERS = 3 }; /* numbers per query that go to all processes */
+
+static void list_answers(const neighbourhoods *n, team_result *out)
 {
-    team_share_slices(n->mean, sizeof *n->mean, n->real, 1);
-    team_share_slices(n->explained, sizeof *n->explained, n->real, 1);
-    team_share_slices(n->spread, sizeof *n->spread, n->real, 1);
-    fill_padding(n);
+    double *answers[ANSWERS] = {n->mean, n->explained, n->spread};
+    for (int i = 0; i < ANSWERS; i++)
+        out[i] = (team_result){.data = answers[i], .width = sizeof *answers[i]};
 }
 
-quorum_status neighbourhoods_ask(const committee *c, const points *Q, int threads,
-                                 neighbourhoods *n)
+quorum_status neighbourhoods_ask(quorum_status ready, const committee *c, const points *Q,
+                                 int threads, neighbourhoods *n)
 {
     nearest_job j;
-    quorum_status status = job_new(c, Q, n, threads, &j);
+    team_result answers[ANSWERS];
+    list_answers(n, answers);
+    ready = job_new(ready, c, Q, n, threads, &j);
+    quorum_status status = team_map(ready, j.workers, n->real, one_query, &j, answers, ANSWERS);
     if (status == QUORUM_OK)
-        status = team_for(j.workers, n->real, one_query, &j);
-    if (status == QUORUM_OK)
-        share_answers(n);
+        fill_padding(n);
     job_free(&j);
     return status;
 }
 
-/* ---- Each rank has some of the rows ---- */
+/* ---- Each process has some of the rows ---- */
 
-/* first[q]: the rank that owns the expert whose centre is nearest to query q. */
+/* expert[q]: the one whose centre is nearest to query q. */
 typedef struct {
     const committee *c;
     const points *Q;
-    int *first; /* Q->n */
-} first_ranks;
+    size_t *expert; /* real queries            */
+    char *claimed;  /* likewise: 1 where this process has that expert's rows */
+} claims;
 
-static quorum_status find_first_rank(void *context, size_t q, int worker)
+static quorum_status find_expert(void *context, size_t q, int worker)
 {
-    const first_ranks *f = context;
-    size_t D = f->Q->D, nearest = 0;
+    const claims *f = context;
+    size_t D = f->Q->D;
     const double *z = f->Q->Z + q * D;
     double least = INFINITY;
     (void)worker;
+    f->expert[q] = 0;
     for (size_t e = 0; e < f->c->parts.M; e++) {
         double s = 0.0;
         for (size_t d = 0; d < D; d++) {
@@ -211,106 +223,60 @@ static quorum_status find_first_rank(void *context, size_t q, int worker)
         }
         if (s < least) {
             least = s;
-            nearest = e;
+            f->expert[q] = e;
         }
     }
-    f->first[q] = committee_owner(f->c, nearest);
     return QUORUM_OK;
 }
 
-/* Some queries of every rank's slice. */
-typedef struct {
-    size_t count;
-    size_t *list;      /* their numbers */
-    int *first, *home; /* of each       */
-    points Q;
-} handful;
-
-static void handful_free(handful *h)
+/* The queries that this process searches first. */
+static quorum_status claim_queries(quorum_status ready, claims *f, int threads, size_t real)
 {
-    points_free(&h->Q);
-    mem_free(h->list);
-    mem_free(h->first);
-    mem_free(h->home);
+    team_result experts = {.data = f->expert, .width = sizeof *f->expert};
+    TRY(team_map(ready, threads, real, find_expert, f, &experts, 1));
+    for (size_t q = 0; q < real; q++)
+        f->claimed[q] = (char)committee_is_mine(f->c, f->expert[q]);
+    return QUORUM_OK;
 }
 
-static quorum_status handful_new(size_t D, handful *h)
-{
-    size_t most = (size_t)HANDFUL * (size_t)team_size();
-    *h = (handful){0};
-    TRY(points_new(most, D, &h->Q));
-    if (NEW_ARRAY(h->list, most) && NEW_ARRAY(h->first, most) && NEW_ARRAY(h->home, most))
-        return QUORUM_OK;
-    return failure(QUORUM_E_MEMORY, "out of memory for %zu queries", most);
-}
-
-/* Those from `at` on in each slice; 0: no rank has any. */
-static size_t take_handful(const points *Q, size_t real, size_t at, const int *first, handful *h)
-{
-    h->count = 0;
-    for (int r = 0; r < team_size(); r++) {
-        team_slice s = slice_of(real, 1, r, team_size());
-        for (size_t i = at; i < s.count && i < at + HANDFUL; i++) {
-            h->list[h->count] = s.first + i;
-            h->first[h->count] = first[s.first + i];
-            h->home[h->count++] = r;
-        }
-    }
-    points_gather(Q, h->list, h->count, &h->Q);
-    return h->count;
-}
-
-static quorum_status scattered_query(void *context, size_t item, int worker)
+static quorum_status scattered_query(void *context, size_t q, const near_found *found, int worker)
 {
     nearest_job *j = context;
-    const near_row *row = j->near->nearest + item * j->n->m;
     nearest_space *w = &j->space[worker];
-    size_t m = j->n->m, D = j->Q->D, q = j->list[j->near->query[item]];
+    size_t m = j->n->m, width = row_width(&w->rows);
     for (size_t i = 0; i < m; i++) {
-        const double *from = j->near->rows + row[m - 1 - i].tag * (D + 1);
-        memcpy(w->rows + i * D, from, D * sizeof *from);
-        w->y[i] = from[D];
-        j->n->row[q * m + i] = row[m - 1 - i].number;
+        const near_row *row = &found->row[m - 1 - i];
+        row_unpack(found->rows + row->tag * width, &w->rows, i);
+        j->n->row[q * m + i] = row->number;
     }
-    points_scale(&w->X, m, w->rows, NULL, j->c->theta.lengthscale);
+    if (q + 1 == j->n->real)
+        repeat_last(j->n, j->n->row, sizeof *j->n->row);
+    points_scale(&w->X, m, w->rows.X, NULL, j->c->theta.lengthscale);
     return ask_neighbourhood(j, q, w);
 }
 
-static quorum_status ask_handfuls(nearest_job *j, const near_holdings *held, const int *first,
-                                  handful *h)
-{
-    for (size_t at = 0; take_handful(j->Q, j->n->real, at, first, h) > 0; at += HANDFUL) {
-        near_rows near;
-        near_question asked = {&h->Q, h->first, h->home, j->n->m, j->workers};
-        TRY(near_rows_find(held, &asked, &near));
-        j->near = &near;
-        j->list = h->list;
-        quorum_status status = parallel_for(j->workers, near.count, scattered_query, j);
-        near_rows_free(&near);
-        TRY(team_agree(status));
-    }
-    return QUORUM_OK;
-}
-
-quorum_status neighbourhoods_ask_scattered(const committee *c, const near_holdings *held,
-                                           const points *Q, int threads, neighbourhoods *n)
+quorum_status neighbourhoods_ask_scattered(quorum_status ready, const committee *c,
+                                           const near_holdings *held, const points *Q, int threads,
+                                           neighbourhoods *n)
 {
     nearest_job j;
-    first_ranks f = {.c = c, .Q = Q};
-    handful h = {0};
-    quorum_status status;
-    TRY_OR_DONE(job_new(c, Q, n, threads, &j));
-    status = handful_new(Q->D, &h);
-    if (status == QUORUM_OK && !NEW_ARRAY(f.first, n->real))
-        status = failure(QUORUM_E_MEMORY, "out of memory for %zu queries", n->real);
-    TRY_OR_DONE(team_agree(status));
-    TRY_OR_DONE(team_for(threads, n->real, find_first_rank, &f));
-    team_share_slices(f.first, sizeof *f.first, n->real, 1);
-    TRY_OR_DONE(ask_handfuls(&j, held, f.first, &h));
-    share_answers(n);
-done:
+    claims f = {.c = c, .Q = Q};
+    team_result answers[ANSWERS];
+    points queries = points_view(Q, 0, n->real);
+    list_answers(n, answers);
+    ready = job_new(ready, c, Q, n, threads, &j);
+    NEW_ARRAY(f.expert, n->real);
+    NEW_ARRAY(f.claimed, n->real);
+    if (ready >= 0 && (!f.expert || !f.claimed))
+        ready = failure(QUORUM_E_MEMORY, "out of memory for %zu queries", n->real);
+    quorum_status status = claim_queries(ready, &f, threads, n->real);
+    near_question asked = {&queries, f.claimed, n->m, j.workers};
+    if (status == QUORUM_OK)
+        status = near_ask(QUORUM_OK, held, &asked, scattered_query, &j, answers, ANSWERS);
+    if (status == QUORUM_OK)
+        fill_padding(n);
     job_free(&j);
-    mem_free(f.first);
-    handful_free(&h);
+    mem_free(f.expert);
+    mem_free(f.claimed);
     return status;
 }

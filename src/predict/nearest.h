@@ -1,8 +1,9 @@
 /* A GP on the m nearest training rows of each query: method nearest, and an expert of the query's
  * own for NPAE (nearest_seat.h).
  *
- * In a team each rank does all of this for its own slice of the queries, my_slice(real, 1): rows
- * and gamma are known for those only, the rest, once they were asked, for all. */
+ * In a team each process asks some of the queries, those of the first `real` that team_map
+ * (team/work.h) gives it, and the last one's padding: rows and gamma are known for the queries that
+ * this process asks only, the rest, once they were asked, for all.  `ready`: team/work.h. */
 #ifndef QRM_PREDICT_NEAREST_H
 #define QRM_PREDICT_NEAREST_H
 
@@ -25,15 +26,17 @@ quorum_status neighbourhoods_new(size_t b, size_t real, size_t m, double prior, 
 void neighbourhoods_free(neighbourhoods *n);
 
 /* Finds the rows: `index` is over the committee's different rows, by their numbers. */
-quorum_status neighbourhoods_find(const committee *c, const neighbour_index *index, const points *Q,
-                                  int threads, neighbourhoods *n);
+quorum_status neighbourhoods_find(quorum_status ready, const committee *c,
+                                  const neighbour_index *index, const points *Q, int threads,
+                                  neighbourhoods *n);
 
 /* Asks the neighbourhoods (rows found already): fills gamma, mean, explained and spread. */
-quorum_status neighbourhoods_ask(const committee *c, const points *Q, int threads,
-                                 neighbourhoods *n);
+quorum_status neighbourhoods_ask(quorum_status ready, const committee *c, const points *Q,
+                                 int threads, neighbourhoods *n);
 
-/* Finds and asks where each rank has only some of the rows. */
-quorum_status neighbourhoods_ask_scattered(const committee *c, const near_holdings *held,
-                                           const points *Q, int threads, neighbourhoods *n);
+/* Finds and asks where each process has only some of the rows. */
+quorum_status neighbourhoods_ask_scattered(quorum_status ready, const committee *c,
+                                           const near_holdings *held, const points *Q, int threads,
+                                           neighbourhoods *n);
 
 #endif

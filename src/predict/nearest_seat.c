@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "gp/covariance.h"
 #include "linalg/blas.h"
-#include "team/team.h"
+#include "team/work.h"
 
 #include <string.h>
 
@@ -47,18 +47,17 @@ static quorum_status space_new(size_t m, size_t D, seat_space *w)
     return failure(QUORUM_E_MEMORY, "out of memory for a neighbourhood of %zu rows", m);
 }
 
-/* All ranks agree on whether there is room. */
 static quorum_status job_room(seat_job *j)
 {
-    quorum_status status = QUORUM_OK;
     size_t seats = j->seat * j->a->b;
     if (!NEW_ARRAY(j->column, seats) || !NEW_ARRAY(j->place, seats) ||
         !NEW_ZEROED(j->space, (size_t)j->workers))
-        status = failure(QUORUM_E_MEMORY, "out of memory for the neighbourhoods of %zu queries",
-                         j->a->b);
-    for (int w = 0; status == QUORUM_OK && w < j->workers; w++)
-        status = space_new(j->n->m, j->a->Q->D, &j->space[w]);
-    return team_agree(status);
+        return failure(QUORUM_E_MEMORY, "out of memory for the neighbourhoods of %zu queries",
+                       j->a->b);
+    for (int w = 0; w < j->workers; w++)
+        TRY(space_new(j->n->m, j->a->Q->D, &j->space[w]));
+    assembly_map_seats(j->a, j->column, j->place);
+    return QUORUM_OK;
 }
 
 /* gamma' k(N, X_e) Gamma_e, plus s^2 on the rows that both hold. */
@@ -103,14 +102,15 @@ quorum_status nearest_seat(assembly *a, size_t seat, neighbourhoods *n, int thre
 {
     seat_job j = {.a = a, .seat = seat, .n = n, .pairs = pairs};
     j.workers = parallel_workers(threads, n->real);
-    TRY(neighbourhoods_ask(a->c, a->Q, threads, n));
+    TRY(neighbourhoods_ask(QUORUM_OK, a->c, a->Q, threads, n));
     memcpy(a->mean + seat * a->b, n->mean, a->b * sizeof *n->mean);
     memcpy(a->explained + seat * a->b, n->explained, a->b * sizeof *n->explained);
-    quorum_status status = job_room(&j);
-    if (status == QUORUM_OK) {
-        assembly_map_seats(a, j.column, j.place);
-        status = team_for(j.workers, n->real, one_query, &j);
-    }
+    const team_result found = {.data = pairs + pair_index(0, seat) * a->b,
+                               .width = sizeof *pairs,
+                               .rows = seat,
+                               .stride = a->b};
+    quorum_status status =
+        team_map(job_room(&j), j.workers, n->real, one_query, &j, &found, seat > 0);
     job_free(&j);
     return status;
 }

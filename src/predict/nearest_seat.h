@@ -7,8 +7,8 @@
 #include "predict/nearest.h"
 
 /* Asks the neighbourhoods (rows found already, gamma wanted) and seats them at seat `seat` of every
- * table, their covariances with the experts in seats 0 .. seat-1 in `pairs` (as in npae.h; in a
- * team at each rank's slice of the queries). */
+ * table, their covariances with the experts in seats 0 .. seat-1 in `pairs` (as in npae.h).
+ * Together (team/work.h). */
 quorum_status nearest_seat(assembly *a, size_t seat, neighbourhoods *n, int threads, double *pairs);
 
 #endif

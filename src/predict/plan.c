@@ -5,7 +5,7 @@
 #include "linalg/blas.h"
 #include "predict/block.h"
 #include "predict/local.h"
-#include "team/team.h"
+#include "team/work.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -51,15 +51,16 @@ double plan_seat_bytes(const plan *p, double rows)
     return candidates + assembly_query_bytes(plan_seats(p) + 1, rows);
 }
 
-quorum_status plan_seat(const plan *p, assembly *a, size_t K, size_t n, const neighbourhoods *near,
-                        size_t *unsure)
+quorum_status plan_seat(quorum_status ready, const plan *p, assembly *a, size_t K, size_t n,
+                        const neighbourhoods *near, size_t *unsure)
 {
     *unsure = 0;
     if (plan_is_local(p) && K < p->count)
-        return seat_local(a, p->experts, p->count, K, n, near, plan_factor_bytes(p), p->threads,
-                          unsure);
-    assembly_seat_all(a, p->experts, p->count);
-    return QUORUM_OK;
+        return seat_local(ready, a, p->experts, p->count, K, n, near, plan_factor_bytes(p),
+                          p->threads, unsure);
+    if (ready >= 0)
+        assembly_seat_all(a, p->experts, p->count);
+    return ready;
 }
 
 /* Bytes of the largest factor that may be asked for. */
@@ -86,22 +87,18 @@ static quorum_status check_factors(const plan *p)
 }
 
 /* GRBCM: the committee becomes the base (the most important expert's part when
- * experts were selected) and the joined experts. */
+ * experts were selected) and the joined experts, which are one more at most. */
 static quorum_status take_base(plan *p, const size_t *ranking, int selected)
 {
-    size_t base = SIZE_MAX, *all;
+    size_t base = SIZE_MAX;
     for (size_t r = 0; selected && p->count > 1 && base == SIZE_MAX; r++)
         for (size_t i = 0; i < p->count; i++)
             if (p->experts[i] == ranking[r])
                 base = ranking[r];
     TRY(model_base_committee(p->m, p->experts, p->count, base, p->s, p->progress, &p->c));
-    if (!NEW_ARRAY(all, p->c->parts.M))
-        return failure(QUORUM_E_MEMORY, "out of memory for %zu experts", p->c->parts.M);
-    for (size_t i = 0; i < p->c->parts.M; i++)
-        all[i] = i;
-    mem_free(p->experts);
-    p->experts = all;
     p->count = p->c->parts.M;
+    for (size_t i = 0; i < p->count; i++)
+        p->experts[i] = i;
     return QUORUM_OK;
 }
 
@@ -128,8 +125,6 @@ done:
 quorum_status plan_experts(plan *p, const double *X, size_t n)
 {
     TRY(model_committee(p->m, p->s, p->progress, &p->c));
-    if (!NEW_ARRAY(p->experts, p->m->M))
-        return failure(QUORUM_E_MEMORY, "out of memory for %zu experts", p->m->M);
     TRY(choose_experts(p, X, n));
     p->mean_only = p->s->mean_only && p->count == 1 && p->neighbours == 0 && p->rule->trusts_one;
     return check_factors(p);
@@ -162,7 +157,7 @@ static quorum_status follow_recipe(plan *p)
 static size_t block_size(const plan *p, size_t queries)
 {
     size_t most = p->how->block_most(p), b;
-    double each = 8.0 * (4.0 * (double)p->m->D + 8.0) + p->how->query_bytes(p);
+    double each = 8.0 * (4.0 * (double)p->m->rows.D + 8.0) + p->how->query_bytes(p);
     double room = p->memory - largest_factor(p);
     double fit = fmin(BLOCK_SHARE * p->memory, room) / each;
     b = fit < (double)most ? (size_t)fit : most;
@@ -172,11 +167,21 @@ static size_t block_size(const plan *p, size_t queries)
     return b < padded_queries(queries) ? b : padded_queries(queries);
 }
 
+/* All that one process alone can find out: whether its BLAS is sound, and whether there is room to
+ * list the model's experts and a base. */
+static quorum_status prepare(plan *p)
+{
+    TRY(blas_check());
+    if (!NEW_ARRAY(p->experts, p->m->M + 1))
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu experts", p->m->M);
+    return QUORUM_OK;
+}
+
 quorum_status plan_make(const quorum_model *m, const quorum_options *options, const double *X,
                         size_t n, plan *p)
 {
     *p = (plan){.m = m, .s = options_values(options), .progress = options_progress(options)};
-    TRY(team_agree(blas_check()));
+    TRY(team_map(prepare(p), 1, 0, NULL, NULL, NULL, 0));
     p->threads = options_threads(p->s);
     p->memory = options_memory(p->s);
     TRY(follow_recipe(p));

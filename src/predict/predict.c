@@ -4,6 +4,7 @@
 #include "base/parallel.h"
 #include "predict/block.h"
 #include "predict/local.h"
+#include "team/work.h"
 
 #include <math.h>
 
@@ -30,10 +31,10 @@ static quorum_status order_queries(const plan *p, const double *X, size_t n, siz
     const quorum_model *m = p->m;
     double *Z;
     points Q = {0};
-    if (!NEW_ARRAY(Z, n * m->D))
+    if (!NEW_ARRAY(Z, n * m->rows.D))
         return failure(QUORUM_E_MEMORY, "out of memory for ordering %zu queries", n);
     model_standardise(m, n, X, Z);
-    quorum_status status = points_new(n, m->D, &Q);
+    quorum_status status = points_new(n, m->rows.D, &Q);
     if (status == QUORUM_OK) {
         points_scale(&Q, n, Z, NULL, m->theta.lengthscale);
         status = order_by_experts(p->c, &Q, order);
@@ -43,30 +44,42 @@ static quorum_status order_queries(const plan *p, const double *X, size_t n, siz
     return status;
 }
 
+/* What all blocks of a call use. */
+typedef struct {
+    const plan *p;
+    const double *X; /* n x D: the queries */
+    size_t n;
+    block_space block;
+    size_t *order; /* n */
+} prediction_space;
+
+static quorum_status prepare(void *context)
+{
+    prediction_space *s = context;
+    TRY(block_new(s->p->block, s->p->m->rows.D, &s->block));
+    if (!NEW_ARRAY(s->order, s->n))
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu queries", s->n);
+    return order_queries(s->p, s->X, s->n, s->order);
+}
+
 static quorum_status predict_all(const plan *p, const double *X, size_t n,
                                  const quorum_prediction *out, tally *t)
 {
-    block_space w;
-    size_t *order = NULL;
-    quorum_status status = QUORUM_OK;
-    TRY(block_new(p->block, p->m->D, &w));
-    if (!NEW_ARRAY(order, n)) {
-        status = failure(QUORUM_E_MEMORY, "out of memory for %zu queries", n);
-        goto done;
-    }
-    TRY_OR_DONE(order_queries(p, X, n, order));
+    prediction_space s = {.p = p, .X = X, .n = n};
+    quorum_status status;
+    TRY_OR_DONE(team_all(QUORUM_OK, prepare, &s));
     for (size_t first = 0; first < n; first += p->block) {
         size_t count = n - first < p->block ? n - first : p->block;
         TRY_OR_DONE(progress_report(p->progress, "predict", (double)first / (double)n,
                                     "%zu of %zu queries", first, n));
-        block_take(p, X, order + first, count, &w);
-        TRY_OR_DONE(predict_block(p, count, &w, t));
-        TRY_OR_DONE(block_write(p, &w, order + first, count, out));
+        block_take(p, X, s.order + first, count, &s.block);
+        TRY_OR_DONE(predict_block(p, count, &s.block, t));
+        TRY_OR_DONE(block_write(p, &s.block, s.order + first, count, out));
     }
     TRY_OR_DONE(progress_report(p->progress, "predict", 1.0, "%zu of %zu queries", n, n));
 done:
-    mem_free(order);
-    block_free(&w);
+    mem_free(s.order);
+    block_free(&s.block);
     return status;
 }
 
@@ -135,7 +148,7 @@ size_t quorum_block_rows(const quorum_model *m, const quorum_options *options)
 {
     if (!m)
         return 1;
-    double each = 8.0 * (2.0 * (double)m->D + 8.0);
+    double each = 8.0 * (2.0 * (double)m->rows.D + 8.0);
     double fit = 0.1 * options_memory(options_values(options)) / each;
     return fit < 1024.0 ? 1024 : fit > CHUNK ? CHUNK : (size_t)fit;
 }

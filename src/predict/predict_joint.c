@@ -3,7 +3,7 @@
 #include "base/memory.h"
 #include "predict/block.h"
 #include "predict/joint.h"
-#include "team/team.h"
+#include "team/work.h"
 
 #include <math.h>
 
@@ -34,11 +34,11 @@ static void joint_to_units(const plan *p, size_t n, const npae_result *r, const 
 {
     const quorum_model *m = p->m;
     size_t b = padded_queries(n);
-    double scale = m->y_scale * model_calibration_scale(m, p->s), unit = scale * scale;
+    double scale = m->units.y_scale * model_calibration_scale(m, p->s), unit = scale * scale;
     double noise = p->s->latent ? 0.0 : m->theta.noise;
     for (size_t q = 0; q < n; q++) {
         if (mean)
-            mean[q] = m->y_mean + m->y_scale * r->mean[q];
+            mean[q] = m->units.y_mean + m->units.y_scale * r->mean[q];
         for (size_t k = 0; k < n; k++)
             covariance[q * n + k] = unit * (spread ? sqrt(spread[q] * spread[k]) : 1.0) *
                                     (bounded(cov, b, q, k) + (q == k ? noise : 0.0));
@@ -53,7 +53,7 @@ static quorum_status predict_jointly(const plan *p, const double *X, size_t n, d
     double *weights = NULL, *cov = NULL;
     size_t b = padded_queries(n), *order = NULL;
     quorum_status status = QUORUM_OK;
-    TRY(block_new(b, p->m->D, &w));
+    TRY(block_new(b, p->m->rows.D, &w));
     if (!NEW_ARRAY(order, n) || !NEW_ARRAY(weights, (plan_seats(p) + 1) * b) ||
         !NEW_ARRAY(cov, b * b)) {
         status = failure(QUORUM_E_MEMORY, "out of memory for the covariance of %zu queries", n);
@@ -79,7 +79,7 @@ done:
 
 static quorum_status check_joint(const plan *p, size_t n)
 {
-    double rows = (double)p->c->parts.n;
+    double rows = (double)p->c->parts.rows.n;
     double needed = joint_bytes(padded_queries(n), rows) +
                     (double)padded_queries(n) * assembly_query_bytes(plan_seats(p) + 1, rows);
     if (!p->how->weigh)
@@ -90,21 +90,21 @@ static quorum_status check_joint(const plan *p, size_t n)
                        "the joint covariance of %zu queries may need %.2f GB, more than memory "
                        "(%.2f GB) allows: ask for fewer at a time",
                        n, needed / 1e9, p->memory / 1e9);
-    if (!isnormal(p->m->y_scale * p->m->y_scale))
+    if (!isnormal(p->m->units.y_scale * p->m->units.y_scale))
         return failure(QUORUM_E_NUMERIC,
                        "the target's standard deviation is %g, and its square is not a number that "
                        "a covariance can be given in: rescale the target before fit",
-                       p->m->y_scale);
+                       p->m->units.y_scale);
     return QUORUM_OK;
 }
 
-/* A neighbourhood is known to one rank only, a covariance needs two of them. */
+/* A neighbourhood is known to one process only, a covariance needs two of them. */
 static quorum_status check_alone(void)
 {
-    return team_size() == 1
-               ? QUORUM_OK
-               : failure(QUORUM_E_ARGUMENT,
-                         "the joint covariance is work for one process, not for %d", team_size());
+    if (team_is_alone())
+        return QUORUM_OK;
+    return failure(QUORUM_E_ARGUMENT, "the joint covariance is work for one process, not for %d",
+                   quorum_team_size());
 }
 
 quorum_status quorum_predict_joint(const quorum_model *m, const double *X, size_t rows,

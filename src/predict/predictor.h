@@ -24,9 +24,9 @@ typedef struct {
     const predictor *how;
     const committee *c;
     const neighbour_index *index; /* NULL: no neighbourhoods, ...                      */
-    const near_holdings *held;    /* ... or each rank searches its own rows            */
+    const near_holdings *held;    /* ... or each process searches its own rows            */
     selection chosen;
-    size_t *experts, count; /* of the committee that may take part                     */
+    size_t *experts, count; /* of the committee that may take part (room for M + 1)       */
     size_t used;            /* experts of the model that may take part                 */
     size_t neighbours;      /* nearest rows of each query, 0: none                     */
     int threads, mean_only; /* mean_only: of one expert, whose mean is the rule's      */
@@ -91,8 +91,9 @@ size_t plan_seats(const plan *p);        /* experts that one query is predicted 
 double plan_factor_bytes(const plan *p); /* for factors made for a block                */
 double plan_seat_bytes(const plan *p, double rows); /* a query's seats, gammas of `rows` rows */
 
-/* Seats K experts at each of the n queries of the assembly. */
-quorum_status plan_seat(const plan *p, assembly *a, size_t K, size_t n, const neighbourhoods *near,
-                        size_t *unsure);
+/* Seats K experts at each of the n queries of the assembly.  How it went is to be passed on as the
+ * `ready` of the next call, since not all selections need the others (team/work.h). */
+quorum_status plan_seat(quorum_status ready, const plan *p, assembly *a, size_t K, size_t n,
+                        const neighbourhoods *near, size_t *unsure);
 
 #endif

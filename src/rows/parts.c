@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int larger_first(const void *a, const void *b, void *context)
 {
@@ -22,14 +23,36 @@ void sort_by_size(const parts *p, size_t *experts, size_t count)
     qsort_r(experts, count, sizeof *experts, larger_first, (void *)p);
 }
 
-quorum_status spread_by_size(const parts *p, const size_t *experts, size_t count, int *owner)
+/* A factor of m rows takes m^3 steps. */
+static double factor_cost(const parts *p, size_t e)
+{
+    return pow((double)part_size(p, e), 3.0);
+}
+
+static quorum_status out_of_memory(size_t experts)
+{
+    return failure(QUORUM_E_MEMORY, "out of memory for %zu experts", experts);
+}
+
+quorum_status share_by_size(const parts *p, work_share *out)
 {
     double *cost;
-    if (!NEW_ARRAY(cost, count))
-        return failure(QUORUM_E_MEMORY, "out of memory for %zu experts", count);
-    for (size_t i = 0; i < count; i++)
-        cost[i] = pow((double)part_size(p, experts[i]), 3.0);
-    spread_by_cost(cost, count, team_size(), owner);
+    *out = (work_share){0};
+    if (!NEW_ARRAY(cost, p->M))
+        return out_of_memory(p->M);
+    for (size_t e = 0; e < p->M; e++)
+        cost[e] = factor_cost(p, e);
+    quorum_status status = work_share_new(cost, p->M, out);
     mem_free(cost);
-    return QUORUM_OK;
+    return status;
+}
+
+void parts_free(parts *p)
+{
+    rows_free(&p->rows);
+    mem_free(p->offset);
+    mem_free(p->row);
+    mem_free(p->home);
+    mem_free(p->held);
+    *p = (parts){0};
 }

@@ -2,33 +2,35 @@
 #ifndef QRM_ROWS_PARTS_H
 #define QRM_ROWS_PARTS_H
 
-#include "gp/expert.h"
+#include "rows/rows.h"
+#include "team/work.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* A view: expert e holds the columns offset[e] .. offset[e+1]-1 of X and y. */
+/* Part e is the rows offset[e] .. offset[e+1]-1. */
 typedef struct {
-    size_t n, D, M;
-    const double *X;      /* D x n */
-    const double *y;      /* n     */
-    const size_t *offset; /* M + 1 */
-    const size_t *row;    /* n: the rows' numbers, ascending within an expert, where experts
-                             may share rows; NULL: all rows are different */
-    const char *held;     /* M: 1 where this rank has the expert's rows; NULL: it has all */
-    const size_t *home;   /* a row's column in the part of its one owner, where experts share
-                             rows; NULL: every column is at home */
+    row_set rows;
+    size_t M;
+    size_t *offset; /* M + 1 */
+    size_t *row;    /* n: the rows' numbers, ascending within an expert, where experts
+                       may share rows; NULL: all rows are different */
+    size_t *home;   /* a row's column in the part of its one owner, where experts share
+                       rows; NULL: every column is at home */
+    char *held;     /* M: 1 where this process has the expert's rows; NULL: it has all */
 } parts;
+
+/* Frees the rows and all lists of parts that own theirs. */
+void parts_free(parts *p);
 
 static inline size_t part_size(const parts *p, size_t e)
 {
     return p->offset[e + 1] - p->offset[e];
 }
 
-static inline expert_data part_data(const parts *p, size_t e)
+static inline row_set part_rows(const parts *p, size_t e)
 {
-    return (expert_data){
-        .m = part_size(p, e), .D = p->D, .X = p->X + p->offset[e] * p->D, .y = p->y + p->offset[e]};
+    return rows_view(&p->rows, p->offset[e], part_size(p, e));
 }
 
 static inline size_t largest_part(const parts *p)
@@ -91,7 +93,8 @@ enum { BIG_EXPERT = 2048 };
  * which work is handed out. */
 void sort_by_size(const parts *p, size_t *experts, size_t count);
 
-/* owner[i] (count): the rank that works on experts[i], by cost m^3; the experts come largest first. */
-quorum_status spread_by_size(const parts *p, const size_t *experts, size_t count, int *owner);
+/* Who works on which expert, by cost m^3: as items, the largest first (ties: lower number
+ * first).  Free with work_share_free. */
+quorum_status share_by_size(const parts *p, work_share *out);
 
 #endif

@@ -1,275 +1,152 @@
-/* Training rows in the slices of a team: fetched by number to every rank, gathered whole, or
- * delivered to the ranks that want them.  A row travels as its D inputs and its target. */
+/* What every set of rows can do, whatever fields it has: the table below lists them. */
 #include "rows/rows.h"
 
 #include "base/memory.h"
 
-#include <stdatomic.h>
+#include <assert.h>
 #include <string.h>
 
-enum { TOGETHER = 1 << 16 }; /* rows that are fetched at a time */
+/* The fields of a row, a number each: the pointers to their arrays. */
+static const size_t fields[] = {offsetof(row_set, y)};
 
-static atomic_size_t most_held;
+enum { FIELDS = sizeof fields / sizeof *fields };
+static_assert(FIELDS + 1 == ROW_COLUMNS_MOST, "inputs and fields");
 
-void rows_note(size_t held)
+static double **field_at(const row_set *r, size_t f)
 {
-    size_t most = atomic_load(&most_held);
-    while (held > most && !atomic_compare_exchange_weak(&most_held, &most, held))
-        ;
+    return (double **)((char *)r + fields[f]);
 }
 
-size_t rows_most_held(void)
+/* Fields of a set without rows point here. */
+static double present;
+
+row_set rows_schema(size_t D)
 {
-    return atomic_load(&most_held);
+    return (row_set){.D = D, .y = &present};
 }
 
-static quorum_status out_of_memory(size_t rows)
+/* ---- Memory ---- */
+
+static quorum_status make_rows(const row_set *like, size_t n,
+                               void *(*alloc)(size_t count, size_t size), row_set *out)
 {
-    return failure(QUORUM_E_MEMORY, "out of memory for sending %zu rows", rows);
-}
-
-/* ---- To every rank ---- */
-
-/* Row i of this rank, as it travels: its inputs, then its target if that is wanted. */
-static void pack_row(const sliced_rows *r, size_t i, int with_y, double *out)
-{
-    size_t at = i - held_rows(r).first;
-    memcpy(out, r->X + at * r->D, r->D * sizeof *out);
-    if (with_y)
-        out[r->D] = r->y[at];
-}
-
-static void unpack_row(size_t D, const double *in, size_t to, double *X, double *y)
-{
-    memcpy(X + to * D, in, D * sizeof *in);
-    if (y)
-        y[to] = in[D];
-}
-
-static void copy_rows(const sliced_rows *r, const size_t *which, size_t count, double *X, double *y)
-{
-    for (size_t i = 0; i < count; i++) {
-        memcpy(X + i * r->D, r->X + which[i] * r->D, r->D * sizeof *X);
-        if (y)
-            y[i] = r->y[which[i]];
-    }
-}
-
-/* What is listed stands in `packed` by owner, in the list's order. */
-typedef struct {
-    team_piece *pieces; /* ranks                        */
-    size_t *next;       /* ranks: each one's next place */
-    double *packed;     /* count x width                */
-    size_t width;
-} parcel;
-
-static void parcel_free(parcel *p)
-{
-    mem_free(p->pieces);
-    mem_free(p->next);
-    mem_free(p->packed);
-}
-
-static int owner_of(const sliced_rows *r, size_t row)
-{
-    return slice_owner(r->n, ROWS_STEP, row, team_size());
-}
-
-static quorum_status parcel_new(const sliced_rows *r, const size_t *which, size_t count, int with_y,
-                                parcel *p)
-{
-    size_t ranks = (size_t)team_size(), at = 0;
-    *p = (parcel){.width = r->D + (with_y != 0)};
-    NEW_ARRAY(p->pieces, ranks);
-    NEW_ZEROED(p->next, ranks);
-    NEW_ARRAY(p->packed, count * p->width);
-    if (!p->pieces || !p->next || !p->packed)
-        return out_of_memory(count);
-    for (size_t i = 0; i < count; i++)
-        p->next[owner_of(r, which[i])]++;
-    for (size_t k = 0; k < ranks; k++) {
-        size_t rows = p->next[k];
-        p->pieces[k] = (team_piece){.data = p->packed + at * p->width,
-                                    .bytes = rows * p->width * sizeof *p->packed,
-                                    .owner = (int)k};
-        p->next[k] = at;
-        at += rows;
-    }
-    return QUORUM_OK;
-}
-
-static void pack_mine(const sliced_rows *r, const size_t *which, size_t count, int with_y,
-                      const parcel *p)
-{
-    size_t at = p->next[team_rank()];
-    for (size_t i = 0; i < count; i++)
-        if (owner_of(r, which[i]) == team_rank())
-            pack_row(r, which[i], with_y, p->packed + at++ * p->width);
-}
-
-static quorum_status fetch_some(const sliced_rows *r, const size_t *which, size_t count, double *X,
-                                double *y)
-{
-    parcel p;
-    quorum_status status = team_agree(parcel_new(r, which, count, y != NULL, &p));
-    if (status == QUORUM_OK) {
-        pack_mine(r, which, count, y != NULL, &p);
-        team_share(p.pieces, (size_t)team_size());
-        for (size_t i = 0; i < count; i++)
-            unpack_row(r->D, p.packed + p.next[owner_of(r, which[i])]++ * p.width, i, X, y);
-    }
-    parcel_free(&p);
-    return status;
-}
-
-quorum_status rows_fetch(const sliced_rows *r, const size_t *which, size_t count, double *X,
-                         double *y)
-{
-    if (r->whole || team_size() == 1) {
-        copy_rows(r, which, count, X, y);
+    row_set r = {.n = n, .D = like->D};
+    r.X = alloc(n * r.D, sizeof *r.X);
+    int there = r.X != NULL;
+    for (size_t f = 0; f < FIELDS; f++)
+        if (*field_at(like, f)) {
+            *field_at(&r, f) = alloc(n, sizeof(double));
+            there = there && *field_at(&r, f);
+        }
+    *out = r;
+    if (there)
         return QUORUM_OK;
-    }
-    for (size_t at = 0; at < count; at += TOGETHER) {
-        size_t some = count - at < TOGETHER ? count - at : TOGETHER;
-        TRY(fetch_some(r, which + at, some, X + at * r->D, y ? y + at : NULL));
-    }
-    return QUORUM_OK;
+    rows_free(out);
+    return failure(QUORUM_E_MEMORY, "out of memory for %zu rows of %zu inputs", n, like->D);
 }
 
-/* The slices of an array to every rank, who have room for all of it. */
-static void share_slices(const sliced_rows *r, const double *mine, size_t width, double *all)
+quorum_status rows_new(const row_set *like, size_t n, row_set *out)
 {
-    team_slice held = held_rows(r);
-    memcpy(all + held.first * width, mine, held.count * width * sizeof *all);
-    team_share_slices(all, width * sizeof *all, r->n, ROWS_STEP);
+    return make_rows(like, n, mem_alloc, out);
 }
 
-quorum_status rows_gather(const sliced_rows *r, double **X, double **y, sliced_rows *whole)
+quorum_status rows_new_sparse(const row_set *like, size_t n, row_set *out)
 {
-    NEW_ARRAY(*X, r->n * r->D);
-    NEW_ARRAY(*y, r->n);
-    TRY(team_agree(*X && *y ? QUORUM_OK : out_of_memory(r->n)));
-    share_slices(r, r->X, r->D, *X);
-    share_slices(r, r->y, 1, *y);
-    rows_note(r->n);
-    *whole = (sliced_rows){.n = r->n, .D = r->D, .X = *X, .y = *y, .whole = 1};
-    return QUORUM_OK;
+    return make_rows(like, n, mem_alloc_sparse, out);
 }
 
-/* ---- To their owners ---- */
-
-typedef struct {
-    const sliced_rows *r;
-    const size_t *list, *start;
-    size_t lists, width;
-    const int *owner;
-    size_t *out_rows, *in_rows; /* ranks */
-    double *out, *in;
-} delivery;
-
-/* How many of the ascending rows come before this one. */
-static size_t rows_before(const size_t *rows, size_t count, size_t row)
+void rows_free(row_set *r)
 {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (rows[middle] < row)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    mem_free(r->X);
+    for (size_t f = 0; f < FIELDS; f++)
+        mem_free(*field_at(r, f));
+    *r = (row_set){.D = r->D};
 }
 
-/* The places in list k of the rows that rank `from` holds. */
-static team_slice held_part(const delivery *d, size_t k, int from)
+/* ---- Views ---- */
+
+row_set rows_view_of(size_t n, size_t D, const double *X, const double *y)
 {
-    team_slice held = slice_of(d->r->n, ROWS_STEP, from, team_size());
-    const size_t *rows = d->list + d->start[k];
-    size_t count = d->start[k + 1] - d->start[k];
-    size_t first = rows_before(rows, count, held.first);
-    return (team_slice){.first = first,
-                        .count = rows_before(rows, count, held.first + held.count) - first};
+    return (row_set){.n = n, .D = D, .X = (double *)X, .y = (double *)y};
 }
 
-static quorum_status delivery_new(delivery *d)
+row_set rows_view(const row_set *r, size_t first, size_t n)
 {
-    size_t ranks = (size_t)team_size(), out = 0, in = 0;
-    NEW_ZEROED(d->out_rows, ranks);
-    NEW_ZEROED(d->in_rows, ranks);
-    if (!d->out_rows || !d->in_rows)
-        return out_of_memory(d->start[d->lists]);
-    for (size_t k = 0; k < d->lists; k++) {
-        size_t gives = held_part(d, k, team_rank()).count;
-        d->out_rows[d->owner[k]] += gives;
-        out += gives;
-        for (int from = 0; d->owner[k] == team_rank() && from < team_size(); from++) {
-            size_t takes = held_part(d, k, from).count;
-            d->in_rows[from] += takes;
-            in += takes;
-        }
-    }
-    NEW_ARRAY(d->out, out * d->width);
-    NEW_ARRAY(d->in, in * d->width);
-    return d->out && d->in ? QUORUM_OK : out_of_memory(out + in);
+    row_set v = *r;
+    v.n = n;
+    v.X += first * r->D;
+    for (size_t f = 0; f < FIELDS; f++)
+        if (*field_at(&v, f))
+            *field_at(&v, f) += first;
+    return v;
 }
 
-static void delivery_free(delivery *d)
+row_set rows_only(const row_set *r, const row_set *like)
 {
-    mem_free(d->out_rows);
-    mem_free(d->in_rows);
-    mem_free(d->out);
-    mem_free(d->in);
+    row_set v = *r;
+    for (size_t f = 0; f < FIELDS; f++)
+        if (!*field_at(like, f))
+            *field_at(&v, f) = NULL;
+    return v;
 }
 
-static void pack_deliveries(delivery *d, int with_y)
+/* ---- Copies ---- */
+
+void rows_copy(const row_set *a, size_t from, size_t count, row_set *b, size_t to)
 {
-    double *at = d->out;
-    for (int to = 0; to < team_size(); to++)
-        for (size_t k = 0; k < d->lists; k++) {
-            if (d->owner[k] != to)
-                continue;
-            team_slice mine = held_part(d, k, team_rank());
-            for (size_t i = 0; i < mine.count; i++, at += d->width)
-                pack_row(d->r, d->list[d->start[k] + mine.first + i], with_y, at);
-        }
+    memcpy(b->X + to * b->D, a->X + from * a->D, count * a->D * sizeof *a->X);
+    for (size_t f = 0; f < FIELDS; f++)
+        if (*field_at(b, f))
+            memcpy(*field_at(b, f) + to, *field_at(a, f) + from, count * sizeof(double));
 }
 
-static void unpack_deliveries(const delivery *d, double *X, double *y)
+void rows_take(const row_set *a, const size_t *list, size_t count, row_set *b)
 {
-    const double *at = d->in;
-    for (int from = 0; from < team_size(); from++) {
-        size_t before = 0;
-        for (size_t k = 0; k < d->lists; k++) {
-            if (d->owner[k] != team_rank())
-                continue;
-            team_slice part = held_part(d, k, from);
-            for (size_t i = 0; i < part.count; i++, at += d->width)
-                unpack_row(d->r->D, at, before + part.first + i, X, y);
-            before += d->start[k + 1] - d->start[k];
-        }
-    }
+    for (size_t i = 0; i < count; i++)
+        rows_copy(a, list[i], 1, b, i);
 }
 
-quorum_status rows_deliver(const sliced_rows *r, const size_t *list, const size_t *start,
-                           size_t lists, const int *owner, double *X, double *y)
+void rows_take_fields(const row_set *a, const size_t *list, size_t count, row_set *b)
 {
-    delivery d = {.r = r,
-                  .list = list,
-                  .start = start,
-                  .lists = lists,
-                  .width = r->D + (y != NULL),
-                  .owner = owner};
-    if (team_size() == 1) {
-        copy_rows(r, list + start[0], start[lists] - start[0], X, y);
-        return QUORUM_OK;
-    }
-    quorum_status status = team_agree(delivery_new(&d));
-    if (status == QUORUM_OK) {
-        pack_deliveries(&d, y != NULL);
-        team_exchange(d.out, d.out_rows, d.in, d.in_rows, d.width * sizeof *d.out);
-        unpack_deliveries(&d, X, y);
-    }
-    delivery_free(&d);
-    return status;
+    for (size_t f = 0; f < FIELDS; f++)
+        for (size_t i = 0; *field_at(b, f) && i < count; i++)
+            (*field_at(b, f))[i] = (*field_at(a, f))[list[i]];
+}
+
+/* ---- As they travel ---- */
+
+size_t row_width(const row_set *r)
+{
+    size_t width = r->D;
+    for (size_t f = 0; f < FIELDS; f++)
+        width += *field_at(r, f) != NULL;
+    return width;
+}
+
+void row_pack(const row_set *r, size_t i, double *out)
+{
+    memcpy(out, r->X + i * r->D, r->D * sizeof *out);
+    out += r->D;
+    for (size_t f = 0; f < FIELDS; f++)
+        if (*field_at(r, f))
+            *out++ = (*field_at(r, f))[i];
+}
+
+void row_unpack(const double *in, row_set *r, size_t i)
+{
+    memcpy(r->X + i * r->D, in, r->D * sizeof *in);
+    in += r->D;
+    for (size_t f = 0; f < FIELDS; f++)
+        if (*field_at(r, f))
+            (*field_at(r, f))[i] = *in++;
+}
+
+size_t row_columns(const row_set *r, row_column *out)
+{
+    size_t count = 0;
+    out[count++] = (row_column){r->X, r->D};
+    for (size_t f = 0; f < FIELDS; f++)
+        if (*field_at(r, f))
+            out[count++] = (row_column){*field_at(r, f), 1};
+    return count;
 }

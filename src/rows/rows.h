@@ -1,43 +1,63 @@
-/* The training rows before they are split among experts.  Each rank of a team holds a slice of
- * them, so that a team has room for more rows than one process; a team of one holds all.
- * Functions here are called by all ranks together, with the same lists. */
+/* Rows: the one type for "some rows", and the one place that packs, copies and counts what a row
+ * has.
+ *
+ * A row has D inputs, which are numbers (of a category: the number of its level), and fields, a
+ * number each, that some sets have and others lack: its target, and whatever else is said of a row
+ * by itself, such as a noise or a weight.  Which fields a set has is its schema.  A new field is a
+ * member of row_set and a line in the table of rows.c: then it is read, moved between processes,
+ * split among experts and gathered like the others. */
 #ifndef QRM_ROWS_ROWS_H
 #define QRM_ROWS_ROWS_H
 
 #include "base/status.h"
-#include "team/team.h"
 
 #include <stddef.h>
 
-enum { ROWS_STEP = 512 }; /* slices begin at multiples of it */
-
 typedef struct {
-    size_t n, D;     /* of all ranks                                         */
-    const double *X; /* D x held: a row's inputs together                    */
-    const double *y; /* held, or NULL                                        */
-    int whole;       /* 1: every rank has all rows, by itself                */
-} sliced_rows;
+    size_t n, D;
+    double *X; /* D x n: a row's inputs together */
+    double *y; /* n: targets; NULL: there are none, as of queries */
+} row_set;
 
-/* The rows that this rank holds. */
-static inline team_slice held_rows(const sliced_rows *r)
-{
-    return r->whole ? (team_slice){.count = r->n} : my_slice(r->n, ROWS_STEP);
-}
+/* No rows, but the schema of training rows: D inputs and a target. */
+row_set rows_schema(size_t D);
 
-/* The listed rows, in the list's order, to every rank: X is D x count; y may be NULL. */
-quorum_status rows_fetch(const sliced_rows *r, const size_t *which, size_t count, double *X,
-                         double *y);
+/* Room for n rows with the inputs and fields of `like`, not filled; free with rows_free.  Sparse:
+ * rows that are never touched take no memory. */
+quorum_status rows_new(const row_set *like, size_t n, row_set *out);
+quorum_status rows_new_sparse(const row_set *like, size_t n, row_set *out);
+void rows_free(row_set *r);
 
-/* Lists of rows, ascending in each, list k being list[start[k]] .. list[start[k+1]-1]: their
- * rows go to rank owner[k].  X (D x rows) has those of this rank's lists, one list after another. */
-quorum_status rows_deliver(const sliced_rows *r, const size_t *list, const size_t *start,
-                           size_t lists, const int *owner, double *X, double *y);
+/* n rows in arrays of the caller's, which are only read. */
+row_set rows_view_of(size_t n, size_t D, const double *X, const double *y);
 
-/* For the account: this rank holds so many of the training rows; the most that it ever held. */
-void rows_note(size_t held);
-size_t rows_most_held(void);
+/* The rows first .. first + n - 1, sharing memory. */
+row_set rows_view(const row_set *r, size_t first, size_t n);
 
-/* All rows to every rank; X and y are new and the caller's to free. */
-quorum_status rows_gather(const sliced_rows *r, double **X, double **y, sliced_rows *whole);
+/* The same rows with no other fields than `like` has. */
+row_set rows_only(const row_set *r, const row_set *like);
+
+/* Rows from .. from + count - 1 of `a` become rows to .. of `b`, in the fields that b has. */
+void rows_copy(const row_set *a, size_t from, size_t count, row_set *b, size_t to);
+
+/* The listed rows of a, in the list's order, become the first ones of b. */
+void rows_take(const row_set *a, const size_t *list, size_t count, row_set *b);
+
+/* The same of their fields alone. */
+void rows_take_fields(const row_set *a, const size_t *list, size_t count, row_set *b);
+
+/* ---- As rows travel: row_width numbers each, inputs and then fields ---- */
+
+size_t row_width(const row_set *r);
+void row_pack(const row_set *r, size_t i, double *out);
+void row_unpack(const double *in, row_set *r, size_t i);
+
+/* The columns of rows: their inputs, and then each field, as arrays of `width` numbers per row. */
+enum { ROW_COLUMNS_MOST = 2 };
+typedef struct {
+    double *data;
+    size_t width;
+} row_column;
+size_t row_columns(const row_set *r, row_column *out /* ROW_COLUMNS_MOST */);
 
 #endif

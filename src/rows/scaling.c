@@ -3,47 +3,59 @@
  *   mean = sum x / n,   scale^2 = sum (x - mean)^2 / n */
 #include "rows/scaling.h"
 
+#include "base/memory.h"
+
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 enum { MOST_EXPONENT = 1000 }; /* a unit and its inverse are ordinary numbers */
 
 /* What rounding leaves of a constant column is not variation. */
 static const double ROUNDING = 1e-12;
 
-void scaling_add_to_largest(size_t count, size_t D, const double *X, double *largest)
+/* Sums over the rows in their order, whoever has them: unit becomes the largest magnitudes and
+ * then powers of two near them, scale the variances and then their roots. */
+typedef struct {
+    size_t n, D;
+    double *unit, *mean, *scale; /* D */
+    char *constant;              /* D */
+} learning;
+
+static void add_to_largest(void *context, const row_range *range)
 {
-    for (size_t i = 0; i < count; i++)
-        for (size_t d = 0; d < D; d++)
-            largest[d] = fmax(largest[d], fabs(X[i * D + d]));
+    const learning *l = context;
+    for (size_t i = 0; i < range->rows.n; i++)
+        for (size_t d = 0; d < l->D; d++)
+            l->unit[d] = fmax(l->unit[d], fabs(range->rows.X[i * l->D + d]));
 }
 
-void scaling_find_units(size_t D, double *unit)
+static void find_units(const learning *l)
 {
-    for (size_t d = 0; d < D; d++) {
+    for (size_t d = 0; d < l->D; d++) {
         int exponent = 0;
-        frexp(unit[d], &exponent); /* 0 where the column is */
+        frexp(l->unit[d], &exponent); /* 0 where the column is */
         exponent = exponent > MOST_EXPONENT ? MOST_EXPONENT : exponent;
         exponent = exponent < -MOST_EXPONENT ? -MOST_EXPONENT : exponent;
-        unit[d] = ldexp(1.0, exponent);
+        l->unit[d] = ldexp(1.0, exponent);
     }
 }
 
-void scaling_add_to_mean(size_t count, size_t D, const double *X, size_t n, const double *unit,
-                         double *mean)
+static void add_to_mean(void *context, const row_range *range)
 {
-    for (size_t i = 0; i < count; i++)
-        for (size_t d = 0; d < D; d++)
-            mean[d] += X[i * D + d] / unit[d] / (double)n;
+    const learning *l = context;
+    for (size_t i = 0; i < range->rows.n; i++)
+        for (size_t d = 0; d < l->D; d++)
+            l->mean[d] += range->rows.X[i * l->D + d] / l->unit[d] / (double)l->n;
 }
 
-void scaling_add_to_variance(size_t count, size_t D, const double *X, size_t n, const double *unit,
-                             const double *mean, double *variance)
+static void add_to_variance(void *context, const row_range *range)
 {
-    for (size_t i = 0; i < count; i++)
-        for (size_t d = 0; d < D; d++) {
-            double x = (X[i * D + d] / unit[d] - mean[d]) / sqrt((double)n);
-            variance[d] += x * x;
+    const learning *l = context;
+    for (size_t i = 0; i < range->rows.n; i++)
+        for (size_t d = 0; d < l->D; d++) {
+            double x = (range->rows.X[i * l->D + d] / l->unit[d] - l->mean[d]) / sqrt((double)l->n);
+            l->scale[d] += x * x;
         }
 }
 
@@ -52,16 +64,43 @@ static double in_range(double x)
     return fmax(-DBL_MAX, fmin(DBL_MAX, x));
 }
 
-void scaling_finish(size_t D, const double *unit, double *mean, double *scale, char *constant)
+/* In the data's own units. */
+static void finish(const learning *l)
 {
-    for (size_t d = 0; d < D; d++) {
-        double s = sqrt(scale[d]), wide = in_range(s * unit[d]);
-        int varies = s > ROUNDING * fabs(mean[d]) && wide > 0.0;
-        scale[d] = varies ? wide : 1.0;
-        mean[d] = in_range(mean[d] * unit[d]);
-        if (constant)
-            constant[d] = (char)!varies;
+    for (size_t d = 0; d < l->D; d++) {
+        double s = sqrt(l->scale[d]), wide = in_range(s * l->unit[d]);
+        int varies = s > ROUNDING * fabs(l->mean[d]) && wide > 0.0;
+        l->scale[d] = varies ? wide : 1.0;
+        l->mean[d] = in_range(l->mean[d] * l->unit[d]);
+        l->constant[d] = (char)!varies;
     }
+}
+
+static void learn(const scattered_rows *rows, learning *l)
+{
+    size_t bytes = l->D * sizeof *l->mean;
+    memset(l->unit, 0, bytes);
+    memset(l->mean, 0, bytes);
+    memset(l->scale, 0, bytes);
+    rows_fold(rows, l->unit, bytes, add_to_largest, l);
+    find_units(l);
+    rows_fold(rows, l->mean, bytes, add_to_mean, l);
+    rows_fold(rows, l->scale, bytes, add_to_variance, l);
+    finish(l);
+}
+
+quorum_status scaling_learn(quorum_status ready, const scattered_rows *rows, double *mean,
+                            double *scale, char *constant)
+{
+    learning l = {
+        .n = rows->n, .D = rows->held.D, .mean = mean, .scale = scale, .constant = constant};
+    if (ready >= 0 && !NEW_ARRAY(l.unit, l.D))
+        ready = failure(QUORUM_E_MEMORY, "out of memory for %zu columns", l.D);
+    quorum_status status = rows_fetch(ready, rows, NULL, 0, NULL); /* all are ready */
+    if (status >= 0)
+        learn(rows, &l);
+    mem_free(l.unit);
+    return status;
 }
 
 /* (x - mean) / scale, where the difference may be too large for a double. */

@@ -6,22 +6,12 @@
 #ifndef QRM_ROWS_SCALING_H
 #define QRM_ROWS_SCALING_H
 
-#include <stddef.h>
+#include "rows/scattered.h"
 
-/* Mean and population standard deviation of each of the D columns of X (row-major), of n rows in
- * all that may come in pieces of `count`, in their order; sums begin at 0.  First the largest
- * magnitudes, which become the columns' units; then the rest in this order. */
-void scaling_add_to_largest(size_t count, size_t D, const double *X, double *largest);
-void scaling_find_units(size_t D, double *unit /* largest in */);
-void scaling_add_to_mean(size_t count, size_t D, const double *X, size_t n, const double *unit,
-                         double *mean);
-void scaling_add_to_variance(size_t count, size_t D, const double *X, size_t n, const double *unit,
-                             const double *mean, double *variance);
-
-/* Mean and standard deviation in the data's own units.  constant (D, or NULL) says which columns
- * do not vary, or by no more than rounding: their scale is 1. */
-void scaling_finish(size_t D, const double *unit, double *mean, double *scale /* variance in */,
-                    char *constant);
+/* Mean and population standard deviation of each of the D columns of all rows' X.  constant (D)
+ * says which columns do not vary, or by no more than rounding: their scale is 1. */
+quorum_status scaling_learn(quorum_status ready, const scattered_rows *rows, double *mean,
+                            double *scale, char *constant);
 
 /* out = (X - mean) / scale; out may be X. */
 void scaling_apply(size_t n, size_t D, const double *X, const double *mean, const double *scale,

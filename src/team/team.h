@@ -14,7 +14,7 @@
 #ifndef QRM_TEAM_TEAM_H
 #define QRM_TEAM_TEAM_H
 
-#include "base/parallel.h"
+#include "team/work.h"
 
 #include <stddef.h>
 
@@ -22,11 +22,6 @@
 
 int team_rank(void); /* 0 .. team_size() - 1; rank 0 reads, writes and speaks */
 int team_size(void);
-
-/* What one rank may use of its machine: processors, and bytes of memory (0: unknown),
- * which is the same number on all ranks. */
-int team_processors(void);
-double team_memory(void);
 
 /* ---- Together ---- */
 
@@ -44,9 +39,6 @@ static inline quorum_status team_agree(quorum_status mine)
     quorum_status common = team_common_status(mine);
     return mine < 0 && common >= 0 ? mine : common;
 }
-
-/* Rank 0's bytes go to all. */
-void team_send(void *data, size_t bytes);
 
 /* Each piece goes from its owner to all; all ranks list the same pieces. */
 typedef struct {
@@ -74,6 +66,9 @@ typedef struct {
 
 team_traffic team_spent(void);
 
+/* For the account of its rows (processes.c): this rank has so many now. */
+void team_note_rows(size_t rows);
+
 /* ---- Owners (spread.c): the same for every back end ---- */
 
 enum { MOST_RANKS = 4096 }; /* of a larger team, the rest owns nothing */
@@ -91,18 +86,8 @@ int slice_owner(size_t n, size_t step, size_t item, int ranks);
  * a sum over items in slices keeps its order. */
 void team_in_turn(void *data, size_t bytes, void (*turn)(void *context), void *context);
 
-/* Each rank's slice of the n items of `width` bytes goes to all; the same of the first n
- * items of every row of a table, `stride` items a row (step 1). */
+/* Each rank's slice of the n items of `width` bytes goes to all. */
 void team_share_slices(void *items, size_t width, size_t n, size_t step);
-quorum_status team_share_columns(void *table, size_t width, size_t rows, size_t stride, size_t n);
-
-/* parallel_for, each rank doing its slice of the n items; all agree on the status. */
-quorum_status team_for(int threads, size_t n, parallel_body body, void *context);
-
-/* The same where neighbouring items cost differently: items dealt to the ranks one at a time, in
- * turn, and shared in blocks of `step` that were so dealt. */
-quorum_status team_deal(int threads, size_t n, parallel_body body, void *context);
-quorum_status team_share_dealt(void *items, size_t width, size_t n, size_t step);
 
 /* owner[i]: the rank that has least to do so far, item after item: give the costly first. */
 void spread_by_cost(const double *cost, size_t n, int ranks, int *owner);

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "archive/npz.h"
-#include "team/team.h"
+#include "team/work.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -23,6 +23,7 @@ struct checkpoint {
     size_t count, room;   /* records                         */
     size_t used;          /* of them, answered so far        */
     size_t saved;         /* of them, in the file            */
+    int writes;           /* 1: this process reads and writes the file */
     double *records;      /* room x width                    */
     double opened, spent; /* when; seconds that writing took since */
 };
@@ -121,9 +122,11 @@ static quorum_status read_members(checkpoint *c, npz_reader *npz)
     return check_records(c);
 }
 
-static quorum_status read_file(checkpoint *c)
+static quorum_status read_file(void *context)
 {
+    checkpoint *c = context;
     npz_reader *npz = NULL;
+    c->writes = 1;
     if (access(c->path, F_OK) != 0) {
         c->room = 64;
         if (!NEW_ARRAY(c->records, c->room * c->width))
@@ -141,19 +144,6 @@ static quorum_status read_file(checkpoint *c)
                : status;
 }
 
-/* Rank 0's records to all. */
-static quorum_status send_records(checkpoint *c)
-{
-    team_send(&c->count, sizeof c->count);
-    if (team_rank() > 0 && c->count > 0) {
-        c->room = c->count;
-        NEW_ARRAY(c->records, c->room * c->width);
-    }
-    TRY(team_agree(c->records || c->count == 0 ? QUORUM_OK : no_memory()));
-    team_send(c->records, c->count * c->width * sizeof *c->records);
-    return QUORUM_OK;
-}
-
 static quorum_status name_file(checkpoint *c, const char *path, const char *fit)
 {
     size_t size = sizeof FORMAT_LINE + strlen(fit);
@@ -164,25 +154,39 @@ static quorum_status name_file(checkpoint *c, const char *path, const char *fit)
     return QUORUM_OK;
 }
 
+/* A checkpoint without records. */
+static quorum_status begin(const char *path, const char *fit, size_t parameters, checkpoint **out)
+{
+    checkpoint *c;
+    if (!NEW_ZEROED(c, 1))
+        return no_memory();
+    *out = c;
+    c->opened = wall_seconds();
+    c->P = parameters;
+    c->width = X + 2 * parameters;
+    return name_file(c, path, fit);
+}
+
+/* The records of the process that has read them, to all. */
+static quorum_status send_records(checkpoint *c)
+{
+    void *records = c->records;
+    quorum_status status =
+        team_send_array(QUORUM_OK, &records, &c->count, c->width * sizeof *c->records);
+    c->records = records;
+    c->room = c->room > c->count ? c->room : c->count;
+    return status;
+}
+
 quorum_status checkpoint_open(const char *path, const char *fit, size_t parameters,
                               checkpoint **out)
 {
-    checkpoint *c;
-    quorum_status status = QUORUM_OK;
-    *out = NULL;
-    if (!NEW_ZEROED(c, 1)) {
-        status = no_memory();
-    } else {
-        c->opened = wall_seconds();
-        c->P = parameters;
-        c->width = X + 2 * parameters;
-        status = name_file(c, path, fit);
-        if (status == QUORUM_OK && team_rank() == 0)
-            status = read_file(c);
-    }
-    status = team_agree(status);
+    checkpoint *c = NULL;
+    quorum_status ready = begin(path, fit, parameters, &c);
+    quorum_status status = team_first(ready, read_file, c);
     if (status == QUORUM_OK && c)
         status = send_records(c);
+    *out = NULL;
     if (status < 0)
         release(c);
     else
@@ -231,20 +235,22 @@ static quorum_status append(checkpoint *c, const double *x, const evaluation *e)
     return QUORUM_OK;
 }
 
-quorum_status checkpoint_record(checkpoint *c, const double *x, const evaluation *e)
+static quorum_status write_if_due(void *context)
 {
-    if (!c)
-        return QUORUM_OK;
-    quorum_status status = append(c, x, e);
+    checkpoint *c = context;
     int due = c->spent < SECONDS_FREE + SHARE_OF_TIME * (wall_seconds() - c->opened);
-    if (status == QUORUM_OK && team_rank() == 0 && due)
-        status = write_file(c);
-    return team_agree(status);
+    return due ? write_file(c) : QUORUM_OK;
 }
 
+quorum_status checkpoint_record(checkpoint *c, const double *x, const evaluation *e)
+{
+    return c ? team_first(append(c, x, e), write_if_due, c) : QUORUM_OK;
+}
+
+/* Nobody need hear of it: a process may close what others go on with. */
 void checkpoint_close(checkpoint *c)
 {
-    if (c && team_rank() == 0 && c->saved < c->count)
+    if (c && c->writes && c->saved < c->count)
         (void)write_file(c); /* what the file has already is still good */
     release(c);
 }

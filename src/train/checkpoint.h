@@ -6,8 +6,8 @@
  * list as long as it lasts, and goes on from there: it ends with the same bits.
  *
  * The file is an .npz, replaced as a whole after every evaluation, or after some of them
- * where writing would take more than a hundredth of the time.  In a team, rank 0 reads and
- * writes it. */
+ * where writing would take more than a hundredth of the time.  In a team, the first process
+ * reads and writes it. */
 #ifndef QRM_TRAIN_CHECKPOINT_H
 #define QRM_TRAIN_CHECKPOINT_H
 

@@ -41,9 +41,11 @@ quorum_status contender_score(contender *c, const vecchia_parts *v, double prior
     c->prior = prior > 0.0 ? prior : INFINITY;
     c->error = 0.0;
     mem_free(c->rows);
-    if (!NEW_ARRAY(c->rows, c->count))
-        return failure(QUORUM_E_MEMORY, "out of memory for scoring %zu rows", c->count);
-    quorum_status status = left_out_predict(v, &c->theta, threads, c->rows);
+    NEW_ARRAY(c->rows, c->count);
+    quorum_status ready =
+        c->rows ? QUORUM_OK
+                : failure(QUORUM_E_MEMORY, "out of memory for scoring %zu rows", c->count);
+    quorum_status status = left_out_predict(ready, v, &c->theta, threads, c->rows);
     if (status == QUORUM_E_NUMERIC)
         return QUORUM_OK; /* merely a bad theta */
     TRY(status);

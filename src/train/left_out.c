@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "gp/neighbourhood.h"
-#include "team/team.h"
+#include "team/work.h"
 
 #include <float.h>
 #include <math.h>
@@ -26,41 +26,52 @@ static quorum_status one_row(void *context, size_t item, int worker)
 {
     left_out_job *j = context;
     left_out_space *w = &j->space[worker];
-    expert_data data = part_data(&j->v->parts, item);
-    size_t m = data.m - 1;
+    row_set data = part_rows(&j->v->parts, item);
+    size_t m = data.n - 1;
     neighbourhood at;
-    points_scale(&w->Z, data.m, data.X, data.X + m * data.D, j->theta->lengthscale);
+    points_scale(&w->Z, data.n, data.X, data.X + m * data.D, j->theta->lengthscale);
     points X = points_view(&w->Z, 0, m), query = points_view(&w->Z, m, 1);
-    TRY(neighbourhood_posterior(j->theta, &X, data.y, &query, &w->own, NULL, &at));
+    TRY(neighbourhood_posterior(j->theta, &X, &data, &query, &w->own, NULL, &at));
     double latent = fmax(j->theta->signal - at.explained, DBL_EPSILON * j->theta->signal);
     j->rows[item] = (left_out_row){.error = data.y[m] - at.mean,
-                                   .variance = latent + j->theta->noise,
+                                   .variance = latent + noise_of(j->theta, &data, m),
                                    .weight = at.weight,
                                    .surprise = at.surprise};
     return QUORUM_OK;
 }
 
-quorum_status left_out_predict(const vecchia_parts *v, const hyper *theta, int threads,
-                               left_out_row *rows)
+static quorum_status spaces_new(size_t room, size_t D, int workers, left_out_job *j)
 {
-    size_t room = largest_part(&v->parts);
-    int workers = parallel_workers(threads, v->parts.M);
+    for (int w = 0; w < workers; w++) {
+        TRY(points_new(room, D, &j->space[w].Z));
+        TRY(neighbourhood_space_new(room, &j->space[w].own));
+    }
+    return QUORUM_OK;
+}
+
+static void spaces_free(int workers, left_out_job *j)
+{
+    for (int w = 0; j->space && w < workers; w++) {
+        points_free(&j->space[w].Z);
+        neighbourhood_space_free(&j->space[w].own);
+    }
+    mem_free(j->space);
+}
+
+quorum_status left_out_predict(quorum_status ready, const vecchia_parts *v, const hyper *theta,
+                               int threads, left_out_row *rows)
+{
+    size_t room = largest_part(&v->parts), count = v->parts.M;
+    int workers = parallel_workers(threads, count);
     left_out_job j = {.v = v, .theta = theta, .rows = rows};
-    quorum_status status = QUORUM_OK;
-    if (!NEW_ZEROED(j.space, (size_t)workers))
-        return failure(QUORUM_E_MEMORY, "out of memory for scoring %zu rows", v->parts.M);
-    for (int w = 0; w < workers; w++) {
-        TRY_OR_DONE(points_new(room, v->parts.D, &j.space[w].Z));
-        TRY_OR_DONE(neighbourhood_space_new(room, &j.space[w].own));
-    }
-    TRY_OR_DONE(team_for(workers, v->parts.M, one_row, &j));
-    team_share_slices(rows, sizeof *rows, v->parts.M, 1);
-done:
-    for (int w = 0; w < workers; w++) {
-        points_free(&j.space[w].Z);
-        neighbourhood_space_free(&j.space[w].own);
-    }
-    mem_free(j.space);
+    team_result results = {.data = rows, .width = sizeof *rows};
+    NEW_ZEROED(j.space, (size_t)workers);
+    if (ready >= 0 && !j.space)
+        ready = failure(QUORUM_E_MEMORY, "out of memory for scoring %zu rows", count);
+    if (ready >= 0)
+        ready = spaces_new(room, v->parts.rows.D, workers, &j);
+    quorum_status status = team_map(ready, workers, count, one_row, &j, &results, 1);
+    spaces_free(workers, &j);
     return status;
 }
 

@@ -3,6 +3,7 @@
 #ifndef QRM_TRAIN_LEFT_OUT_H
 #define QRM_TRAIN_LEFT_OUT_H
 
+#include "gp/expert.h"
 #include "train/vecchia.h"
 
 typedef struct {
@@ -12,9 +13,10 @@ typedef struct {
 } left_out_row;
 
 /* The last row of every part of v predicted from the part's other rows, nearest last:
- * parts of vecchia_parts_new with block 1 and others 1.  rows has room for v->parts.M. */
-quorum_status left_out_predict(const vecchia_parts *v, const hyper *theta, int threads,
-                               left_out_row *rows);
+ * parts of vecchia_parts_new with block 1 and others 1.  rows has room for v->parts.M.  ready:
+ * team/work.h. */
+quorum_status left_out_predict(quorum_status ready, const vecchia_parts *v, const hyper *theta,
+                               int threads, left_out_row *rows);
 
 /* Log density of the error: a Student t with 4 degrees of freedom and variance s variance,
  * s the spread factor.  Tails this heavy keep a few wild rows from deciding everything. */

@@ -3,14 +3,14 @@
  *
  *   f(log theta) = sum_e NLML_e(theta) / n,   with its gradient, within bounds
  *
- * Terms are spread over threads and ranks and added in the order of the list; NLopt searches,
+ * Terms are spread over threads and processes and added in the order of the list; NLopt searches,
  * with the next algorithm where one gives up, and from other starts where nothing was found. */
 #include "train/train.h"
 
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "gp/conditional.h"
-#include "team/team.h"
+#include "team/work.h"
 
 #include <errno.h>
 #include <math.h>
@@ -22,20 +22,19 @@ enum { MANY_INPUTS = 500 }; /* above, only what takes time in proportion to thei
 
 /* ---- Sum of the experts' likelihoods ---- */
 
-/* Each rank of the team evaluates its share of the experts; then all ranks have all terms and
- * sum them in the order of the caller's list. */
+/* Each process of a team evaluates its share of the terms; then all have all of them, and sum them
+ * in the order of the caller's list. */
 typedef struct {
     const parts *p;
-    const size_t *given; /* M: rows that a part is conditioned on, or NULL            */
-    double nu;           /* of the parts' own scales, or 0                            */
+    size_t count;
+    const size_t *experts; /* count: the caller's list, whose k-th has term k         */
+    const size_t *given;   /* M: rows that a part is conditioned on, or NULL          */
+    double nu;             /* of the parts' own scales, or 0                          */
     const hyper *theta;
-    size_t count;       /* experts, of all ranks                                      */
-    size_t mine, big;   /* this rank's; the first `big` of them by all threads together */
-    size_t *experts;    /* mine: largest first                                        */
-    size_t *place;      /* count: which term belongs to the caller's k-th expert      */
-    double *term;       /* count x (D + 3): value and gradient, a rank's together     */
-    double *own;        /* this rank's terms, in the order of `experts`               */
-    team_piece *pieces; /* team_size(): each rank's terms                             */
+    work_share share;    /* of the terms, by cost m^3                                 */
+    const size_t *items; /* of this process, largest first                            */
+    size_t mine, big;    /* so many; the first `big` of them by all threads together  */
+    double *term;        /* count x (D + 3): value and gradient                       */
     int workers, threads;
     likelihood_space *space; /* workers                                               */
     int with_gradient;
@@ -43,7 +42,13 @@ typedef struct {
 
 static size_t term_width(const likelihood_job *j)
 {
-    return j->p->D + 3;
+    return j->p->rows.D + 3;
+}
+
+/* The rows of term k. */
+static size_t term_rows(const likelihood_job *j, size_t k)
+{
+    return part_size(j->p, j->experts[k]);
 }
 
 static void job_free(likelihood_job *j)
@@ -51,78 +56,29 @@ static void job_free(likelihood_job *j)
     for (int w = 0; j->space && w < j->workers; w++)
         likelihood_space_free(&j->space[w]);
     mem_free(j->space);
-    mem_free(j->experts);
-    mem_free(j->place);
     mem_free(j->term);
-    mem_free(j->pieces);
+    work_share_free(&j->share);
 }
 
-typedef struct {
-    const parts *p;
-    const size_t *experts;
-} listed;
-
-/* Places in a list of experts by their experts' sizes (ties: lower number first). */
-static int larger_first(const void *a, const void *b, void *context)
+static quorum_status out_of_memory(const likelihood_job *j)
 {
-    const listed *l = context;
-    size_t x = l->experts[*(const size_t *)a], y = l->experts[*(const size_t *)b];
-    size_t m = part_size(l->p, x), n = part_size(l->p, y);
-    if (m != n)
-        return m > n ? -1 : 1;
-    return x < y ? -1 : x > y;
+    return failure(QUORUM_E_MEMORY, "out of memory for training on %zu experts", j->count);
 }
 
-/* Scratch of the division: the caller's list, largest expert first. */
-typedef struct {
-    size_t *slot;   /* count: places in the caller's list */
-    size_t *expert; /* count: who stands there            */
-    int *owner;     /* count: rank                        */
-} work_order;
-
-/* Rank r's terms follow those of the ranks before it, in order of work. */
-static void give_out(likelihood_job *j, const work_order *o)
+/* Terms are spread over the processes by their cost, largest first. */
+static quorum_status divide_work(likelihood_job *j)
 {
-    size_t at = 0, bytes = term_width(j) * sizeof *j->term;
-    for (int r = 0; r < team_size(); r++) {
-        size_t first = at;
-        for (size_t i = 0; i < j->count; i++) {
-            if (o->owner[i] != r)
-                continue;
-            if (r == team_rank())
-                j->experts[j->mine++] = o->expert[i];
-            j->place[o->slot[i]] = at++;
-        }
-        j->pieces[r] = (team_piece){
-            .data = j->term + first * term_width(j), .bytes = (at - first) * bytes, .owner = r};
-        if (r == team_rank())
-            j->own = j->pieces[r].data;
-    }
-    while (j->big < j->mine && part_size(j->p, j->experts[j->big]) > BIG_EXPERT)
-        j->big++;
-}
-
-/* Experts are spread over the ranks by their cost, largest first. */
-static quorum_status divide_work(likelihood_job *j, const size_t *experts)
-{
-    work_order o = {0};
-    quorum_status status = QUORUM_OK;
-    if (!NEW_ARRAY(o.slot, j->count) || !NEW_ARRAY(o.expert, j->count) ||
-        !NEW_ARRAY(o.owner, j->count)) {
-        status = failure(QUORUM_E_MEMORY, "out of memory for training on %zu experts", j->count);
-        goto done;
-    }
+    double *cost;
+    if (!NEW_ARRAY(cost, j->count))
+        return out_of_memory(j);
     for (size_t k = 0; k < j->count; k++)
-        o.slot[k] = k;
-    qsort_r(o.slot, j->count, sizeof *o.slot, larger_first, &(listed){j->p, experts});
-    for (size_t i = 0; i < j->count; i++)
-        o.expert[i] = experts[o.slot[i]];
-    TRY_OR_DONE(spread_by_size(j->p, o.expert, j->count, o.owner));
-    give_out(j, &o);
-done:
-    mem_free(o.slot);
-    mem_free(o.expert);
-    mem_free(o.owner);
+        cost[k] = pow((double)term_rows(j, k), 3.0);
+    quorum_status status = work_share_new(cost, j->count, &j->share);
+    mem_free(cost);
+    j->items = j->share.items;
+    j->mine = j->share.mine;
+    while (j->big < j->mine && term_rows(j, j->items[j->big]) > BIG_EXPERT)
+        j->big++;
     return status;
 }
 
@@ -130,9 +86,9 @@ static quorum_status check_memory(const likelihood_job *j, double memory)
 {
     if (j->mine == 0)
         return QUORUM_OK;
-    double first = likelihood_space_bytes(part_size(j->p, j->experts[0]), j->p->D);
+    double first = likelihood_space_bytes(term_rows(j, j->items[0]), j->p->rows.D);
     double other = j->big < j->mine && j->workers > 1
-                       ? likelihood_space_bytes(part_size(j->p, j->experts[j->big]), j->p->D)
+                       ? likelihood_space_bytes(term_rows(j, j->items[j->big]), j->p->rows.D)
                        : 0.0;
     double needed = first + other * (j->workers - 1);
     if (needed <= memory)
@@ -142,89 +98,81 @@ static quorum_status check_memory(const likelihood_job *j, double memory)
         "training an expert of %zu rows on %d threads needs %.2f GB, more than memory "
         "(%.2f GB) allows: use more experts (smaller expert-size), fewer threads, or raise "
         "memory",
-        part_size(j->p, j->experts[0]), j->workers, needed / 1e9, memory / 1e9);
+        term_rows(j, j->items[0]), j->workers, needed / 1e9, memory / 1e9);
 }
 
 static quorum_status make_spaces(likelihood_job *j)
 {
-    if (!NEW_ZEROED(j->space, (size_t)j->workers))
-        return failure(QUORUM_E_MEMORY, "out of memory for training on %zu experts", j->count);
+    NEW_ZEROED(j->term, j->count * term_width(j));
+    NEW_ZEROED(j->space, (size_t)j->workers);
+    if (!j->term || !j->space)
+        return out_of_memory(j);
     for (int w = 0; j->mine > 0 && w < j->workers; w++) {
-        size_t room = part_size(j->p, j->experts[w == 0 || j->big == j->mine ? 0 : j->big]);
-        TRY(likelihood_space_new(room, j->p->D, &j->space[w]));
+        size_t room = term_rows(j, j->items[w == 0 || j->big == j->mine ? 0 : j->big]);
+        TRY(likelihood_space_new(room, j->p->rows.D, &j->space[w]));
     }
     return QUORUM_OK;
 }
 
+/* Whether this process is ready to evaluate; job_free in any case. */
 static quorum_status job_new(const parts *p, const size_t *experts, size_t count,
-                             const training_options *o, likelihood_job *out)
+                             const training_options *o, likelihood_job *j)
 {
-    likelihood_job j = {
-        .p = p, .given = o->given, .nu = o->nu, .count = count, .threads = o->threads};
-    quorum_status status = QUORUM_OK;
-    NEW_ARRAY(j.experts, count);
-    NEW_ARRAY(j.place, count);
-    NEW_ZEROED(j.term, count * term_width(&j));
-    NEW_ARRAY(j.pieces, (size_t)team_size());
-    if (!j.experts || !j.place || !j.term || !j.pieces)
-        status = failure(QUORUM_E_MEMORY, "out of memory for training on %zu experts", count);
-    if (status == QUORUM_OK)
-        status = divide_work(&j, experts);
-    j.workers = parallel_workers(o->threads, j.mine - j.big);
-    if (status == QUORUM_OK)
-        status = check_memory(&j, o->memory);
-    if (status == QUORUM_OK)
-        status = make_spaces(&j);
-    status = team_agree(status);
-    if (status < 0)
-        job_free(&j);
-    else
-        *out = j;
-    return status;
+    *j = (likelihood_job){.p = p,
+                          .count = count,
+                          .experts = experts,
+                          .given = o->given,
+                          .nu = o->nu,
+                          .threads = o->threads};
+    TRY(divide_work(j));
+    j->workers = parallel_workers(o->threads, j->mine - j->big);
+    TRY(check_memory(j, o->memory));
+    return make_spaces(j);
 }
 
-static quorum_status one_expert(likelihood_job *j, size_t item, int worker, int threads)
+static quorum_status one_term(likelihood_job *j, size_t k, int worker, int threads)
 {
-    expert_data data = part_data(j->p, j->experts[item]);
+    row_set data = part_rows(j->p, j->experts[k]);
     likelihood_space *ws = &j->space[worker];
-    double *value = j->own + item * term_width(j);
+    double *value = j->term + k * term_width(j);
     double *gradient = j->with_gradient ? value + 1 : NULL;
     if (j->given)
-        return negative_log_conditional(j->theta, &data, j->given[j->experts[item]], j->nu, ws,
-                                        value, gradient);
+        return negative_log_conditional(j->theta, &data, j->given[j->experts[k]], j->nu, ws, value,
+                                        gradient);
     return negative_log_likelihood(j->theta, &data, ws, threads, value, gradient);
 }
 
 static quorum_status small_expert(void *context, size_t item, int worker)
 {
     likelihood_job *j = context;
-    return one_expert(j, j->big + item, worker, 1);
+    return one_term(j, j->items[j->big + item], worker, 1);
 }
 
-/* This rank's terms. */
-static quorum_status evaluate_mine(likelihood_job *j)
+/* The terms of this process. */
+static quorum_status evaluate_mine(void *context, const size_t *items, size_t count)
 {
+    likelihood_job *j = context;
     for (size_t i = 0; i < j->big; i++)
-        TRY(one_expert(j, i, 0, j->threads));
-    return parallel_for(j->workers, j->mine - j->big, small_expert, j);
+        TRY(one_term(j, items[i], 0, j->threads));
+    return parallel_for(j->workers, count - j->big, small_expert, j);
 }
 
 /* value = sum_e NLML_e, gradient likewise, in the order of the caller's list. */
-static quorum_status evaluate(likelihood_job *j, const hyper *theta, double *value,
-                              double *gradient)
+static quorum_status evaluate(quorum_status ready, likelihood_job *j, const hyper *theta,
+                              double *value, double *gradient)
 {
+    size_t W = term_width(j);
+    team_result terms = {.data = j->term, .width = W * sizeof *j->term};
     j->theta = theta;
     j->with_gradient = gradient != NULL;
-    TRY(team_agree(evaluate_mine(j)));
-    team_share(j->pieces, (size_t)team_size());
-    size_t W = term_width(j);
+    TRY(team_map_share(ready, &j->share, evaluate_mine, j, &terms, 1));
     *value = 0.0;
     for (size_t k = 0; k < j->count; k++)
-        *value += j->term[j->place[k] * W];
+        *value += j->term[k * W];
     for (size_t i = 0; gradient && i + 1 < W; i++) {
         gradient[i] = 0.0;
         for (size_t k = 0; k < j->count; k++)
-            gradient[i] += j->term[j->place[k] * W + 1 + i];
+            gradient[i] += j->term[k * W + 1 + i];
     }
     return QUORUM_OK;
 }
@@ -234,8 +182,8 @@ quorum_status total_likelihood(const parts *p, const size_t *experts, size_t cou
                                double *gradient)
 {
     likelihood_job j;
-    TRY(job_new(p, experts, count, options, &j));
-    quorum_status status = evaluate(&j, theta, value, gradient);
+    quorum_status ready = job_new(p, experts, count, options, &j);
+    quorum_status status = evaluate(ready, &j, theta, value, gradient);
     job_free(&j);
     return status;
 }
@@ -283,6 +231,7 @@ typedef struct {
     double rows;    /* of all training experts: the objective's scale   */
     size_t varying; /* inputs that vary: others have no gradient        */
     double best;    /* lowest objective of this start                   */
+    double *x;      /* D + 2: where an algorithm is                     */
     double *best_x; /* D + 2                                            */
     int evaluations, max_evaluations;
     double done, share; /* as in training_options */
@@ -300,7 +249,7 @@ static quorum_status answer(search *s, const double *x, double *value, double *g
     TRY(checkpoint_recall(s->checkpoint, x, &e, &known));
     if (!known) {
         from_logs(x, &s->theta);
-        e.status = evaluate(&s->job, &s->theta, &e.value, gradient);
+        e.status = evaluate(QUORUM_OK, &s->job, &s->theta, &e.value, gradient);
         if (e.status == QUORUM_OK || e.status == QUORUM_E_NUMERIC)
             TRY(checkpoint_record(s->checkpoint, x, &e));
     }
@@ -464,6 +413,13 @@ static int is_too_slow(nlopt_algorithm algorithm, size_t D)
     return algorithm == NLOPT_LD_SLSQP && D > MANY_INPUTS;
 }
 
+/* What can fail on one process alone, outside of evaluations, is memory: who lacks it says so here,
+ * where the others hear of it, now or when they ask for their next evaluation. */
+static quorum_status all_hear(quorum_status mine)
+{
+    return team_map(mine, 1, 0, NULL, NULL, NULL, 0); /* of no items */
+}
+
 /* Minimises from x.  When an algorithm gives up (a line search that fails), the
  * next one goes on from the best point so far. */
 static quorum_status search_from(search *s, const training_options *o, double *x)
@@ -476,7 +432,7 @@ static quorum_status search_from(search *s, const training_options *o, double *x
             continue;
         double before = s->best;
         quorum_status status = judge(s, run(algorithms[a], s, o, x), &over);
-        TRY(s->status < 0 ? status : team_agree(status)); /* the objective's own are agreed on */
+        TRY(s->status < 0 ? status : all_hear(status)); /* all have heard of the objective's own */
         if (s->best < before)
             memcpy(x, s->best_x, (D + 2) * sizeof *x);
         bring_within_bounds(D, x);
@@ -505,51 +461,71 @@ static int starts_again(const search *s, const training_options *o, int start)
     return start < o->restarts || (!hopeless && weigh(s) != SIGNAL_FOUND);
 }
 
+static void search_free(search *s)
+{
+    job_free(&s->job);
+    mem_free(s->theta.lengthscale);
+    mem_free(s->best_x);
+    mem_free(s->x);
+}
+
+/* Whether this process is ready; search_free in any case. */
+static quorum_status search_new(const parts *p, const size_t *experts, size_t count,
+                                const training_options *o, const hyper *theta, search *s)
+{
+    *s = (search){.theta = *theta,
+                  .best = HUGE_VAL,
+                  .varying = o->varying ? o->varying : p->rows.D,
+                  .max_evaluations = o->max_evaluations,
+                  .done = o->done,
+                  .share = o->share > 0.0 ? o->share : 1.0,
+                  .checkpoint = o->checkpoint,
+                  .progress = o->progress};
+    NEW_ARRAY(s->theta.lengthscale, p->rows.D);
+    NEW_ARRAY(s->best_x, p->rows.D + 2);
+    NEW_ARRAY(s->x, p->rows.D + 2);
+    for (size_t k = 0; k < count; k++)
+        s->rows += (double)(part_size(p, experts[k]) - (o->given ? o->given[experts[k]] : 0));
+    TRY(job_new(p, experts, count, o, &s->job));
+    if (!s->theta.lengthscale || !s->best_x || !s->x)
+        return failure(QUORUM_E_MEMORY, "out of memory for training on %zu inputs", p->rows.D);
+    return QUORUM_OK;
+}
+
+/* From the first start, and from others as long as they are wanted. */
+static quorum_status search_all(search *s, const training_options *o)
+{
+    size_t D = s->theta.D;
+    if (o->start)
+        to_logs(o->start, s->x);
+    else
+        starting_logs(D, s->varying, first_start, s->x);
+    TRY(search_from(s, o, s->x));
+    int others = o->variances_only ? 0 : OTHER_STARTS;
+    for (int r = 0; r < others && starts_again(s, o, r); r++) {
+        starting_logs(D, s->varying, other_starts[r], s->x);
+        TRY(search_from(s, o, s->x));
+    }
+    if (isfinite(s->best))
+        return QUORUM_OK;
+    return failure(QUORUM_E_NUMERIC, "training failed: no hyperparameters gave a positive "
+                                     "definite covariance; are many rows identical?");
+}
+
 quorum_status train(const parts *p, const size_t *experts, size_t count, const training_options *o,
                     hyper *theta, training_result *result)
 {
-    size_t P = p->D + 2;
-    search s = {.theta = *theta,
-                .best = HUGE_VAL,
-                .varying = o->varying ? o->varying : p->D,
-                .max_evaluations = o->max_evaluations,
-                .done = o->done,
-                .share = o->share > 0.0 ? o->share : 1.0,
-                .checkpoint = o->checkpoint,
-                .progress = o->progress};
-    double *x = NULL;
-    quorum_status status = job_new(p, experts, count, o, &s.job);
-    if (status < 0)
-        return status;
-    s.theta.lengthscale = NULL;
-    if (!NEW_ARRAY(s.theta.lengthscale, p->D) || !NEW_ARRAY(s.best_x, P) || !NEW_ARRAY(x, P)) {
-        status = failure(QUORUM_E_MEMORY, "out of memory for training on %zu inputs", p->D);
-        goto done;
+    search s;
+    quorum_status status = all_hear(search_new(p, experts, count, o, theta, &s));
+    if (status == QUORUM_OK)
+        status = search_all(&s, o);
+    if (status == QUORUM_OK) {
+        from_logs(s.best_x, theta);
+        *result = (training_result){.nlml = s.best * s.rows,
+                                    .rows = s.rows,
+                                    .evaluations = s.evaluations,
+                                    .signal = weigh(&s)};
     }
-    for (size_t k = 0; k < count; k++)
-        s.rows += (double)(part_size(p, experts[k]) - (o->given ? o->given[experts[k]] : 0));
-    if (o->start)
-        to_logs(o->start, x);
-    else
-        starting_logs(p->D, s.varying, first_start, x);
-    TRY_OR_DONE(search_from(&s, o, x));
-    int others = o->variances_only ? 0 : OTHER_STARTS;
-    for (int r = 0; r < others && starts_again(&s, o, r); r++) {
-        starting_logs(p->D, s.varying, other_starts[r], x);
-        TRY_OR_DONE(search_from(&s, o, x));
-    }
-    if (!isfinite(s.best)) {
-        status = failure(QUORUM_E_NUMERIC, "training failed: no hyperparameters gave a positive "
-                                           "definite covariance; are many rows identical?");
-        goto done;
-    }
-    from_logs(s.best_x, theta);
-    *result = (training_result){
-        .nlml = s.best * s.rows, .rows = s.rows, .evaluations = s.evaluations, .signal = weigh(&s)};
-done:
-    job_free(&s.job);
-    mem_free(s.theta.lengthscale);
-    mem_free(s.best_x);
-    mem_free(x);
+    search_free(&s);
     return status;
 }

@@ -5,6 +5,7 @@
 
 #include "base/progress.h"
 #include "train/checkpoint.h"
+#include "gp/expert.h"
 #include "rows/parts.h"
 
 typedef struct {

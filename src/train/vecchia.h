@@ -9,14 +9,12 @@
 #define QRM_TRAIN_VECCHIA_H
 
 #include "rows/parts.h"
+#include "rows/scattered.h"
 
 #include <stdint.h>
 
 typedef struct {
-    size_t n, D;
-    const double *X;           /* this rank's slice of the rows (rows/rows.h), or, when
-                                  `whole`, all of them: a row's inputs together       */
-    const double *y;           /* likewise                                            */
+    const scattered_rows *rows;
     const double *lengthscale; /* D: the metric in which rows are near                */
     size_t block;              /* rows of a block, at most                            */
     size_t given;              /* rows that a block is conditioned on, at most        */
@@ -26,7 +24,6 @@ typedef struct {
                                   leaves one block out at a time: a score, no likelihood */
     uint64_t seed;
     int threads;
-    int whole; /* 1: every rank has all rows */
 } vecchia_problem;
 
 /* Part e: the rows that block e is conditioned on, given[e] of them, nearest last, then its
@@ -35,9 +32,7 @@ typedef struct {
     parts parts;
     size_t *given; /* M                                        */
     size_t *all;   /* M: 0 .. M-1, the list of experts for train */
-    size_t *row;   /* parts.n: where each came from            */
-    double *X, *y;
-    size_t *offset;
+    size_t *row;   /* parts.rows.n: where each came from       */
 } vecchia_parts;
 
 quorum_status vecchia_parts_new(const vecchia_problem *problem, vecchia_parts *out);

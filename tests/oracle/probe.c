@@ -93,10 +93,9 @@ static problem read_problem(void)
 {
     problem p = {0};
     size_t shape[2], count;
-    p.rows.X = doubles("X", 2, shape);
-    p.rows.n = shape[0];
-    p.rows.D = p.theta.D = shape[1];
-    p.rows.y = doubles("y", 1, shape);
+    double *X = doubles("X", 2, shape);
+    p.theta.D = shape[1];
+    p.rows.rows = rows_view_of(shape[0], shape[1], X, doubles("y", 1, &count));
     p.rows.offset = sizes("offset", &count);
     p.rows.M = count - 1;
     p.rows.row = sizes("row", &count);
@@ -106,7 +105,7 @@ static problem read_problem(void)
     p.theta.kernel = kernel_at((int)number("kernel"));
     p.threads = (int)number("threads");
     double *Q = doubles("Q", 2, shape);
-    check(points_new(shape[0], p.rows.D, &p.Q));
+    check(points_new(shape[0], p.rows.rows.D, &p.Q));
     points_scale(&p.Q, shape[0], Q, NULL, p.theta.lengthscale);
     p.all = malloc(p.rows.M * sizeof *p.all);
     for (size_t e = 0; p.all && e < p.rows.M; e++)
@@ -119,8 +118,8 @@ static void show_kernel(const problem *p)
 {
     size_t m = part_size(&p->rows, 0);
     points Z;
-    check(points_new(m, p->rows.D, &Z));
-    points_scale(&Z, m, p->rows.X, NULL, p->theta.lengthscale);
+    check(points_new(m, p->rows.rows.D, &Z));
+    points_scale(&Z, m, p->rows.rows.X, NULL, p->theta.lengthscale);
     double *self = result("self", m, m), *slopes = result("slopes", m, m);
     check(covariance_self(p->theta.kernel, p->theta.signal, &Z, self, slopes, p->threads));
     covariance_cross(p->theta.kernel, p->theta.signal, &Z, &p->Q, result("cross", p->Q.n, m), m);
@@ -129,13 +128,13 @@ static void show_kernel(const problem *p)
 
 static void show_likelihood(const problem *p)
 {
-    size_t M = p->rows.M, P = p->rows.D + 2;
+    size_t M = p->rows.M, P = p->rows.rows.D + 2;
     double *value = vector("nlml", M), *gradient = result("gradient", M, P);
     double *total = vector("total", 1), *slope = vector("total_gradient", P);
     likelihood_space ws;
-    check(likelihood_space_new(largest_part(&p->rows), p->rows.D, &ws));
+    check(likelihood_space_new(largest_part(&p->rows), p->rows.rows.D, &ws));
     for (size_t e = 0; e < M; e++) {
-        expert_data data = part_data(&p->rows, e);
+        row_set data = part_rows(&p->rows, e);
         check(negative_log_likelihood(&p->theta, &data, &ws, p->threads, value + e,
                                       gradient + e * P));
     }
@@ -148,12 +147,12 @@ static void show_likelihood(const problem *p)
 static void show_posteriors(const problem *p, assembly *a)
 {
     size_t M = p->rows.M, b = p->Q.n;
-    double *gammas = vector("gamma", p->rows.n * b);
+    double *gammas = vector("gamma", p->rows.rows.n * b);
     assembly_seat_all(a, p->all, M);
-    check(assembly_ask(a, 1, 1, 1e12, p->threads));
+    check(assembly_ask(QUORUM_OK, a, 1, 1, 1e12, p->threads));
     memcpy(result("mean", M, b), a->mean, M * b * sizeof *a->mean);
     memcpy(result("explained", M, b), a->explained, M * b * sizeof *a->explained);
-    memcpy(gammas, a->gammas, p->rows.n * b * sizeof *gammas);
+    memcpy(gammas, a->gammas, p->rows.rows.n * b * sizeof *gammas);
 }
 
 static void show_npae(const problem *p, const assembly *a)
@@ -234,19 +233,20 @@ static void show_graph(void)
 static void show_partitions(void)
 {
     size_t shape[2];
-    partition_problem p = {.X = doubles("X", 2, shape)};
-    p.n = shape[0];
-    p.D = shape[1];
+    double *X = doubles("X", 2, shape);
+    row_set all = rows_view_of(shape[0], shape[1], X, NULL);
+    scattered_rows rows = rows_scattered(all.n, &all);
+    partition_problem p = {.rows = &rows};
     p.parts = number("parts");
     p.seed = number("seed");
     p.threads = (int)number("threads");
     progress silent = {0};
     p.progress = &silent;
-    size_t *label = malloc(p.n * sizeof *label);
+    size_t *label = malloc(rows.n * sizeof *label);
     for (int i = 0; label && i < partition_count(); i++) {
-        double *shown = vector(partition_at(i)->name, p.n);
-        check(partition_at(i)->split(&p, label));
-        for (size_t r = 0; r < p.n; r++)
+        double *shown = vector(partition_at(i)->name, rows.n);
+        check(partition_at(i)->split(QUORUM_OK, &p, label));
+        for (size_t r = 0; r < rows.n; r++)
             shown[r] = (double)label[r];
     }
     free(label);

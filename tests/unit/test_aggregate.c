@@ -177,14 +177,13 @@ typedef struct {
 } ensemble;
 
 /* Experts over consecutive rows of (X, y); `row` numbers when they share rows. */
-static void make_committee(ensemble *t, double *X, double *y, const size_t *offset, size_t M,
-                           const size_t *row)
+static void make_committee(ensemble *t, double *X, double *y, size_t *offset, size_t M, size_t *row)
 {
     memset(t, 0, sizeof *t);
     t->X = X;
     t->y = y;
     t->lengthscale[0] = t->lengthscale[1] = 1.0;
-    t->p = (parts){.n = offset[M], .D = D, .M = M, .X = X, .y = y, .offset = offset, .row = row};
+    t->p = (parts){.rows = rows_view_of(offset[M], D, X, y), .M = M, .offset = offset, .row = row};
     t->theta = (hyper){
         .kernel = &kernel_se, .D = D, .lengthscale = t->lengthscale, .signal = 1.5, .noise = 0.1};
     assert_ok(committee_new(&t->p, &t->theta, 1e9, 2, NULL, &t->c));
@@ -195,14 +194,14 @@ static void make_committee(ensemble *t, double *X, double *y, const size_t *offs
 }
 
 /* All experts at every table, and `extra` empty seats. */
-static void make_ensemble(ensemble *t, double *X, double *y, const size_t *offset, size_t M,
-                          const size_t *row, size_t extra)
+static void make_ensemble(ensemble *t, double *X, double *y, size_t *offset, size_t M, size_t *row,
+                          size_t extra)
 {
     size_t all[8] = {0, 1, 2, 3, 4, 5, 6, 7}, seats = M + extra;
     make_committee(t, X, y, offset, M, row);
     assert_ok(assembly_new(&t->c, &t->Q, seats, &t->a));
     assembly_seat_all(&t->a, all, M);
-    assert_ok(assembly_ask(&t->a, 1, 1, 1e9, 2));
+    assert_ok(assembly_ask(QUORUM_OK, &t->a, 1, 1, 1e9, 2));
     t->pairs = mem_alloc_zero(seats * (seats - 1) / 2 * B, 8);
     assert_ok(npae_pairs(&t->a, 2, t->pairs));
 }
@@ -220,7 +219,7 @@ static void free_ensemble(ensemble *t)
 static void npae_is_surer_than_its_best_expert(void **state)
 {
     (void)state;
-    static const size_t offset[] = {0, 20, 45, N};
+    static size_t offset[] = {0, 20, 45, N};
     double *X = random_normals((size_t)N * D, 1), mean[B], var[B];
     ensemble t;
     make_ensemble(&t, X, smooth_targets(X, N, D, 0.3), offset, 3, NULL, 0);
@@ -239,7 +238,7 @@ static void npae_is_surer_than_its_best_expert(void **state)
 static void npae_does_not_depend_on_threads(void **state)
 {
     (void)state;
-    static const size_t offset[] = {0, 20, 45, N};
+    static size_t offset[] = {0, 20, 45, N};
     double *X = random_normals((size_t)N * D, 1), mean[2][B], var[2][B], pairs[3 * B];
     ensemble t;
     make_ensemble(&t, X, smooth_targets(X, N, D, 0.3), offset, 3, NULL, 0);
@@ -259,7 +258,7 @@ static void repeated_experts_equal_the_exact_gp(void **state)
 {
     (void)state;
     enum { m = 30 };
-    static const size_t offset[] = {0, m, 2 * m, 3 * m};
+    static size_t offset[] = {0, m, 2 * m, 3 * m};
     double *X = random_normals((size_t)N * D, 1), *y, mean[B], var[B];
     size_t row[N];
     for (size_t i = 0; i < N; i++) {
@@ -287,7 +286,7 @@ static void shared_rows_share_their_noise(void **state)
 {
     (void)state;
     enum { m = 40 };
-    static const size_t offset[] = {0, m, 2 * m};
+    static size_t offset[] = {0, m, 2 * m};
     double *X = random_normals((size_t)2 * m * D, 1), *y;
     size_t row[2 * m];
     for (size_t i = 0; i < 2 * m; i++) {
@@ -305,7 +304,7 @@ static void shared_rows_share_their_noise(void **state)
 static void experts_that_know_nothing_give_the_prior(void **state)
 {
     (void)state;
-    static const size_t offset[] = {0, 20, 45, N};
+    static size_t offset[] = {0, 20, 45, N};
     double *X = random_normals((size_t)N * D, 1), mean[B], var[B], weights[3 * B];
     for (size_t i = 0; i < (size_t)N * D; i++)
         X[i] += 1000.0;
@@ -321,7 +320,7 @@ static void experts_that_know_nothing_give_the_prior(void **state)
 static void joint_covariance_agrees_with_the_variances(void **state)
 {
     (void)state;
-    static const size_t offset[] = {0, 20, 45, N};
+    static size_t offset[] = {0, 20, 45, N};
     double *X = random_normals((size_t)N * D, 1), mean[B], var[B], weights[3 * B];
     double *covariance = mem_alloc((size_t)B * B, 8);
     ensemble t;
@@ -346,7 +345,7 @@ static void joint_covariance_agrees_with_the_variances(void **state)
 static void local_seats_go_to_those_who_explain_most(void **state)
 {
     (void)state;
-    static const size_t offset[] = {0, 15, 30, 45, 60, 75, N};
+    static size_t offset[] = {0, 15, 30, 45, 60, 75, N};
     enum { M = 6, K = 2 };
     size_t all[M] = {0, 1, 2, 3, 4, 5}, unsure = 0;
     double *X = random_normals((size_t)N * D, 1);
@@ -356,7 +355,7 @@ static void local_seats_go_to_those_who_explain_most(void **state)
     make_ensemble(&t, X, smooth_targets(X, N, D, 0.3), offset, M, NULL, 0);
     assembly local;
     assert_ok(assembly_new(&t.c, &t.Q, K, &local));
-    assert_ok(seat_local(&local, all, M, K, B, NULL, 1e9, 2, &unsure));
+    assert_ok(seat_local(QUORUM_OK, &local, all, M, K, B, NULL, 1e9, 2, &unsure));
     for (size_t q = 0; q < B; q++) {
         size_t first = local.member[q], second = local.member[B + q];
         for (size_t e = 0; e < M; e++) {
@@ -374,7 +373,7 @@ static void local_seats_go_to_those_who_explain_most(void **state)
 static void local_pairs_equal_global_ones(void **state)
 {
     (void)state;
-    static const size_t offset[] = {0, 15, 30, 45, 60, 75, N};
+    static size_t offset[] = {0, 15, 30, 45, 60, 75, N};
     enum { M = 6, K = 3 };
     size_t all[M] = {0, 1, 2, 3, 4, 5}, unsure = 0;
     double *X = random_normals((size_t)N * D, 1), pairs[3 * B] = {0};
@@ -382,8 +381,8 @@ static void local_pairs_equal_global_ones(void **state)
     make_ensemble(&t, X, smooth_targets(X, N, D, 0.3), offset, M, NULL, 0);
     assembly local;
     assert_ok(assembly_new(&t.c, &t.Q, K, &local));
-    assert_ok(seat_local(&local, all, M, K, B, NULL, 1e9, 2, &unsure));
-    assert_ok(assembly_ask(&local, 1, 1, 1e9, 2));
+    assert_ok(seat_local(QUORUM_OK, &local, all, M, K, B, NULL, 1e9, 2, &unsure));
+    assert_ok(assembly_ask(QUORUM_OK, &local, 1, 1, 1e9, 2));
     assert_ok(npae_pairs(&local, 2, pairs));
     for (size_t q = 0; q < B; q++)
         for (size_t v = 1; v < K; v++)
@@ -402,7 +401,7 @@ static void local_pairs_equal_global_ones(void **state)
 static void a_neighbourhood_of_everything_is_the_exact_gp(void **state)
 {
     (void)state;
-    static const size_t offset[] = {0, 20, 45, N}, whole[] = {0, N};
+    static size_t offset[] = {0, 20, 45, N}, whole[] = {0, N};
     double *X = random_normals((size_t)N * D, 1), mean[B], var[B], weights[4 * B];
     double *covariance = mem_alloc((size_t)B * B, 8);
     ensemble t, exact;
@@ -437,7 +436,7 @@ static void a_neighbourhood_of_everything_is_the_exact_gp(void **state)
 static void queries_are_ordered_by_their_experts(void **state)
 {
     (void)state;
-    static const size_t offset[] = {0, 30, 60, N};
+    static size_t offset[] = {0, 30, 60, N};
     double *X = random_normals((size_t)N * D, 1);
     for (size_t i = 0; i < N; i++)
         X[i * D] += 10.0 * (double)(i / 30);
@@ -459,7 +458,7 @@ static void queries_are_ordered_by_their_experts(void **state)
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    static const size_t offset[] = {0, 20, 45, N};
+    static size_t offset[] = {0, 20, 45, N};
     size_t all[] = {0, 1, 2}, unsure = 0;
     double *X = random_normals((size_t)N * D, 1), mean[B], var[B], pairs[6 * B] = {0};
     ensemble t;
@@ -471,10 +470,8 @@ static void every_allocation_may_fail(void **state)
         npae_result out = {.mean = mean, .var = var, .real = B};
         mem_fail_at(n);
         quorum_status status = assembly_new(&t.c, &t.Q, 3, &a);
-        if (status == QUORUM_OK)
-            status = seat_local(&a, all, 3, 2, B, NULL, 1e9, 1, &unsure);
-        if (status == QUORUM_OK)
-            status = assembly_ask(&a, 1, 1, 1e9, 1);
+        status = seat_local(status, &a, all, 3, 2, B, NULL, 1e9, 1, &unsure);
+        status = assembly_ask(status, &a, 1, 1, 1e9, 1); /* who failed asks nobody */
         if (status == QUORUM_OK)
             status = npae_pairs(&a, 1, pairs);
         if (status == QUORUM_OK)

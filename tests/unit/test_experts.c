@@ -23,14 +23,19 @@ static void check_division(const division *d, size_t n)
     mem_free(seen);
 }
 
-static partition_problem lumpy_problem(size_t n, size_t inputs, size_t count)
+static scattered_rows lumpy_rows(size_t n, size_t inputs)
 {
     double *X = random_normals(n * inputs, 11);
     for (size_t i = 0; i < n * 3 / 4; i++) /* three quarters in one small lump */
         for (size_t d = 0; d < inputs; d++)
             X[i * inputs + d] = 5.0 + 0.01 * X[i * inputs + d];
-    return (partition_problem){
-        .n = n, .D = inputs, .parts = count, .X = X, .seed = 3, .threads = 2};
+    row_set all = rows_view_of(n, inputs, X, NULL);
+    return rows_scattered(n, &all);
+}
+
+static partition_problem lumpy_problem(const scattered_rows *rows, size_t count)
+{
+    return (partition_problem){.rows = rows, .parts = count, .seed = 3, .threads = 2};
 }
 
 static void every_partition_divides_all_rows(void **state)
@@ -39,7 +44,8 @@ static void every_partition_divides_all_rows(void **state)
     static const size_t counts[] = {1, 2, 7, 50, 400};
     for (int k = 0; k < partition_count(); k++)
         for (size_t c = 0; c < 5; c++) {
-            partition_problem p = lumpy_problem(400, 3, counts[c]);
+            scattered_rows rows = lumpy_rows(400, 3);
+            partition_problem p = lumpy_problem(&rows, counts[c]);
             size_t mean = (400 + counts[c] - 1) / counts[c];
             division d, again;
             assert_ok(divide(partition_at(k), &p, (mean + 9) / 10, 2 * mean, &d));
@@ -50,7 +56,7 @@ static void every_partition_divides_all_rows(void **state)
             assert_memory_equal(d.order, again.order, 400 * sizeof *d.order);
             division_free(&d);
             division_free(&again);
-            mem_free((void *)p.X);
+            rows_free(&rows.held);
         }
 }
 
@@ -59,7 +65,8 @@ static void equal_partitions_are_equal(void **state)
     (void)state;
     const partition *equal[] = {&partition_kdtree, &partition_random};
     for (int k = 0; k < 2; k++) {
-        partition_problem p = lumpy_problem(1003, 2, 13);
+        scattered_rows rows = lumpy_rows(1003, 2);
+        partition_problem p = lumpy_problem(&rows, 13);
         division d;
         assert_ok(divide(equal[k], &p, 1, 1003, &d));
         assert_int_equal(d.M, 13);
@@ -68,14 +75,15 @@ static void equal_partitions_are_equal(void **state)
             assert_true(size == 1003 / 13 || size == 1003 / 13 + 1);
         }
         division_free(&d);
-        mem_free((void *)p.X);
+        rows_free(&rows.held);
     }
 }
 
 static void sizes_stay_within_floor_and_cap(void **state)
 {
     (void)state;
-    partition_problem p = lumpy_problem(2000, 2, 20);
+    scattered_rows rows = lumpy_rows(2000, 2);
+    partition_problem p = lumpy_problem(&rows, 20);
     division raw, kept;
     assert_ok(divide(&partition_kmeans, &p, 1, 2000, &raw));
     assert_ok(divide(&partition_kmeans, &p, 40, 150, &kept));
@@ -91,7 +99,7 @@ static void sizes_stay_within_floor_and_cap(void **state)
     }
     division_free(&raw);
     division_free(&kept);
-    mem_free((void *)p.X);
+    rows_free(&rows.held);
 }
 
 /* Four well separated lumps are found whatever the seed. */
@@ -105,9 +113,11 @@ static void kmeans_finds_separate_lumps(void **state)
         X[2 * i + 1] = 0.1 * X[2 * i + 1] + (i % 2 ? 0.0 : 10.0);
     }
     for (uint64_t seed = 1; seed <= 5; seed++) {
-        partition_problem p = {.n = n, .D = 2, .parts = 4, .X = X, .seed = seed, .threads = 2};
+        row_set all = rows_view_of(n, 2, X, NULL);
+        scattered_rows rows = rows_scattered(n, &all);
+        partition_problem p = {.rows = &rows, .parts = 4, .seed = seed, .threads = 2};
         size_t label[n];
-        assert_ok(partition_kmeans.split(&p, label));
+        assert_ok(partition_kmeans.split(QUORUM_OK, &p, label));
         for (size_t i = 4; i < n; i++)
             assert_int_equal(label[i], label[i % 4]);
     }
@@ -117,17 +127,18 @@ static void kmeans_finds_separate_lumps(void **state)
 /* Sum of squared distances from the mean of the own part. */
 static double scatter(const partition_problem *p, const size_t *label)
 {
-    double total = 0.0, *sum = mem_alloc_zero(p->parts * p->D, sizeof *sum);
+    const double *X = p->rows->held.X;
+    size_t n = p->rows->n, D = p->rows->held.D;
+    double total = 0.0, *sum = mem_alloc_zero(p->parts * D, sizeof *sum);
     size_t *count = mem_alloc_zero(p->parts, sizeof *count);
-    for (size_t i = 0; i < p->n; i++) {
+    for (size_t i = 0; i < n; i++) {
         count[label[i]]++;
-        for (size_t d = 0; d < p->D; d++)
-            sum[label[i] * p->D + d] += p->X[i * p->D + d];
+        for (size_t d = 0; d < D; d++)
+            sum[label[i] * D + d] += X[i * D + d];
     }
-    for (size_t i = 0; i < p->n; i++)
-        for (size_t d = 0; d < p->D; d++)
-            total +=
-                pow(p->X[i * p->D + d] - sum[label[i] * p->D + d] / (double)count[label[i]], 2.0);
+    for (size_t i = 0; i < n; i++)
+        for (size_t d = 0; d < D; d++)
+            total += pow(X[i * D + d] - sum[label[i] * D + d] / (double)count[label[i]], 2.0);
     mem_free(sum);
     mem_free(count);
     return total;
@@ -141,10 +152,12 @@ static void many_parts_go_by_groups(void **state)
     enum { n = 12000, many = 300 };
     double *X = random_normals((size_t)n * 3, 4);
     size_t *one = mem_alloc(n, sizeof *one), *two = mem_alloc(n, sizeof *two);
-    partition_problem p = {.n = n, .D = 3, .parts = many, .X = X, .seed = 1, .threads = 1};
-    assert_ok(partition_kmeans.split(&p, one));
+    row_set all = rows_view_of(n, 3, X, NULL);
+    scattered_rows rows = rows_scattered(n, &all);
+    partition_problem p = {.rows = &rows, .parts = many, .seed = 1, .threads = 1};
+    assert_ok(partition_kmeans.split(QUORUM_OK, &p, one));
     p.threads = 3;
-    assert_ok(partition_kmeans.split(&p, two));
+    assert_ok(partition_kmeans.split(QUORUM_OK, &p, two));
     assert_memory_equal(one, two, n * sizeof *one);
     size_t used = 0;
     char seen[many] = {0};
@@ -154,7 +167,7 @@ static void many_parts_go_by_groups(void **state)
         seen[one[i]] = 1;
     }
     assert_int_equal(used, many);
-    assert_ok(partition_kdtree.split(&p, two));
+    assert_ok(partition_kdtree.split(QUORUM_OK, &p, two));
     assert_true(scatter(&p, one) < 0.8 * scatter(&p, two));
     mem_free(one);
     mem_free(two);
@@ -167,13 +180,53 @@ static void identical_rows_can_be_divided(void **state)
     enum { n = 100 };
     double X[n] = {0};
     for (int k = 0; k < partition_count(); k++) {
-        partition_problem p = {.n = n, .D = 1, .parts = 5, .X = X, .seed = 1, .threads = 1};
+        row_set all = rows_view_of(n, 1, X, NULL);
+        scattered_rows rows = rows_scattered(n, &all);
+        partition_problem p = {.rows = &rows, .parts = 5, .seed = 1, .threads = 1};
         division d;
         assert_ok(divide(partition_at(k), &p, 2, 40, &d));
         check_division(&d, n);
         assert_int_equal(d.M, 5);
         division_free(&d);
     }
+}
+
+/* One part, few, and so many that they go by groups. */
+static void who_is_not_ready_is_not_divided(void **state)
+{
+    (void)state;
+    static const size_t counts[] = {1, 5, 300};
+    scattered_rows rows = lumpy_rows(1200, 2);
+    for (int k = 0; k < partition_count(); k++)
+        for (size_t c = 0; c < 3; c++) {
+            partition_problem p = lumpy_problem(&rows, counts[c]);
+            quorum_status without = failure(QUORUM_E_MEMORY, "no room for labels");
+            assert_int_equal(partition_at(k)->split(without, &p, NULL), QUORUM_E_MEMORY);
+            assert_int_equal(balance_sizes(without, &p, 1, 1200, NULL, NULL), QUORUM_E_MEMORY);
+            assert_says("no room for labels");
+        }
+    rows_free(&rows.held);
+}
+
+static void dividing_without_memory_is_told(void **state)
+{
+    (void)state;
+    scattered_rows rows = lumpy_rows(1200, 2);
+    for (int k = 0; k < partition_count(); k++) {
+        partition_problem p = lumpy_problem(&rows, 300);
+        quorum_status status = QUORUM_E_MEMORY;
+        p.threads = 1;
+        for (long n = 1; status < 0; n++) {
+            division d;
+            mem_fail_at(n);
+            status = divide(partition_at(k), &p, 2, 8, &d);
+            mem_fail_at(0);
+            assert_true(status == QUORUM_OK || (status == QUORUM_E_MEMORY && !d.order));
+            assert_true(n < 2000);
+            division_free(&d);
+        }
+    }
+    rows_free(&rows.held);
 }
 
 static void nth_is_selected(void **state)
@@ -217,7 +270,7 @@ static void make_team(team *t)
     memcpy(t->offset, offset, sizeof offset);
     for (size_t e = 0; e < M; e++)
         t->all[e] = e;
-    t->p = (parts){.n = N, .D = D, .M = M, .X = t->X, .y = t->y, .offset = t->offset};
+    t->p = (parts){.rows = rows_view_of(N, D, t->X, t->y), .M = M, .offset = t->offset};
     t->theta = (hyper){
         .kernel = &kernel_se, .D = D, .lengthscale = t->lengthscale, .signal = 1.2, .noise = 0.05};
 }
@@ -246,7 +299,7 @@ static void ask(const committee *c, const size_t *experts, size_t count, const p
                                   .b = Q->n,
                                   .mean = mean + i * Q->n,
                                   .explained = explained ? explained + i * Q->n : NULL};
-    assert_ok(committee_answer(c, questions, count, Q, budget, threads));
+    assert_ok(committee_answer(QUORUM_OK, c, questions, count, Q, budget, threads));
 }
 
 static void factors_kept_or_not_give_the_same(void **state)
@@ -307,7 +360,7 @@ static void questions_may_name_their_queries(void **state)
         which[i] = (7 * i + 3) % B;
     ask(&c, t.all, M, &Q, 1e9, 2, mean, NULL);
     question one = {.expert = 2, .b = FEW, .query = which, .mean = some};
-    assert_ok(committee_answer(&c, &one, 1, &Q, 1e9, 2));
+    assert_ok(committee_answer(QUORUM_OK, &c, &one, 1, &Q, 1e9, 2));
     for (size_t i = 0; i < FEW; i++)
         assert_true(some[i] == mean[2 * B + which[i]]);
     committee_free(&c);
@@ -339,6 +392,78 @@ static void centres_and_radii_enclose_the_rows(void **state)
     free_team(&t);
 }
 
+/* Rows that are not scaled yet, as where processes have some each, give the same places. */
+static void centres_do_not_need_scaled_rows(void **state)
+{
+    (void)state;
+    team t;
+    make_team(&t);
+    static char held[M] = {1, 1, 1, 1};
+    committee c, other;
+    parts scattered = t.p;
+    scattered.held = held;
+    assert_ok(committee_new(&t.p, &t.theta, 0.0, 2, NULL, &c));
+    assert_ok(committee_new(&scattered, &t.theta, 0.0, 2, NULL, &other));
+    assert_true(other.scaled && !other.scaled[0]);
+    assert_memory_equal(c.centre, other.centre, sizeof(double) * M * D);
+    assert_memory_equal(c.radius, other.radius, sizeof(double) * M);
+    committee_scale_held(&other);
+    assert_memory_equal(c.Z.Z, other.Z.Z, sizeof(double) * N * D);
+    committee_free(&c);
+    committee_free(&other);
+    free_team(&t);
+}
+
+static void large_experts_are_shared_out_first(void **state)
+{
+    (void)state;
+    team t;
+    work_share s;
+    make_team(&t);
+    assert_ok(share_by_size(&t.p, &s));
+    const size_t order[M] = {3, 1, 2, 0}; /* of 90, 80, 40 and 30 rows */
+    assert_memory_equal(s.items, order, sizeof order);
+    work_share_free(&s);
+    free_team(&t);
+}
+
+static void who_is_not_ready_asks_nobody(void **state)
+{
+    (void)state;
+    team t;
+    committee c;
+    make_team(&t);
+    assert_ok(committee_new(&t.p, &t.theta, 0.0, 2, NULL, &c));
+    quorum_status ready = failure(QUORUM_E_MEMORY, "no room");
+    assert_int_equal(committee_answer(ready, &c, NULL, 0, NULL, 1e9, 2), QUORUM_E_MEMORY);
+    assert_string_equal(quorum_message(), "no room");
+    committee_free(&c);
+    free_team(&t);
+}
+
+static void a_committee_may_have_no_memory(void **state)
+{
+    (void)state;
+    team t;
+    make_team(&t);
+    static char held[M] = {1, 1, 1, 1};
+    for (int scattered = 0; scattered < 2; scattered++) {
+        int done = 0;
+        t.p.held = scattered ? held : NULL;
+        for (long n = 1; !done; n++) {
+            committee c;
+            mem_fail_at(n);
+            double budget = scattered ? 0.0 : 1e9; /* factors need scaled rows */
+            quorum_status status = committee_new(&t.p, &t.theta, budget, 1, NULL, &c);
+            mem_fail_at(0);
+            done = status == QUORUM_OK;
+            assert_true(done || (status == QUORUM_E_MEMORY && !c.start && !c.share.owner));
+            committee_free(&c);
+        }
+    }
+    free_team(&t);
+}
+
 /* ---- The base of GRBCM ---- */
 
 static void a_random_base_takes_rows_away(void **state)
@@ -346,20 +471,20 @@ static void a_random_base_takes_rows_away(void **state)
     (void)state;
     team t;
     make_team(&t);
-    augmented_parts a;
+    parts a;
     assert_ok(augment_parts(&t.p, t.all, M, SIZE_MAX, 1, &a));
-    size_t base = part_size(&a.parts, 0);
+    size_t base = part_size(&a, 0);
     assert_int_equal(base, N / M);
-    assert_int_equal(a.parts.M, M + 1);
+    assert_int_equal(a.M, M + 1);
     size_t own = 0;
     for (size_t e = 1; e <= M; e++) {
-        own += part_size(&a.parts, e) - base;
+        own += part_size(&a, e) - base;
         /* every joined expert starts with the base's rows */
-        assert_memory_equal(a.X + a.offset[e] * D, a.X, base * D * 8);
-        assert_memory_equal(a.y + a.offset[e], a.y, base * 8);
+        assert_memory_equal(a.rows.X + a.offset[e] * D, a.rows.X, base * D * 8);
+        assert_memory_equal(a.rows.y + a.offset[e], a.rows.y, base * 8);
     }
     assert_int_equal(own + base, N); /* no row twice, none lost */
-    augmented_parts_free(&a);
+    parts_free(&a);
     free_team(&t);
 }
 
@@ -368,15 +493,15 @@ static void an_expert_can_be_the_base(void **state)
     (void)state;
     team t;
     make_team(&t);
-    augmented_parts a;
+    parts a;
     size_t listed[] = {0, 2, 3};
     assert_ok(augment_parts(&t.p, listed, 3, 2, 1, &a));
-    assert_int_equal(a.parts.M, 3);
-    assert_int_equal(part_size(&a.parts, 0), part_size(&t.p, 2));
-    assert_memory_equal(a.X, t.X + t.offset[2] * D, part_size(&t.p, 2) * D * 8);
-    assert_int_equal(part_size(&a.parts, 1), part_size(&t.p, 2) + part_size(&t.p, 0));
-    assert_int_equal(part_size(&a.parts, 2), part_size(&t.p, 2) + part_size(&t.p, 3));
-    augmented_parts_free(&a);
+    assert_int_equal(a.M, 3);
+    assert_int_equal(part_size(&a, 0), part_size(&t.p, 2));
+    assert_memory_equal(a.rows.X, t.X + t.offset[2] * D, part_size(&t.p, 2) * D * 8);
+    assert_int_equal(part_size(&a, 1), part_size(&t.p, 2) + part_size(&t.p, 0));
+    assert_int_equal(part_size(&a, 2), part_size(&t.p, 2) + part_size(&t.p, 3));
+    parts_free(&a);
     free_team(&t);
 }
 
@@ -503,11 +628,17 @@ int main(void)
         cmocka_unit_test(kmeans_finds_separate_lumps),
         cmocka_unit_test(many_parts_go_by_groups),
         cmocka_unit_test(identical_rows_can_be_divided),
+        cmocka_unit_test(who_is_not_ready_is_not_divided),
+        cmocka_unit_test(dividing_without_memory_is_told),
         cmocka_unit_test(nth_is_selected),
         cmocka_unit_test(factors_kept_or_not_give_the_same),
         cmocka_unit_test(experts_are_listed_in_any_order),
         cmocka_unit_test(questions_may_name_their_queries),
         cmocka_unit_test(centres_and_radii_enclose_the_rows),
+        cmocka_unit_test(centres_do_not_need_scaled_rows),
+        cmocka_unit_test(large_experts_are_shared_out_first),
+        cmocka_unit_test(who_is_not_ready_asks_nobody),
+        cmocka_unit_test(a_committee_may_have_no_memory),
         cmocka_unit_test(a_random_base_takes_rows_away),
         cmocka_unit_test(an_expert_can_be_the_base),
         cmocka_unit_test(training_finds_the_optimum),

@@ -93,10 +93,11 @@ static void coordinates_stay_finite_and_apart(void **state)
 /* mean and std of the prior, in the target's units. */
 static void assert_prior(const quorum_model *m, const char *how, double mean, double std)
 {
-    double prior = m->y_scale * sqrt(m->theta.signal + m->theta.noise);
-    if (!(fabs(mean - m->y_mean) <= 1e-9 * m->y_scale && fabs(std - prior) <= 1e-9 * prior))
+    double prior = m->units.y_scale * sqrt(m->theta.signal + m->theta.noise);
+    if (!(fabs(mean - m->units.y_mean) <= 1e-9 * m->units.y_scale &&
+          fabs(std - prior) <= 1e-9 * prior))
         fail_msg("%s, %s: mean %g, std %g where the prior is %g, %g", m->theta.kernel->name, how,
-                 mean, std, m->y_mean, prior);
+                 mean, std, m->units.y_mean, prior);
 }
 
 static void assert_far_is_the_prior(const quorum_model *m, const world *w, const char *how,
@@ -201,14 +202,14 @@ static void predictions_that_overflow_are_refused(void **state)
     double mean, std, lower, upper;
     quorum_prediction out = {&mean, &std, &lower, &upper};
     quorum_model *m = fit_kernel(w, 0);
-    m->y_scale = 1e308;
+    m->units.y_scale = 1e308;
     assert_ok(quorum_options_set(w->o, "interval", "0.99"));
     assert_int_equal(quorum_predict(m, w->queries, 1, w->o, &out, NULL), QUORUM_E_NUMERIC);
     assert_says("query 1 ");
     assert_true(isnan(mean) && isnan(upper));
     out = (quorum_prediction){.mean = &mean};
     assert_ok(quorum_predict(m, w->queries, 1, w->o, &out, NULL));
-    m->y_scale = 1e-200;
+    m->units.y_scale = 1e-200;
     assert_int_equal(quorum_predict_joint(m, w->queries, 1, w->o, NULL, &std), QUORUM_E_NUMERIC);
     assert_says("rescale the target");
     quorum_model_free(m);
@@ -259,13 +260,11 @@ static void predictions_do_not_depend_on_the_data_s_magnitude(void **state)
 static void the_ends_of_the_range_can_be_standardised(void **state)
 {
     (void)state;
-    double X[] = {DBL_MAX, -DBL_MAX, DBL_MAX, DBL_MAX}, unit = 0.0, mean = 0.0, scale = 0.0, z[4];
+    double X[] = {DBL_MAX, -DBL_MAX, DBL_MAX, DBL_MAX}, mean, scale, z[4];
     char constant;
-    scaling_add_to_largest(4, 1, X, &unit);
-    scaling_find_units(1, &unit);
-    scaling_add_to_mean(4, 1, X, 4, &unit, &mean);
-    scaling_add_to_variance(4, 1, X, 4, &unit, &mean, &scale);
-    scaling_finish(1, &unit, &mean, &scale, &constant);
+    row_set all = rows_view_of(4, 1, X, NULL);
+    scattered_rows rows = rows_scattered(4, &all);
+    assert_int_equal(scaling_learn(QUORUM_OK, &rows, &mean, &scale, &constant), QUORUM_OK);
     assert_false(constant);
     assert_close(mean / DBL_MAX, 0.5, 1e-12);
     assert_close(scale / DBL_MAX, sqrt(0.75), 1e-12);

@@ -99,7 +99,7 @@ static void columns_do_not_depend_on_their_neighbours(void **state)
     }
 }
 
-static double value_at(const hyper *theta, const expert_data *data, likelihood_space *ws)
+static double value_at(const hyper *theta, const row_set *data, likelihood_space *ws)
 {
     double value;
     assert_ok(negative_log_likelihood(theta, data, ws, 1, &value, NULL));
@@ -121,7 +121,7 @@ static void check_gradient(const kernel *k, size_t D)
     memcpy(X + 5 * D, X + 6 * D, D * 8); /* a duplicate: slope 1/r of Matern-1/2 */
     for (size_t d = 0; d < D; d++)
         theta.lengthscale[d] = 1.0 + 0.2 * (double)d;
-    expert_data data = {.m = m, .D = D, .X = X, .y = y};
+    row_set data = {.n = m, .D = D, .X = X, .y = y};
     likelihood_space ws;
     assert_ok(likelihood_space_new(m, D, &ws));
     assert_ok(negative_log_likelihood(&theta, &data, &ws, 1, &value, gradient));
@@ -161,7 +161,7 @@ static void likelihood_does_not_depend_on_threads(void **state)
     double *X = random_normals(m * D, 3), *y = smooth_targets(X, m, D, 0.1);
     double l[D] = {1.0, 2.0}, one[D + 2], many[D + 2], value_one, value_many;
     hyper theta = {.kernel = &kernel_matern32, .D = D, .lengthscale = l, .signal = 1, .noise = 0.1};
-    expert_data data = {.m = m, .D = D, .X = X, .y = y};
+    row_set data = {.n = m, .D = D, .X = X, .y = y};
     likelihood_space ws;
     assert_ok(likelihood_space_new(m, D, &ws));
     assert_ok(negative_log_likelihood(&theta, &data, &ws, 1, &value_one, one));
@@ -184,7 +184,8 @@ static void posterior_interpolates_and_forgets(void **state)
         .kernel = &kernel_matern52, .D = D, .lengthscale = l, .signal = 2, .noise = 1e-8};
     double L[m * m], alpha[m], mean[m], explained[m], room[m * m], gamma[m * m];
     points p = scaled(X, m, D, l);
-    assert_ok(factorise(&theta, &p, y, 1, L, alpha));
+    row_set rows = rows_view_of(m, D, X, y);
+    assert_ok(factorise(&theta, &p, &rows, 1, L, alpha));
     expert_output out = {.mean = mean, .explained = explained, .gamma = gamma};
     posterior(&theta, &p, L, alpha, &p, room, &out);
     for (size_t i = 0; i < m; i++) {
@@ -210,14 +211,14 @@ static void hopeless_covariances_are_reported(void **state)
     enum { m = 5, D = 1 };
     double X[m] = {1, 1, 1, 1, 1}, y[m] = {1, 2, 3, 4, 5}, l[1] = {1.0}, value, L[m * m], alpha[m];
     hyper theta = {.kernel = &kernel_se, .D = D, .lengthscale = l, .signal = 1, .noise = 0.0};
-    expert_data data = {.m = m, .D = D, .X = X, .y = y};
+    row_set data = {.n = m, .D = D, .X = X, .y = y};
     likelihood_space ws;
     assert_ok(likelihood_space_new(m, D, &ws));
     assert_int_equal(negative_log_likelihood(&theta, &data, &ws, 1, &value, NULL),
                      QUORUM_E_NUMERIC);
     assert_says("not positive definite");
     points p = scaled(X, m, D, l);
-    assert_int_equal(factorise(&theta, &p, y, 1, L, alpha), QUORUM_E_NUMERIC);
+    assert_int_equal(factorise(&theta, &p, &data, 1, L, alpha), QUORUM_E_NUMERIC);
     assert_says("raise the noise");
     points_free(&p);
     likelihood_space_free(&ws);
@@ -238,7 +239,8 @@ static double left_out_square(const hyper *theta, const double *X, const double 
     points p = scaled(others, count, 1, theta->lengthscale);
     points q = scaled(X + i, 1, 1, theta->lengthscale);
     expert_output out = {.mean = &mean, .explained = &explained};
-    assert_ok(factorise(theta, &p, target, 1, L, alpha));
+    row_set rows = rows_view_of(count, 1, others, target);
+    assert_ok(factorise(theta, &p, &rows, 1, L, alpha));
     posterior(theta, &p, L, alpha, &q, room, &out);
     points_free(&p);
     points_free(&q);
@@ -257,11 +259,12 @@ static void neighbourhoods_know_their_spread(void **state)
         hyper theta = {
             .kernel = &kernel_matern32, .D = 1, .lengthscale = l, .signal = 1.4, .noise = 0.1};
         points p = scaled(X, m, 1, l), query = scaled(at, 1, 1, l);
+        row_set rows = rows_view_of(m, 1, X, y);
         neighbourhood_space ws;
         neighbourhood got;
         double *gamma = mem_alloc(m, 8), mean = 0.0, weight = 0.0, surprise = 0.0;
         assert_ok(neighbourhood_space_new(m, &ws));
-        assert_ok(neighbourhood_posterior(&theta, &p, y, &query, &ws, gamma, &got));
+        assert_ok(neighbourhood_posterior(&theta, &p, &rows, &query, &ws, gamma, &got));
         for (size_t i = 0; i < m; i++)
             mean += gamma[i] * y[i];
         for (size_t i = first; i < m; i++) {
@@ -274,7 +277,7 @@ static void neighbourhoods_know_their_spread(void **state)
         assert_close(got.surprise, surprise, 1e-9);
         at[0] = 1e4; /* nobody near: theta's own word counts */
         points_scale(&query, 1, at, NULL, l);
-        assert_ok(neighbourhood_posterior(&theta, &p, y, &query, &ws, NULL, &got));
+        assert_ok(neighbourhood_posterior(&theta, &p, &rows, &query, &ws, NULL, &got));
         assert_true(spread_factor(1.0, got.weight, got.surprise) == 1.0);
         neighbourhood_space_free(&ws);
         points_free(&p);

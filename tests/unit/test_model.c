@@ -688,14 +688,14 @@ static void a_model_that_would_not_load_is_not_saved(void **state)
     quorum_model *m = fit_model(w);
     assert_ok(quorum_save(m, w->path));
     unsigned char *whole = read_file(w->path, &size);
-    m->names[0][0] = '\xf6'; /* no UTF-8 */
+    m->columns.names[0][0] = '\xf6'; /* no UTF-8 */
     assert_true(quorum_save(m, w->path) < 0);
-    m->names[0][0] = 'x';
+    m->columns.names[0][0] = 'x';
     m->log_theta[0] = 1000.0;
     assert_int_equal(quorum_save(m, w->path), QUORUM_E_FILE);
     assert_says("model.npz: was not written: it does not read back as it should");
     m->log_theta[0] = 0.0;
-    m->x_scale[1] = -1.0;
+    m->units.x_scale[1] = -1.0;
     assert_int_equal(quorum_save(m, w->path), QUORUM_E_FILE);
     assert_says("x_scale is not positive");
     assert_file_is(w->path, whole, size);
@@ -1150,8 +1150,9 @@ static void the_graph_is_learned_when_first_asked_for(void **state)
     assert_ok(quorum_save(later, w->path));
     assert_ok(quorum_load(w->path, &loaded));
     assert_same_graph(now, loaded);
-    assert_int_equal(now->references, loaded->references);
-    assert_memory_equal(now->reference, loaded->reference, now->references * D * sizeof(double));
+    assert_int_equal(now->learned.references, loaded->learned.references);
+    assert_memory_equal(now->learned.reference, loaded->learned.reference,
+                        now->learned.references * D * sizeof(double));
     assert_int_equal(quorum_learn_graph(later, NULL, Q, w->o), QUORUM_E_ARGUMENT);
     quorum_model_free(now);
     quorum_model_free(later);
@@ -1219,7 +1220,7 @@ static void bounds_are_named(void **state)
     enum { INPUTS = 60 };
     char *names[INPUTS + 1], text[INPUTS + 1][32];
     int at_bound[INPUTS + 2] = {[1] = -1, [INPUTS] = 1, [INPUTS + 1] = -1};
-    quorum_model m = {.D = INPUTS, .names = names, .at_bound = at_bound};
+    quorum_model m = {.rows.D = INPUTS, .columns.names = names, .shown.at_bound = at_bound};
     for (size_t i = 0; i <= INPUTS; i++) {
         snprintf(text[i], sizeof text[i], "a long name of input %zu", i);
         names[i] = text[i];

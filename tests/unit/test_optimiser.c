@@ -55,7 +55,7 @@ static int set_up(void **state)
     w->X = random_normals((size_t)N * D, 1);
     w->y = smooth_targets(w->X, N, D, 0.2);
     w->offset[1] = N;
-    w->p = (parts){.n = N, .D = D, .M = 1, .X = w->X, .y = w->y, .offset = w->offset};
+    w->p = (parts){.rows = rows_view_of(N, D, w->X, w->y), .M = 1, .offset = w->offset};
     *state = w;
     return 0;
 }

@@ -14,7 +14,7 @@ typedef struct {
     parts own;
 } world;
 
-static const size_t OFFSET[M + 1] = {0, 30, 110, 150, N};
+static size_t OFFSET[M + 1] = {0, 30, 110, 150, N};
 static const double LENGTHSCALE[D] = {0.8, 1.5};
 
 static int set_up(void **state)
@@ -24,7 +24,7 @@ static int set_up(void **state)
     w->y = smooth_targets(w->X, N, D, 0.1);
     for (size_t d = 0; d < D; d++)
         w->X[200 * D + d] = w->X[10 * D + d]; /* equal inputs in two parts */
-    w->own = (parts){.n = N, .D = D, .M = M, .X = w->X, .y = w->y, .offset = OFFSET};
+    w->own = (parts){.rows = rows_view_of(N, D, w->X, w->y), .M = M, .offset = OFFSET};
     *state = w;
     return 0;
 }
@@ -144,19 +144,19 @@ static void rows_are_held_in_order(void **state)
 {
     const world *w = *state;
     extra_rows x;
-    held_parts h;
+    parts h;
     assert_ok(extra_rows_choose(&w->own, LENGTHSCALE, 0.6, 2, &x));
     assert_ok(held_parts_new(&w->own, &x, &h));
-    const parts *p = &h.parts;
-    assert_int_equal(p->n, N + x.offset[M]);
+    const parts *p = &h;
+    assert_int_equal(p->rows.n, N + x.offset[M]);
     for (size_t e = 0; e < M; e++)
         for (size_t c = p->offset[e]; c < p->offset[e + 1]; c++) {
             size_t r = row_at(p, c);
             assert_true(c == p->offset[e] || r > row_at(p, c - 1));
             assert_true(is_own(e, r) != is_extra(&x, e, r));
             assert_int_equal(is_home(p, c), is_own(e, r));
-            assert_memory_equal(p->X + c * D, w->X + r * D, D * 8);
-            assert_true(p->y[c] == w->y[r]);
+            assert_memory_equal(p->rows.X + c * D, w->X + r * D, D * 8);
+            assert_true(p->rows.y[c] == w->y[r]);
         }
     for (size_t r = 0; r < N; r++) {
         assert_int_equal(row_at(p, h.home[r]), r);
@@ -168,7 +168,7 @@ static void rows_are_held_in_order(void **state)
                 assert_true(c == SIZE_MAX);
         }
     }
-    held_parts_free(&h);
+    parts_free(&h);
     extra_rows_free(&x);
 }
 
@@ -204,33 +204,31 @@ static void a_base_has_every_row_once(void **state)
     const world *w = *state;
     static const size_t all[M] = {0, 1, 2, 3};
     extra_rows x;
-    held_parts h;
-    augmented_parts plain, a;
+    parts h, plain, a;
     assert_ok(extra_rows_choose(&w->own, LENGTHSCALE, 0.6, 2, &x));
     assert_ok(held_parts_new(&w->own, &x, &h));
     assert_ok(augment_parts(&w->own, all, M, SIZE_MAX, 1, &plain));
-    assert_ok(augment_parts(&h.parts, all, M, SIZE_MAX, 1, &a));
-    size_t base = part_size(&a.parts, 0);
+    assert_ok(augment_parts(&h, all, M, SIZE_MAX, 1, &a));
+    size_t base = part_size(&a, 0);
     assert_int_equal(base, N / M);
-    assert_int_equal(base, part_size(&plain.parts, 0));
-    assert_memory_equal(a.X, plain.X, base * D * 8); /* the same rows are drawn */
+    assert_int_equal(base, part_size(&plain, 0));
+    assert_memory_equal(a.rows.X, plain.rows.X, base * D * 8); /* the same rows are drawn */
     for (size_t e = 0; e < M; e++)
-        assert_true(part_size(&a.parts, e + 1) <= base + part_size(&h.parts, e));
-    augmented_parts_free(&a);
-    augmented_parts_free(&plain);
+        assert_true(part_size(&a, e + 1) <= base + part_size(&h, e));
+    parts_free(&a);
+    parts_free(&plain);
     /* an expert as the base: the others lose what they share with it */
-    assert_ok(augment_parts(&h.parts, all, M, 2, 1, &a));
-    assert_int_equal(part_size(&a.parts, 0), part_size(&h.parts, 2));
+    assert_ok(augment_parts(&h, all, M, 2, 1, &a));
+    assert_int_equal(part_size(&a, 0), part_size(&h, 2));
     for (size_t e = 0, k = 1; e < M; e++) {
         size_t shared = 0;
         for (size_t c = h.offset[e]; c < h.offset[e + 1]; c++)
-            shared += column_in_part(&h.parts, 2, c) != SIZE_MAX;
+            shared += column_in_part(&h, 2, c) != SIZE_MAX;
         if (e != 2)
-            assert_int_equal(part_size(&a.parts, k++),
-                             part_size(&a.parts, 0) + part_size(&h.parts, e) - shared);
+            assert_int_equal(part_size(&a, k++), part_size(&a, 0) + part_size(&h, e) - shared);
     }
-    augmented_parts_free(&a);
-    held_parts_free(&h);
+    parts_free(&a);
+    parts_free(&h);
     extra_rows_free(&x);
 }
 

@@ -91,6 +91,89 @@ static void one_alone_agrees_with_itself(void **state)
     assert_int_equal(team_finish(2), 2);
 }
 
+typedef struct {
+    size_t *square;
+    size_t done;
+} squares;
+
+static quorum_status square_item(void *context, size_t item, int worker)
+{
+    (void)worker;
+    squares *s = context;
+    s->square[item] = item * item;
+    return QUORUM_OK;
+}
+
+static quorum_status square_items(void *context, const size_t *items, size_t count)
+{
+    squares *s = context;
+    for (size_t i = 0; i < count; i++)
+        s->square[items[i]] = items[i] * items[i];
+    s->done = count;
+    return QUORUM_OK;
+}
+
+static void one_alone_maps_all_items(void **state)
+{
+    (void)state;
+    size_t square[9] = {0};
+    squares s = {.square = square};
+    team_result result = {.data = square, .width = sizeof *square};
+    assert_int_equal(team_map(QUORUM_OK, 2, 9, square_item, &s, &result, 1), QUORUM_OK);
+    for (size_t i = 0; i < 9; i++)
+        assert_int_equal(square[i], i * i);
+}
+
+static void dear_items_come_first(void **state)
+{
+    (void)state;
+    const double cost[] = {1.0, 5.0, 5.0, 9.0};
+    size_t square[4] = {0};
+    squares s = {.square = square};
+    team_result result = {.data = square, .width = sizeof *square};
+    work_share share;
+    assert_int_equal(work_share_new(cost, 4, &share), QUORUM_OK);
+    const size_t order[] = {3, 1, 2, 0};
+    assert_memory_equal(share.items, order, sizeof order);
+    assert_true(work_is_mine(&share, 2));
+    assert_int_equal(team_map_share(QUORUM_OK, &share, square_items, &s, &result, 1), QUORUM_OK);
+    assert_int_equal(s.done, 4);
+    assert_int_equal(square[3], 9);
+    work_share_free(&share);
+}
+
+static void who_is_not_ready_does_nothing(void **state)
+{
+    (void)state;
+    size_t square[3] = {7, 7, 7};
+    squares s = {.square = square};
+    team_result result = {.data = square, .width = sizeof *square};
+    quorum_status failed = failure(QUORUM_E_MEMORY, "no room");
+    assert_int_equal(team_map(failed, 1, 3, square_item, &s, &result, 1), QUORUM_E_MEMORY);
+    assert_int_equal(square[0], 7);
+    assert_string_equal(quorum_message(), "no room");
+}
+
+static quorum_status count_call(void *context)
+{
+    return ++*(int *)context < 3 ? QUORUM_OK : failure(QUORUM_E_FILE, "too often");
+}
+
+static void each_and_the_first_do_it_once(void **state)
+{
+    (void)state;
+    int calls = 0;
+    quorum_status failed = failure(QUORUM_E_MEMORY, "no room");
+    assert_int_equal(team_all(failed, count_call, &calls), QUORUM_E_MEMORY);
+    assert_int_equal(team_first(failed, count_call, &calls), QUORUM_E_MEMORY);
+    assert_int_equal(calls, 0);
+    assert_int_equal(team_all(QUORUM_OK, count_call, &calls), QUORUM_OK);
+    assert_int_equal(team_first(QUORUM_OK, count_call, &calls), QUORUM_OK);
+    assert_int_equal(team_all(QUORUM_OK, count_call, &calls), QUORUM_E_FILE);
+    assert_int_equal(team_same_file(QUORUM_OK, "the file", 7), QUORUM_OK);
+    assert_int_equal(team_same_file(failed, "the file", 7), QUORUM_E_MEMORY);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -100,6 +183,10 @@ int main(void)
         cmocka_unit_test(one_alone_sends_to_itself),
         cmocka_unit_test(costs_are_even),
         cmocka_unit_test(one_alone_agrees_with_itself),
+        cmocka_unit_test(one_alone_maps_all_items),
+        cmocka_unit_test(dear_items_come_first),
+        cmocka_unit_test(who_is_not_ready_does_nothing),
+        cmocka_unit_test(each_and_the_first_do_it_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

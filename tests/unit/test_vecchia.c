@@ -10,6 +10,7 @@ enum { N = 200, D = 3 };
 typedef struct {
     double *X, *y, lengthscale[D];
     hyper theta;
+    scattered_rows rows;
     vecchia_problem problem;
 } world;
 
@@ -26,10 +27,9 @@ static int set_up(void **state)
                        .lengthscale = w->lengthscale,
                        .signal = 1.4,
                        .noise = 0.08};
-    w->problem = (vecchia_problem){.n = N,
-                                   .D = D,
-                                   .X = w->X,
-                                   .y = w->y,
+    row_set all = rows_view_of(N, D, w->X, w->y);
+    w->rows = rows_whole(&all);
+    w->problem = (vecchia_problem){.rows = &w->rows,
                                    .lengthscale = w->lengthscale,
                                    .block = 13,
                                    .given = 20,
@@ -53,7 +53,7 @@ static double exact_likelihood(const world *w, size_t m, const double *X, const 
                                double *gradient)
 {
     likelihood_space ws;
-    expert_data data = {.m = m, .D = D, .X = X, .y = y};
+    row_set data = rows_view_of(m, D, X, y);
     double value;
     assert_ok(likelihood_space_new(m, D, &ws));
     assert_ok(negative_log_likelihood(&w->theta, &data, &ws, 1, &value, gradient));
@@ -65,7 +65,7 @@ static double conditional(const hyper *theta, const world *w, size_t m, size_t g
                           double *gradient)
 {
     likelihood_space ws;
-    expert_data data = {.m = m, .D = D, .X = w->X, .y = w->y};
+    row_set data = rows_view_of(m, D, w->X, w->y);
     double value;
     assert_ok(likelihood_space_new(m, D, &ws));
     assert_ok(negative_log_conditional(theta, &data, given, nu, &ws, &value, gradient));
@@ -229,7 +229,7 @@ static void rows_given_are_earlier_and_nearest(void **state)
     char seen[N] = {0};
     size_t seen_count = 0;
     for (size_t e = 0; e < v.parts.M; e++) {
-        const size_t *row = v.row + v.offset[e];
+        const size_t *row = v.row + v.parts.offset[e];
         size_t given = v.given[e], own = part_size(&v.parts, e) - given;
         double center[D], farthest = 0.0;
         char taken[N] = {0};
@@ -245,8 +245,9 @@ static void rows_given_are_earlier_and_nearest(void **state)
                 assert_true(distance(w, center, i) >= farthest - 1e-12);
         for (size_t i = given; i < given + own; i++) {
             assert_false(seen[row[i]]);
-            assert_memory_equal(v.X + (v.offset[e] + i) * D, w->X + row[i] * D, D * 8);
-            assert_true(v.y[v.offset[e] + i] == w->y[row[i]]);
+            assert_memory_equal(v.parts.rows.X + (v.parts.offset[e] + i) * D, w->X + row[i] * D,
+                                D * 8);
+            assert_true(v.parts.rows.y[v.parts.offset[e] + i] == w->y[row[i]]);
         }
         for (size_t i = given; i < given + own; i++)
             seen[row[i]] = 1;
@@ -270,8 +271,8 @@ static void targets_are_the_last_blocks(void **state)
         for (size_t e = 0; e < some.parts.M; e++) {
             size_t m = part_size(&some.parts, e);
             assert_int_equal(m, part_size(&all.parts, skipped + e));
-            assert_memory_equal(some.row + some.offset[e], all.row + all.offset[skipped + e],
-                                m * sizeof *some.row);
+            assert_memory_equal(some.row + some.parts.offset[e],
+                                all.row + all.parts.offset[skipped + e], m * sizeof *some.row);
             rows += m - some.given[e];
         }
         assert_true(rows >= targets[c] && rows < targets[c] + 13);
@@ -292,7 +293,7 @@ static void rows_can_be_left_out_one_by_one(void **state)
         assert_ok(vecchia_parts_new(&w->problem, &v));
         assert_int_equal(v.parts.M, few ? 30 : N);
         for (size_t e = 0; e < v.parts.M; e++) {
-            const size_t *row = v.row + v.offset[e];
+            const size_t *row = v.row + v.parts.offset[e];
             double center[D], farthest = 0.0;
             size_t nearer = 0;
             assert_int_equal(v.given[e], 20);
@@ -321,8 +322,8 @@ static void parts_and_theta_do_not_depend_on_threads(void **state)
         theta.lengthscale = found[k];
         w->problem.threads = 1 << k;
         assert_ok(vecchia_parts_new(&w->problem, &v));
-        assert_int_equal(v.parts.n, first.parts.n);
-        assert_memory_equal(v.row, first.row, v.parts.n * sizeof *v.row);
+        assert_int_equal(v.parts.rows.n, first.parts.rows.n);
+        assert_memory_equal(v.row, first.row, v.parts.rows.n * sizeof *v.row);
         training_options o = options_for(&v, 1 << k);
         o.start = &w->theta;
         assert_ok(train(&v.parts, v.all, v.parts.M, &o, &theta, &result));
@@ -470,9 +471,9 @@ static void parts_follow_the_learned_metric(void **state)
         for (size_t e = 0; e < m->M; e++) {
             double mean = 0.0, count = (double)(m->offset[e + 1] - m->offset[e]);
             for (size_t i = m->offset[e]; i < m->offset[e + 1]; i++)
-                mean += m->X[2 * i] / count;
+                mean += m->rows.X[2 * i] / count;
             for (size_t i = m->offset[e]; i < m->offset[e + 1]; i++)
-                spread[k] += (m->X[2 * i] - mean) * (m->X[2 * i] - mean) / rows;
+                spread[k] += (m->rows.X[2 * i] - mean) * (m->rows.X[2 * i] - mean) / rows;
         }
         quorum_model_free(m);
         quorum_options_free(o);

@@ -1,14 +1,20 @@
-/* The public side of team/: a process among those that do one job. */
-#include "rows/rows.h"
+/* The public side of a team: a process among those that do one job, and what it has used. */
 #include "team/team.h"
 
-#include "base/parallel.h"
-
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 
 static double started; /* seconds on the clock of wall_seconds */
+static atomic_size_t most_rows;
+
+void team_note_rows(size_t rows)
+{
+    size_t most = atomic_load(&most_rows);
+    while (rows > most && !atomic_compare_exchange_weak(&most_rows, &most, rows))
+        ;
+}
 
 int quorum_team_rank(void)
 {
@@ -64,6 +70,6 @@ void quorum_team_account(quorum_team_usage *usage)
                                              .sent = spent.sent,
                                              .received = spent.received,
                                              .peak_memory = 1024.0 * (double)used.ru_maxrss,
-                                             .rows = (double)rows_most_held()};
+                                             .rows = (double)atomic_load(&most_rows)};
     team_share_slices(usage, sizeof *usage, (size_t)team_size(), 1);
 }

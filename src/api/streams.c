@@ -1,0 +1,230 @@
+/* Query streams: rows of a file in chunks, with the columns that a model takes, found by name or by
+ * place.  In a team the first process reads, and every chunk goes to all. */
+#include "api/reading.h"
+
+#include "base/memory.h"
+#include "data/names.h"
+#include "model/model.h"
+
+#include <string.h>
+
+/* Of the memory, what a chunk may take: who reads all rows by doubling holds four times that. */
+static const double CHUNK_SHARE = 0.25;
+
+struct quorum_stream {
+    reader *reader;       /* of the process that reads; NULL on the others */
+    size_t inputs, width; /* selected columns: inputs, or inputs + 1 */
+    double *rows;         /* room x width */
+    size_t room;
+    double memory; /* the option's bytes */
+};
+
+/* The column of the model's name i in the sorted list of all columns. */
+static quorum_status find_by_name(const reader *r, const quorum_model *m, size_t i,
+                                  const named_column *list, size_t *column)
+{
+    size_t count = reader_columns(r), found = names_find(list, count, m->columns.names[i]);
+    const char *role = i < m->rows.D ? "an input" : "the target";
+    char comment[100];
+    reader_advise_comment(r, comment);
+    if (found == count)
+        return failure(QUORUM_E_DATA,
+                       "%s has no column \"%s\", which the model needs as %s; it has %zu columns, "
+                       "the first is \"%s\"%s",
+                       reader_path(r), m->columns.names[i], role, count, reader_name(r, 0),
+                       comment);
+    const named_column *here = &list[found];
+    if (found + 1 < count && !here[1].made_up && strcmp(here[0].name, here[1].name) == 0)
+        return failure(QUORUM_E_DATA,
+                       "%s: columns %zu and %zu are both named \"%s\", which the model needs as "
+                       "%s: rename or remove the one that is not meant",
+                       reader_path(r), here[0].column + 1, here[1].column + 1, m->columns.names[i],
+                       role);
+    *column = here->column;
+    return QUORUM_OK;
+}
+
+static quorum_status match_by_name(const reader *r, const quorum_model *m, size_t wanted,
+                                   size_t *columns)
+{
+    quorum_status status = QUORUM_OK;
+    named_column *list;
+    size_t count = reader_columns(r);
+    if (!NEW_ARRAY(list, count))
+        return failure(QUORUM_E_MEMORY, "out of memory for column names");
+    for (size_t c = 0; c < count; c++)
+        list[c] = (named_column){reader_name(r, c), c, reader_name_is_made_up(r, c)};
+    names_sort(list, count);
+    for (size_t i = 0; i < wanted && status == QUORUM_OK; i++)
+        status = find_by_name(r, m, i, list, &columns[i]);
+    mem_free(list);
+    return status;
+}
+
+static quorum_status match_by_place(const reader *r, const quorum_model *m, int with_target,
+                                    size_t *columns)
+{
+    size_t count = reader_columns(r), next = 0;
+    if (count != m->rows.D + 1 && (with_target || count != m->rows.D))
+        return failure(
+            QUORUM_E_DATA,
+            "%s has %zu columns; the model takes %zu inputs%s.  Give the file the training "
+            "file's header, or its layout",
+            reader_path(r), count, m->rows.D, with_target ? " and the target" : "");
+    for (size_t c = 0; c < count; c++)
+        if (count == m->rows.D || c != m->columns.target)
+            columns[next++] = c;
+    if (with_target)
+        columns[m->rows.D] = m->columns.target;
+    return QUORUM_OK;
+}
+
+typedef struct {
+    const char *path;
+    const quorum_model *m;
+    const quorum_options *options;
+    quorum_stream *s;
+} opening;
+
+static quorum_status open_reader(void *context)
+{
+    const opening *o = context;
+    const quorum_model *m = o->m;
+    quorum_stream *s = o->s;
+    reader_options how = how_to_read(o->options, READ_QUERIES);
+    size_t *columns;
+    quorum_status status = QUORUM_OK;
+    if (!NEW_ARRAY(columns, m->rows.D + 1))
+        return failure(QUORUM_E_MEMORY, "out of memory for reading %s", o->path);
+    TRY_OR_DONE(reader_open(o->path, &how, &s->reader));
+    if (m->columns.has_names && reader_has_names(s->reader))
+        TRY_OR_DONE(match_by_name(s->reader, m, s->width, columns));
+    else
+        TRY_OR_DONE(match_by_place(s->reader, m, s->width > m->rows.D, columns));
+    TRY_OR_DONE(reader_select(s->reader, columns, s->width));
+done:
+    mem_free(columns);
+    return status;
+}
+
+static quorum_stream *stream_new(size_t inputs, int with_target, const quorum_options *options)
+{
+    quorum_stream *s;
+    if (!NEW_ZEROED(s, 1))
+        return NULL;
+    s->inputs = inputs;
+    s->width = inputs + (with_target != 0);
+    s->memory = options_memory(options_values(options));
+    return s;
+}
+
+quorum_status quorum_stream_open(const char *path, const quorum_model *m, int with_target,
+                                 const quorum_options *options, quorum_stream **stream)
+{
+    if (!path || !m || !stream)
+        return failure(QUORUM_E_ARGUMENT,
+                       "quorum_stream_open: path, model and stream must not be NULL");
+    quorum_stream *s = stream_new(m->rows.D, with_target, options);
+    opening o = {.path = path, .m = m, .options = options, .s = s};
+    quorum_status ready =
+        s ? QUORUM_OK : failure(QUORUM_E_MEMORY, "out of memory for reading %s", path);
+    quorum_status status = team_first(ready, open_reader, &o);
+    *stream = NULL;
+    if (status < 0)
+        quorum_stream_close(s);
+    else
+        *stream = s;
+    return status;
+}
+
+/* Up to `most` rows of the selected columns. */
+typedef struct {
+    reader *reader;
+    size_t most, rows;
+    double *table;
+} chunk;
+
+static quorum_status read_chunk(void *context)
+{
+    chunk *c = context;
+    return reader_next(c->reader, c->most, c->table, &c->rows);
+}
+
+static quorum_status next_rows(quorum_status ready, quorum_stream *s, size_t most, double *table,
+                               size_t *rows)
+{
+    chunk c = {.reader = s->reader, .most = most, .table = table};
+    *rows = 0;
+    quorum_status status = team_first(ready, read_chunk, &c);
+    TRY(status);
+    team_send(&c.rows, sizeof c.rows);
+    team_send(table, c.rows * s->width * sizeof *table);
+    *rows = c.rows;
+    return status;
+}
+
+static quorum_status make_room(quorum_stream *s, size_t rows)
+{
+    if (rows <= s->room)
+        return QUORUM_OK;
+    mem_free(s->rows);
+    s->room = 0;
+    if (!NEW_ARRAY(s->rows, rows * s->width))
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu rows", rows);
+    s->room = rows;
+    return QUORUM_OK;
+}
+
+/* The inputs and the targets apart. */
+static quorum_status next_with_target(quorum_stream *s, size_t most, double *X, double *y,
+                                      size_t *rows)
+{
+    quorum_status ready = make_room(s, most);
+    TRY(next_rows(ready, s, most, s->rows, rows));
+    for (size_t i = 0; i < *rows; i++) {
+        memcpy(X + i * s->inputs, s->rows + i * s->width, s->inputs * sizeof *X);
+        y[i] = s->rows[i * s->width + s->inputs];
+    }
+    return QUORUM_OK;
+}
+
+quorum_status quorum_stream_next(quorum_stream *s, size_t max_rows, double *X, double *y,
+                                 size_t *rows)
+{
+    if (!s || !X || !rows || (s->width > s->inputs && !y))
+        return failure(QUORUM_E_ARGUMENT,
+                       "quorum_stream_next: stream, X, y and rows must not be NULL");
+    if ((double)max_rows * (double)s->width * sizeof *X > CHUNK_SHARE * s->memory)
+        return failure(
+            QUORUM_E_MEMORY,
+            "%zu rows of %zu columns at once take more than memory, which is %.0f MB, has "
+            "for them; give more with --memory",
+            max_rows, s->width, s->memory / (1 << 20));
+    if (s->width > s->inputs)
+        return next_with_target(s, max_rows, X, y, rows);
+    return next_rows(QUORUM_OK, s, max_rows, X, rows);
+}
+
+size_t quorum_stream_dropped(const quorum_stream *s)
+{
+    return s && s->reader ? reader_dropped(s->reader) : 0;
+}
+
+int quorum_stream_converted(const quorum_stream *s)
+{
+    return s && s->reader ? reader_is_converted(s->reader) : 0;
+}
+
+int quorum_stream_decimal_comma(const quorum_stream *s)
+{
+    return s && s->reader ? reader_decimal_comma(s->reader) : 0;
+}
+
+void quorum_stream_close(quorum_stream *s)
+{
+    if (!s)
+        return;
+    reader_close(s->reader);
+    mem_free(s->rows);
+    mem_free(s);
+}
