@@ -71,10 +71,11 @@ static void multiply(size_t n, double factor, double *x)
 }
 
 /* ws->alpha holds w on entry. */
-static void fill_gradient(const hyper *theta, size_t m, size_t given, likelihood_space *ws,
-                          const data_fit *f, double *gradient)
+static void fill_gradient(const hyper *theta, const row_set *data, size_t given,
+                          likelihood_space *ws, const data_fit *f, double *gradient)
 {
-    size_t s = m - given, D = ws->D;
+    size_t m = data->n, s = m - given, D = ws->D;
+    row_set before = rows_view(data, 0, given);
     double *U = ws->inverse, *alpha = ws->alpha;
     double *alpha_N = ws->side; /* free until the length-scales' turn */
     last_columns(m, s, ws->C, U);
@@ -86,7 +87,7 @@ static void fill_gradient(const hyper *theta, size_t m, size_t given, likelihood
     multiply(m, sqrt(f->a), alpha);
     multiply(given, sqrt(f->b), alpha_N);
     double trace =
-        vec_dot(m * s, U, U) - vec_dot(m, alpha, alpha) + vec_dot(given, alpha_N, alpha_N);
+        noise_square(data, s, U) - noise_square(data, 1, alpha) + noise_square(&before, 1, alpha_N);
     gradient[D] = 0.5 * ((double)s - (f->a * f->q - f->b * f->q_N) - theta->noise * trace);
     gradient[D + 1] = 0.5 * theta->noise * trace;
     double *W = ws->C; /* the factor is not needed any more */
@@ -119,6 +120,6 @@ quorum_status negative_log_conditional(const hyper *theta, const row_set *data, 
         half_log_det += log(ws->C[i * m + i]);
     *value = half_log_det + data_terms(nu, m, given, &f);
     if (gradient)
-        fill_gradient(theta, m, given, ws, &f, gradient);
+        fill_gradient(theta, data, given, ws, &f, gradient);
     return QUORUM_OK;
 }

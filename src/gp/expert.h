@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 #include "gp/kernel.h"
+#include "gp/noise.h"
 #include "gp/points.h"
 #include "rows/rows.h"
 
@@ -21,8 +22,7 @@ typedef struct {
 /* The noise variance of row i. */
 static inline double noise_of(const hyper *theta, const row_set *rows, size_t i)
 {
-    (void)rows, (void)i;
-    return theta->noise; /* the same for all rows */
+    return theta->noise * relative_noise(rows, i);
 }
 
 /* ---- likelihood.c ---- */

@@ -1,10 +1,10 @@
 /* Negative log marginal likelihood of one expert and its gradient.
  *
- *   NLML = 1/2 y' C^-1 y + 1/2 log|C| + m/2 log 2pi,      C = K + s^2 I
+ *   NLML = 1/2 y' C^-1 y + 1/2 log|C| + m/2 log 2pi,      C = K + s^2 V (gp/noise.h)
  *
  * With A = C^-1 - alpha alpha', alpha = C^-1 y:
- *   dNLML/dlog s^2   = 1/2 s^2 tr A
- *   dNLML/dlog s_f^2 = 1/2 tr(A K) = 1/2 (m - alpha' y - s^2 tr A)
+ *   dNLML/dlog s^2   = 1/2 s^2 tr(V A)
+ *   dNLML/dlog s_f^2 = 1/2 tr(A K) = 1/2 (m - alpha' y - s^2 tr(V A))
  *   dNLML/dlog l_d   = sum_i r_i z_id^2 - z_d' W z_d
  * where W = A o slopes (slopes = -2 s_f^2 g'(s)), r = W 1, z = x / l: all D
  * at once from one product W [Z' | 1]. */
@@ -68,10 +68,10 @@ void scale_about_mean(const hyper *theta, const row_set *data, likelihood_space 
     points_scale(&ws->Z, data->n, data->X, ws->center, theta->lengthscale);
 }
 
-static void add_noise(size_t m, double noise, double *C)
+static void add_noise(const hyper *theta, const row_set *data, double *C)
 {
-    for (size_t i = 0; i < m; i++)
-        C[i * m + i] += noise;
+    for (size_t i = 0; i < data->n; i++)
+        C[i * data->n + i] += noise_of(theta, data, i);
 }
 
 /* w_i = (w_i - alpha_i alpha_j) slope_i down one column of the lower triangle. */
@@ -106,9 +106,9 @@ static quorum_status fill_gradient(const hyper *theta, const row_set *data, like
 {
     size_t m = data->n;
     TRY(tiles_inverse(m, ws->C, ws->inverse, threads));
-    double trace = -vec_dot(m, ws->alpha, ws->alpha);
+    double trace = -noise_square(data, 1, ws->alpha);
     for (size_t i = 0; i < m; i++)
-        trace += ws->inverse[i * m + i];
+        trace += relative_noise(data, i) * ws->inverse[i * m + i];
     gradient[data->D] = 0.5 * ((double)m - fit - theta->noise * trace);
     gradient[data->D + 1] = 0.5 * theta->noise * trace;
     for (size_t j = 0; j < m; j++)
@@ -126,7 +126,7 @@ quorum_status negative_log_likelihood(const hyper *theta, const row_set *data, l
     scale_about_mean(theta, data, ws);
     TRY(covariance_self(theta->kernel, theta->signal, &ws->Z, ws->C, gradient ? ws->slopes : NULL,
                         threads));
-    add_noise(m, theta->noise, ws->C);
+    add_noise(theta, data, ws->C);
     TRY(tiles_cholesky(m, ws->C, threads, &minor));
     if (minor)
         return failure(QUORUM_E_NUMERIC,

@@ -60,7 +60,7 @@ static quorum_status job_room(seat_job *j)
     return QUORUM_OK;
 }
 
-/* gamma' k(N, X_e) Gamma_e, plus s^2 on the rows that both hold. */
+/* gamma' k(N, X_e) Gamma_e, plus the noises of the rows that both hold. */
 static double covariance_with(const seat_job *j, size_t q, const attendance *t, size_t column,
                               seat_space *w)
 {
@@ -78,7 +78,7 @@ static double covariance_with(const seat_job *j, size_t q, const attendance *t, 
     for (size_t i = 0; i < m; i++) {
         size_t same = column_in_part(&c->parts, t->expert, row[i]);
         if (same != SIZE_MAX)
-            shared += gamma[i] * theirs[same - first];
+            shared += gamma[i] * theirs[same - first] * relative_noise(&c->parts.rows, same);
     }
     return sum + c->theta.noise * shared;
 }
