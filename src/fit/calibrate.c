@@ -98,18 +98,15 @@ static quorum_status copy_ranking(const quorum_model *m, quorum_model *to)
 /* The rows that are not held out, still sorted by expert: nobody holds the others. */
 static quorum_status copy_rows(const quorum_model *m, const char *held, quorum_model *to)
 {
-    size_t D = m->rows.D, at = 0;
-    if (!NEW_ARRAY(to->rows.X, to->rows.n * D) || !NEW_ARRAY(to->rows.y, to->rows.n) ||
-        !NEW_ARRAY(to->offset, m->M + 1))
+    size_t at = 0;
+    TRY(rows_new(&m->rows, to->rows.n, &to->rows));
+    if (!NEW_ARRAY(to->offset, m->M + 1))
         return failure(QUORUM_E_MEMORY, "out of memory for calibrating");
     to->offset[0] = 0;
     for (size_t e = 0; e < m->M; e++) {
-        for (size_t i = m->offset[e]; i < m->offset[e + 1]; i++) {
-            if (held[i])
-                continue;
-            memcpy(to->rows.X + at * D, m->rows.X + i * D, D * sizeof *m->rows.X);
-            to->rows.y[at++] = m->rows.y[i];
-        }
+        for (size_t i = m->offset[e]; i < m->offset[e + 1]; i++)
+            if (!held[i])
+                rows_copy(&m->rows, i, 1, &to->rows, at++);
         to->offset[e + 1] = at;
     }
     parts own = model_parts(m);

@@ -128,6 +128,7 @@ static quorum_status standardise_inputs(fitting *f, quorum_status ready)
     TRY(keep_constant_values(f));
     TRY(model_check_varying(m));
     model_standardise(m, f->own.n, f->given->held.X, f->own.X);
+    rows_copy_fields(&f->given->held, 0, f->own.n, &f->own, 0);
     return QUORUM_OK;
 }
 
@@ -251,7 +252,7 @@ static quorum_status take_rows(const fitting *f, division *d)
     m->row = d->order;
     m->offset = d->offset;
     d->order = d->offset = NULL;
-    quorum_status ready = model_own_rows(m);
+    quorum_status ready = model_own_rows(m, &f->own);
     TRY(holdings_take(ready, &m->held, &f->rows, m->row, &m->rows));
     return f->s->overlap > 0.0 || f->s->calibrate ? model_hold_all(m) : QUORUM_OK;
 }

@@ -49,27 +49,25 @@ static uint64_t options_mark(const quorum_options *options)
 
 typedef struct {
     uint64_t h;
-    size_t D;
+    size_t column;
 } marking;
 
-static void mix_inputs(void *context, const row_range *range)
+static void mix_column(void *context, const row_range *range)
 {
     marking *k = context;
-    k->h = mix_numbers(k->h, range->rows.X, range->rows.n * k->D);
+    row_column column[ROW_COLUMNS_MOST];
+    row_columns(&range->rows, column);
+    k->h = mix_numbers(k->h, column[k->column].data, range->rows.n * column[k->column].width);
 }
 
-static void mix_targets(void *context, const row_range *range)
-{
-    marking *k = context;
-    k->h = mix_numbers(k->h, range->rows.y, range->rows.n);
-}
-
-/* All inputs, then all targets, in the order of the rows. */
+/* All inputs, then all of each field, in the order of the rows. */
 static uint64_t data_mark(const scattered_rows *rows)
 {
-    marking k = {.h = 1, .D = rows->held.D};
-    rows_fold(rows, &k.h, sizeof k.h, mix_inputs, &k);
-    rows_fold(rows, &k.h, sizeof k.h, mix_targets, &k);
+    marking k = {.h = 1};
+    row_column column[ROW_COLUMNS_MOST];
+    size_t columns = row_columns(&rows->held, column);
+    for (k.column = 0; k.column < columns; k.column++)
+        rows_fold(rows, &k.h, sizeof k.h, mix_column, &k);
     return k.h;
 }
 

@@ -59,11 +59,10 @@ parts model_parts(const quorum_model *m)
                    .held = model_is_whole(m) ? NULL : m->held.has};
 }
 
-quorum_status model_own_rows(quorum_model *m)
+quorum_status model_own_rows(quorum_model *m, const row_set *like)
 {
     parts all = model_parts(m);
-    row_set like = rows_schema(m->rows.D);
-    TRY(rows_new_sparse(&like, m->rows.n, &m->rows));
+    TRY(rows_new_sparse(like, m->rows.n, &m->rows));
     return holdings_new(&all, &m->held);
 }
 

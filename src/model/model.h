@@ -122,8 +122,9 @@ quorum_status model_complete(quorum_model *m);
 /* The experts' own rows: every row once. */
 parts model_parts(const quorum_model *m);
 
-/* Room for the rows, once offset is known, and who will have them. */
-quorum_status model_own_rows(quorum_model *m);
+/* Room for the rows, which have the fields of `like`, once offset is known, and who will have
+ * them. */
+quorum_status model_own_rows(quorum_model *m, const row_set *like);
 
 /* From now on every process has the rows of these experts, or of all (rows/holdings.h). */
 quorum_status model_hold(quorum_status ready, const quorum_model *m, const size_t *experts,

@@ -95,6 +95,11 @@ row_set rows_only(const row_set *r, const row_set *like)
 void rows_copy(const row_set *a, size_t from, size_t count, row_set *b, size_t to)
 {
     memcpy(b->X + to * b->D, a->X + from * a->D, count * a->D * sizeof *a->X);
+    rows_copy_fields(a, from, count, b, to);
+}
+
+void rows_copy_fields(const row_set *a, size_t from, size_t count, row_set *b, size_t to)
+{
     for (size_t f = 0; f < FIELDS; f++)
         if (*field_at(b, f))
             memcpy(*field_at(b, f) + to, *field_at(a, f) + from, count * sizeof(double));

@@ -40,6 +40,9 @@ row_set rows_only(const row_set *r, const row_set *like);
 /* Rows from .. from + count - 1 of `a` become rows to .. of `b`, in the fields that b has. */
 void rows_copy(const row_set *a, size_t from, size_t count, row_set *b, size_t to);
 
+/* The same of their fields alone. */
+void rows_copy_fields(const row_set *a, size_t from, size_t count, row_set *b, size_t to);
+
 /* The listed rows of a, in the list's order, become the first ones of b. */
 void rows_take(const row_set *a, const size_t *list, size_t count, row_set *b);
 
