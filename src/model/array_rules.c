@@ -45,20 +45,6 @@ quorum_status check_log_noise(const quorum_model *m, const model_sizes *sizes)
     return check_logs(log_noise_of(m), 1);
 }
 
-quorum_status check_x_scale(const quorum_model *m, const model_sizes *sizes)
-{
-    for (size_t d = 0; d < sizes->length[SIDE_INPUTS]; d++)
-        if (!(m->units.x_scale[d] > 0.0))
-            return damaged("x_scale is not positive");
-    return QUORUM_OK;
-}
-
-quorum_status check_y_scale(const quorum_model *m, const model_sizes *sizes)
-{
-    (void)sizes;
-    return m->units.y_scale > 0.0 ? QUORUM_OK : damaged("y_scale is not positive");
-}
-
 /* Every expert has rows of its own. */
 quorum_status check_offset(const quorum_model *m, const model_sizes *sizes)
 {

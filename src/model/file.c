@@ -9,6 +9,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- Saving ---- */
@@ -117,12 +118,21 @@ static quorum_status go_on(size_t i)
     return i % (1 << 16) == 0 ? progress_go_on() : QUORUM_OK;
 }
 
-static quorum_status check_finite(const char *name, const double *data, size_t count)
+static quorum_status not_positive(const array_member *a)
+{
+    char what[64];
+    snprintf(what, sizeof what, "%s is not positive", a->name);
+    return damaged(what);
+}
+
+static quorum_status check_numbers(const array_member *a, const double *data, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         TRY(go_on(i));
         if (!isfinite(data[i]))
-            return damaged(name);
+            return damaged(a->name);
+        if (a->positive && !(data[i] > 0.0))
+            return not_positive(a);
     }
     return QUORUM_OK;
 }
@@ -151,7 +161,7 @@ static quorum_status load_numbers(load_state *l, const array_member *a)
     TRY(npz_get_doubles(l->npz, a->name, ndim, found, &data));
     quorum_status status = check_shape(l, a, found);
     if (status >= 0)
-        status = check_finite(a->name, data, found[0] * found[1]);
+        status = check_numbers(a, data, found[0] * found[1]);
     if (status >= 0 && ndim > 0 && !a->within) {
         *(double **)pointer_at(l, a) = data;
         return status;
@@ -202,8 +212,8 @@ static quorum_status load_own_rows(load_state *l, const array_member *a)
     TRY(check_shape(l, a, found));
     for (size_t e = 0; e < m->M; e++)
         if (m->held.has[e])
-            TRY(check_finite(a->name, *data + m->offset[e] * found[1],
-                             (m->offset[e + 1] - m->offset[e]) * found[1]));
+            TRY(check_numbers(a, *data + m->offset[e] * found[1],
+                              (m->offset[e + 1] - m->offset[e]) * found[1]));
     return QUORUM_OK;
 }
 

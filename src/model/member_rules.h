@@ -17,8 +17,6 @@ quorum_status check_extra_offset(const quorum_model *m, const model_sizes *sizes
 quorum_status check_log_lengthscale(const quorum_model *m, const model_sizes *sizes);
 quorum_status check_log_signal(const quorum_model *m, const model_sizes *sizes);
 quorum_status check_log_noise(const quorum_model *m, const model_sizes *sizes);
-quorum_status check_x_scale(const quorum_model *m, const model_sizes *sizes);
-quorum_status check_y_scale(const quorum_model *m, const model_sizes *sizes);
 quorum_status check_calibration(const quorum_model *m, const model_sizes *sizes);
 
 /* ---- meta_rules.c: put_ writes a value, read_ checks and keeps it ---- */

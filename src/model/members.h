@@ -50,6 +50,7 @@ typedef struct {
     double *(*within)(const quorum_model *m); /* instead: a part of an array that is there */
     size_t shown;                             /* in quorum_info; 0: not there            */
     quorum_status (*check)(const quorum_model *m, const model_sizes *sizes); /* once read */
+    int positive;        /* 1: numbers above 0 only                                        */
     const char *allowed; /* what is checked, in words; NULL: any finite number            */
     const char *doc;
 } array_member;
