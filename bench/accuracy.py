@@ -21,7 +21,7 @@ FIELDS = ["experiment", "experts", "seed", "method", "select", "space", "smse", 
 
 
 # The paper's way: parts by raw inputs, hyperparameters trained on those parts.
-PAPER = ["--kernel", "se", "--metric", "input", "--train", "parts"]
+PAPER = ["--kernel", "se", "--partition-metric", "input", "--train", "parts"]
 
 
 def fit_and_evaluate(quorum, train, test, name, experts, seed, fit_options, evaluations):

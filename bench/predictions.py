@@ -3,9 +3,9 @@
 
     bench/predictions.py --quorum build/quorum --data DIR [--sets SET ...]
 
-A part of every training file is held out; no test row is looked at.  The default fit finds theta;
-models with and without overlap and spread are then made of it (--theta) and predict the held-out
-rows in several ways.  Seconds are of the processors.  Writes results/predictions.csv, the figures
+A part of every training file is held out; no test row is looked at.  The default fit with
+--metric ard, which --theta can repeat, finds theta; models with and without overlap and spread are
+then made of it and predict the held-out rows in several ways.  Seconds are of the processors.  Writes results/predictions.csv, the figures
 of docs/training.md ("The prediction") and of docs/methods.md ("Spread").
 """
 import argparse
@@ -58,7 +58,8 @@ def measure(args, name):
     with tempfile.TemporaryDirectory() as folder:
         train, test, model = (os.path.join(folder, f) for f in ("train.csv", "test.csv", "m.npz"))
         split(args, name, folder)
-        run([args.quorum, "fit", train, "-o", model, "--graph", "none", "--json", "--quiet"])
+        run([args.quorum, "fit", train, "-o", model, "--metric", "ard", "--graph", "none", "--json",
+             "--quiet"])
         theta, kernel, learned = theta_of(model)
         for (spread, overlap), ways in WAYS.items():
             spread = learned if spread == "learned" else spread

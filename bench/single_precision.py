@@ -38,10 +38,14 @@ class Model:
         self.signal, self.noise = (float(np.exp(a[f"log_{k}_variance"])) for k in ("signal", "noise"))
         self.experts = len(self.offset) - 1
         self.x_mean, self.x_scale, self.Z = a["x_mean"], a["x_scale"], a["X"] / self.l
+        self.rotation = a["rotation"] if "rotation" in a else np.eye(len(self.l))
 
     def kernel(self, A, B):
         s = (A * A).sum(1)[:, None] + (B * B).sum(1) - 2 * A @ B.T
         return self.signal * np.exp(-0.5 * np.maximum(s, 0.0))
+
+    def queries(self, X):
+        return (X - self.x_mean) / self.x_scale @ self.rotation.T / self.l
 
     def part(self, e):
         rows = slice(self.offset[e], self.offset[e + 1])
@@ -123,7 +127,7 @@ def measure(args, name, partition):
         measured([args.quorum, "fit", train, "-o", path, "--kernel", "se", "--partition",
                   partition, "--graph", "none", "--quiet"])
         model = Model(path)
-    Q = (test[:args.queries, :-1] - model.x_mean) / model.x_scale / model.l
+    Q = model.queries(test[:args.queries, :-1])
     mean, explained, K, speedup = joint(model, Q)
     double, single = (np.array([solve(model, mean[:, q], explained[:, q], K[kind][q])
                                 for q in range(len(Q))]) for kind in KINDS)

@@ -285,7 +285,7 @@ def training():
     lines = {}
     for r in rows_of("training"):
         lines.setdefault((r["train"], r["kernel"], r["options"]), {})[r["set"]] = r
-    shown = {"--metric input": "", "--spread none": ", no scales of blocks' own"}
+    shown = {"--partition-metric input": "", "--spread none": ", no scales of blocks' own"}
     return table(["`--train`", "kernel", *SETS.values()],
                  [[train + shown.get(options, options), kernel, *(
                      scores(float(by[n]["smse_256"]), float(by[n]["msll_256"])) +

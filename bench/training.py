@@ -20,7 +20,7 @@ import numpy as np
 from common import read_table, run, write_csv
 
 SETS = ["pumadyn32nm", "protein", "kin40k_10k30k", "sarcos_noleak"]
-PAPER = ["--metric", "input"]
+PAPER = ["--partition-metric", "input"]
 WAYS = [  # train, kernel, other options
     ("parts", "se", PAPER),
     ("parts", "matern32", PAPER),
@@ -94,6 +94,7 @@ def neighbour_gp(model, meta, X, m):
 def scores(model, meta, table, m):
     """SMSE and MSLL on the rows of `table`, in standardised units."""
     X = (table[:, :-1] - model["x_mean"]) / model["x_scale"]
+    X = X @ model["rotation"].T if "rotation" in model else X
     y = (table[:, -1] - model["y_mean"]) / model["y_scale"]
     mean, var = neighbour_gp(model, meta, X, m)
     smse = np.mean((y - mean) ** 2) / y.var()

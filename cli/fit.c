@@ -139,7 +139,7 @@ static void put_bounds(json_writer *w, const quorum_info *info)
     for (size_t i = 0; i < info->inputs + 2; i++) {
         if (!info->at_bound[i])
             continue;
-        if (i < info->inputs && info->names)
+        if (i < info->inputs && info->names && !info->rotation)
             json_put_joined(w, "lengthscale:", info->names[i]);
         else
             json_put_text(w, hyperparameter_name(info, i).text);
@@ -202,6 +202,7 @@ static int print_summary_as_json(const arguments *given, const fitted *f)
     put_work(&w, f);
     json_member_text(&w, "kernel", info->kernel);
     json_member_text(&w, "partition", info->partition);
+    json_member_text(&w, "metric", info->rotation ? "linear" : "ard");
     put_lengthscales(&w, info);
     json_member_number(&w, "signal_variance", info->signal_variance);
     json_member_number(&w, "noise_variance", info->noise_variance);

@@ -30,14 +30,16 @@ name_text hyperparameter_name(const quorum_info *info, size_t i)
              : i == info->inputs ? "signal_variance"
                                  : "noise_variance");
     size_t used = strlen(name.text);
-    if (i < info->inputs)
+    if (i < info->inputs && info->rotation)
+        snprintf(name.text + used, sizeof name.text - used, "direction %zu", i + 1);
+    else if (i < info->inputs)
         plain_text_copy(name.text + used, sizeof name.text - used, input_name(info, i).text);
     return name;
 }
 
 bool is_flat(const quorum_info *info, size_t d)
 {
-    return info->at_bound[d] > 0;
+    return !info->rotation && info->at_bound[d] > 0;
 }
 
 name_list constant_names(const quorum_info *info)
@@ -59,7 +61,7 @@ name_list constant_names(const quorum_info *info)
 
 double effective_lengthscale(const quorum_info *info, size_t d)
 {
-    return info->constant[d] ? INFINITY : info->lengthscale[d];
+    return info->constant[d] ? INFINITY : info->input_lengthscale[d];
 }
 
 double inverse_lengthscale_share(const quorum_info *info, size_t d)
@@ -68,6 +70,14 @@ double inverse_lengthscale_share(const quorum_info *info, size_t d)
     for (size_t i = 0; i < info->inputs; i++)
         sum += 1.0 / effective_lengthscale(info, i);
     return 1.0 / (effective_lengthscale(info, d) * sum);
+}
+
+double direction_share(const quorum_info *info, size_t k)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < info->inputs; i++)
+        sum += info->constant[i] ? 0.0 : 1.0 / info->lengthscale[i];
+    return info->constant[k] ? 0.0 : 1.0 / (info->lengthscale[k] * sum);
 }
 
 double signal_deviation(const quorum_info *info)

@@ -35,6 +35,9 @@ double effective_lengthscale(const quorum_info *info, size_t d);
  * constant input. */
 double inverse_lengthscale_share(const quorum_info *info, size_t d);
 
+/* The same of direction k, where the metric has directions (info->rotation). */
+double direction_share(const quorum_info *info, size_t k);
+
 /* Standard deviations in the target's units. */
 double signal_deviation(const quorum_info *info);
 double noise_deviation(const quorum_info *info);

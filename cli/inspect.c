@@ -81,6 +81,8 @@ static void print_experts(const quorum_info *info, const size_range *r)
     if (isfinite(info->spread))
         printf("spread      variances follow the rows around a query, against %g rows\n",
                info->spread);
+    if (info->neighbours)
+        printf("neighbours  %zu nearest rows are enough to predict a query\n", info->neighbours);
     if (info->calibration_rows)
         printf("calibrated  on %zu held-out rows: std times %.3f, for predictions by %s\n",
                info->calibration_rows, info->calibration_scale, shown(info->calibration_for).text);
@@ -109,8 +111,9 @@ static void add_lengthscale(table *t, const quorum_info *info, size_t d)
         table_add(t, "-");
         return;
     }
-    table_add(t, "%.4g%s", info->lengthscale[d], info->at_bound[d] ? " (bound)" : "");
-    table_add(t, "%.4g", info->lengthscale[d] * info->x_scale[d]);
+    bool on_bound = info->at_bound[d] && !info->rotation;
+    table_add(t, "%.4g%s", info->input_lengthscale[d], on_bound ? " (bound)" : "");
+    table_add(t, "%.4g", info->input_lengthscale[d] * info->x_scale[d]);
 }
 
 static int print_lengthscales(const arguments *given, const quorum_info *info)
@@ -132,6 +135,77 @@ static int print_lengthscales(const arguments *given, const quorum_info *info)
                                      : bar);
     }
     printf("\nHyperparameters, of standardised data and in the data's units\n");
+    return table_finish(&t, given);
+}
+
+/* ---- Directions of a linear metric ---- */
+
+enum { SHOWN_DIRECTIONS = 8, SHOWN_INPUTS = 4 };
+static const double LEAST_SHARE = 0.01;  /* of a direction that is shown               */
+static const double LEAST_WEIGHT = 0.25; /* of an input in it, against the largest one */
+
+/* The input of largest weight in a direction among those not taken yet; inputs: none is left. */
+static size_t next_input(const quorum_info *info, const double *weight, const size_t *taken,
+                         size_t count)
+{
+    size_t best = info->inputs;
+    for (size_t d = 0; d < info->inputs; d++) {
+        bool is_taken = false;
+        for (size_t i = 0; i < count; i++)
+            is_taken = is_taken || taken[i] == d;
+        if (!is_taken && (best == info->inputs || fabs(weight[d]) > fabs(weight[best])))
+            best = d;
+    }
+    return best;
+}
+
+/* "0.83 a - 0.52 b", of standardised inputs: those of the largest weights. */
+static void describe_direction(const quorum_info *info, size_t k, char *text, size_t size)
+{
+    const double *weight = info->rotation + k * info->inputs;
+    size_t taken[SHOWN_INPUTS], count = 0, used = 0;
+    text[0] = '\0';
+    while (count < SHOWN_INPUTS && count < info->inputs) {
+        size_t d = next_input(info, weight, taken, count);
+        double w = weight[d];
+        if (count > 0 && fabs(w) < LEAST_WEIGHT * fabs(weight[taken[0]]))
+            break;
+        const char *sign = count == 0 ? (w < 0.0 ? "-" : "") : w < 0.0 ? " - " : " + ";
+        snprintf(text + used, size - used, "%s%.2f %s", sign, fabs(w), input_name(info, d).text);
+        used = strlen(text);
+        taken[count++] = d;
+    }
+}
+
+static void add_direction(table *t, const quorum_info *info, size_t k, double largest)
+{
+    char bar[24], text[512];
+    fill_bar(bar, direction_share(info, k) / largest);
+    describe_direction(info, k, text, sizeof text);
+    table_add(t, "%zu", k + 1);
+    table_add(t, "%.4g", info->lengthscale[k]);
+    table_add(t, "%.1f %%", 100.0 * direction_share(info, k));
+    table_add(t, "%s", bar);
+    table_add(t, "%s", text);
+}
+
+/* The directions that matter, by how much. */
+static int print_directions(const arguments *given, const quorum_info *info)
+{
+    static const char *const titles[] = {"direction", "length-scale", "share", "",
+                                         "of standardised inputs"};
+    double largest = 0.0;
+    size_t listed = 0;
+    table t;
+    for (size_t k = 0; k < info->inputs; k++)
+        largest = fmax(largest, direction_share(info, k));
+    table_start(&t, "rrrll", titles);
+    for (size_t k = 0; k < info->inputs && listed < SHOWN_DIRECTIONS; k++)
+        if (direction_share(info, k) >= LEAST_SHARE) {
+            add_direction(&t, info, k, largest);
+            listed++;
+        }
+    printf("\nThe metric is linear: %zu directions in the inputs, these first\n", info->inputs);
     return table_finish(&t, given);
 }
 
@@ -217,7 +291,7 @@ static void put_input(json_writer *w, const quorum_info *info, size_t d)
     json_member_number(w, "lengthscale_in_units",
                        effective_lengthscale(info, d) * info->x_scale[d]);
     json_member_number(w, "inverse_lengthscale_share", inverse_lengthscale_share(info, d));
-    json_member_flag(w, "at_bound", info->at_bound[d]);
+    json_member_flag(w, "at_bound", info->at_bound[d] && !info->rotation);
     json_member_flag(w, "at_upper_bound", is_flat(info, d));
     json_member_flag(w, "constant", info->constant[d]);
     json_member_number(w, "mean", info->x_mean[d]);
@@ -225,8 +299,34 @@ static void put_input(json_writer *w, const quorum_info *info, size_t d)
     json_end(w);
 }
 
+/* Direction k: its length-scale, share, and weights of the standardised inputs. */
+static void put_direction(json_writer *w, const quorum_info *info, size_t k)
+{
+    json_begin_object(w);
+    json_member_number(w, "lengthscale", info->constant[k] ? INFINITY : info->lengthscale[k]);
+    json_member_number(w, "inverse_lengthscale_share", direction_share(info, k));
+    json_member_flag(w, "at_bound", info->at_bound[k]);
+    json_key(w, "weights");
+    json_begin_list(w);
+    for (size_t d = 0; d < info->inputs; d++)
+        json_put_number(w, info->rotation[k * info->inputs + d]);
+    json_end(w);
+    json_end(w);
+}
+
+static void put_metric(json_writer *w, const quorum_info *info)
+{
+    json_member_text(w, "metric", info->rotation ? "linear" : "ard");
+    json_key(w, "directions");
+    json_begin_list(w);
+    for (size_t k = 0; info->rotation && k < info->inputs; k++)
+        put_direction(w, info, k);
+    json_end(w);
+}
+
 static void put_hyperparameters(json_writer *w, const quorum_info *info)
 {
+    put_metric(w, info);
     json_key(w, "hyperparameters");
     json_begin_list(w);
     for (size_t d = 0; d < info->inputs; d++)
@@ -259,6 +359,7 @@ static void put_training(json_writer *w, const quorum_info *info)
     json_member_count(w, "train_rows", info->train_rows);
     put_kernel_scores(w, info);
     json_member_number(w, "spread", info->spread);
+    json_member_count(w, "neighbours", info->neighbours);
     json_member_count(w, "calibration_rows", info->calibration_rows);
     json_member_number(w, "calibration_scale", info->calibration_scale);
     if (info->calibration_for)
@@ -314,6 +415,8 @@ static int tell(const arguments *given, const quorum_info *info)
         return print_as_json(given, info, &range);
     print_experts(info, &range);
     if (print_lengthscales(given, info) != EXIT_DONE)
+        return EXIT_FAILED;
+    if (info->rotation && print_directions(given, info) != EXIT_DONE)
         return EXIT_FAILED;
     print_variances(info);
     if (info->graph_trouble)

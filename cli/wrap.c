@@ -26,20 +26,23 @@ static size_t move_to(FILE *file, size_t column, size_t indent)
     return indent;
 }
 
+/* Blanks between words stay as they are, but none at the end of a line. */
 void print_wrapped(FILE *file, const char *text, size_t column, size_t indent)
 {
+    size_t blanks = 0;
     column = move_to(file, column, indent);
     while (*text) {
         size_t bytes = strcspn(text, " \n");
         size_t width = width_of(text, bytes);
-        if (column > indent && column + 1 + width > PAGE_WIDTH)
+        if (bytes > 0 && column > indent && column + blanks + width > PAGE_WIDTH)
             column = move_to(file, PAGE_WIDTH, indent);
-        if (column > indent) {
-            fputc(' ', file);
-            column++;
+        if (bytes > 0 && column > indent) {
+            fprintf(file, "%*s", (int)blanks, "");
+            column += blanks;
         }
         fwrite(text, 1, bytes, file);
         column += width;
+        blanks = bytes > 0 ? 1 : blanks + 1;
         text += bytes;
         if (*text == '\n')
             column = move_to(file, PAGE_WIDTH, indent);

@@ -19,7 +19,7 @@ import origin
 
 # The paper's way: parts by raw inputs, hyperparameters trained on those parts, the graph learned in
 # the fit.
-PAPER = ("--kernel", "se", "--metric", "input", "--train", "parts", "--graph", "glasso")
+PAPER = ("--kernel", "se", "--partition-metric", "input", "--train", "parts", "--graph", "glasso")
 WORK = "work"  # below the experiment's folder: made data, models, predictions
 
 

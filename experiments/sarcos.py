@@ -51,7 +51,7 @@ def less_noise(model, train, test, M, seed):
         about = {"data": "sarcos", "partition": "kmeans", "M": M, "seed": seed,
                  "variant": f"noise x {factor}"}
         less = fit_with_noise(model, factor, train, about, "--experts", str(M), "--kernel", "se",
-                              "--metric", "input", "--graph", "none")
+                              "--partition-metric", "input", "--graph", "none")
         cells += [less, *(plain(less, test, space) for space in ("observed", "latent"))]
     return cells
 

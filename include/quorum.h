@@ -237,6 +237,14 @@ typedef struct {
                                     nearest, neighbours 512"; NULL: not calibrated        */
     const char *graph_trouble;   /* why the graph that was to be learned is not there, or is only
                                   approximate, and what to do; NULL: nothing to tell      */
+    /* The metric (docs/training.md, "The metric"). */
+    const double *rotation; /* inputs x inputs: row k is direction k in the standardised inputs,
+                               which lengthscale[k] and at_bound[k] are then of; NULL: directions
+                               are the inputs themselves                                  */
+    const double *input_lengthscale; /* inputs: distance along each input alone that counts as one
+                                        length-scale; lengthscale itself without rotation  */
+    size_t neighbours; /* nearest rows that are enough to predict a query (docs/training.md, "How many
+                          neighbours"); 0: not known                                      */
 } quorum_info;
 
 QUORUM_API quorum_status quorum_inspect(const quorum_model *model, quorum_info *info);

@@ -39,7 +39,9 @@ class Info(ctypes.Structure):
         ("spread", c_double),
         ("row", POINTER(c_size_t)), ("offset", POINTER(c_size_t)),
         ("named", c_int), ("options", c_char_p), ("constant", POINTER(c_int)),
-        ("calibration_for", c_char_p), ("graph_trouble", c_char_p)]
+        ("calibration_for", c_char_p), ("graph_trouble", c_char_p),
+        ("rotation", POINTER(c_double)), ("input_lengthscale", POINTER(c_double)),
+        ("neighbours", c_size_t)]
 
 
 class Prediction(ctypes.Structure):

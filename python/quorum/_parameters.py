@@ -40,8 +40,13 @@ class Parameters(BaseEstimator):
     train_rows : int, default=20000
         Rows that train=neighbours looks at, out of all; their neighbours come on top. From 1 to
         1e+09.
-    metric : {"learned", "input"}, default='learned'
-        Distances by which rows are split among experts: of inputs divided by their
+    metric : {"auto", "ard", "linear"}, default='auto'
+        What distances between rows are measured in: every input by its own length-scale (ard),
+        or directions in the inputs, each by its own (linear), found from where the target
+        changes. auto: with train=neighbours, directions where rows left out are predicted
+        better by them.
+    partition_metric : {"learned", "input"}, default='learned'
+        Distances by which rows are split among experts: those of the metric and its
         length-scales, or of standardised inputs as they are.
     train_experts : int or None, default=None
         With train=parts, experts, drawn at random, that hyperparameters are trained on; with
@@ -86,8 +91,8 @@ class Parameters(BaseEstimator):
         which none is an old spelling. The paper's share alpha of the experts is "graph:ALPHA".
     neighbours : int or str, default='auto'
         Nearest training rows of a query that nearest predicts from, or that make an expert of
-        the query's own for npae, joined with the others; 0: none. auto: 512 for nearest,
-        otherwise none. A number, or "auto".
+        the query's own for npae, joined with the others; 0: none. auto: for nearest as many as
+        the fit found to be enough, 512 at most; otherwise none. A number, or "auto".
     space : {"latent", "observed"}, default='latent'
         Whether independent-expert rules aggregate the latent function and add the noise once,
         or aggregate noisy predictions as much of the literature does. nearest and npae are
@@ -137,7 +142,8 @@ class Parameters(BaseEstimator):
         theta=None,
         train='neighbours',
         train_rows=20000,
-        metric='learned',
+        metric='auto',
+        partition_metric='learned',
         train_experts=None,
         restarts=0,
         max_evaluations=200,
@@ -172,6 +178,7 @@ class Parameters(BaseEstimator):
         self.train = train
         self.train_rows = train_rows
         self.metric = metric
+        self.partition_metric = partition_metric
         self.train_experts = train_experts
         self.restarts = restarts
         self.max_evaluations = max_evaluations

@@ -41,15 +41,24 @@ class QuorumRegressor(RegressorMixin, Parameters):
     kernel_ : str
         Covariance function that was used.
     lengthscale_ : ndarray of shape (n_features_in_,)
-        Length-scales, for standardised inputs; times `x_scale_` they are in the inputs' units.
-        Infinite of a constant input.
+        Length-scales along the directions of `rotation_`; along the standardised inputs where it
+        is None.  Infinite of a constant input.
+    rotation_ : ndarray of shape (n_features_in_, n_features_in_) or None
+        Directions of a linear metric, one a row, in the standardised inputs: the kernel sees
+        ``rotation_ @ ((x - x_mean_) / x_scale_) / lengthscale_``.  A constant input is a direction
+        of its own, in its own place.  None where directions are the inputs themselves.
+    input_lengthscale_ : ndarray of shape (n_features_in_,)
+        Length-scales along the standardised inputs, each alone; times `x_scale_` they are in the
+        inputs' units.  `lengthscale_` itself where `rotation_` is None.
+    neighbours_ : int or None
+        Nearest rows that the fit found to be enough to predict a query; None: not known.
     constant_ : ndarray of bool of shape (n_features_in_,)
         Inputs that do not vary in the training data: they have no effect on predictions.
     signal_variance_, noise_variance_ : float
         For the standardised target; times ``y_scale_ ** 2`` they are in the target's units.
     inverse_lengthscale_share_ : ndarray of shape (n_features_in_,)
-        Share of each input in the sum of inverse length-scales: how quickly the target bends
-        along it.  This is not its importance: a strong straight line has a small share.
+        Share of each input in the sum of inverse `input_lengthscale_`: how quickly the target
+        bends along it.  This is not its importance: a strong straight line has a small share.
     x_mean_, x_scale_ : ndarray of shape (n_features_in_,)
         By which inputs were standardised.
     y_mean_, y_scale_ : float
@@ -119,10 +128,10 @@ class QuorumRegressor(RegressorMixin, Parameters):
         self._model = model
         self.n_features_in_ = info["inputs"]
         self.n_experts_ = len(info["experts"])
-        self.inverse_lengthscale_share_ = \
-            1 / info["lengthscale"] / (1 / info["lengthscale"]).sum()
-        for name in ("kernel", "lengthscale", "constant", "signal_variance", "noise_variance",
-                     "x_mean", "x_scale", "y_mean", "y_scale", "experts", "nlml"):
+        inverse = 1 / info["input_lengthscale"]
+        self.inverse_lengthscale_share_ = inverse / inverse.sum()
+        for name in ("kernel", "lengthscale", "rotation", "input_lengthscale", "neighbours",
+                     "constant", "signal_variance", "noise_variance", "x_mean", "x_scale", "y_mean", "y_scale", "experts", "nlml"):
             setattr(self, name + "_", info[name])
         return self
 

@@ -82,7 +82,7 @@ def test_attributes_are_what_inspect_says(training, command, tmp_path):
     assert said["names"] == list(model.feature_names_in_) and said["target"] == "yield"
     assert said["sizes"]["each"] == [len(rows) for rows in model.experts_]
     inputs = said["hyperparameters"]
-    np.testing.assert_allclose([d["lengthscale"] for d in inputs], model.lengthscale_, rtol=1e-12)
+    np.testing.assert_allclose([d["lengthscale"] for d in inputs], model.input_lengthscale_, rtol=1e-12)
     np.testing.assert_allclose([d["inverse_lengthscale_share"] for d in inputs],
                                model.inverse_lengthscale_share_, rtol=1e-12)
     assert said["noise_variance"] == pytest.approx(model.noise_variance_, rel=1e-12)

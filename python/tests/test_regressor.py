@@ -1,4 +1,5 @@
 """What fit and predict give."""
+import json
 import threading
 import warnings
 
@@ -21,6 +22,8 @@ def test_attributes(data, fitted):
     np.testing.assert_allclose([fitted.y_mean_, fitted.y_scale_], [y.mean(), y.std()])
     share = fitted.inverse_lengthscale_share_
     np.testing.assert_allclose(share, (1 / fitted.lengthscale_) / (1 / fitted.lengthscale_).sum())
+    assert fitted.rotation_ is None
+    np.testing.assert_array_equal(fitted.input_lengthscale_, fitted.lengthscale_)
     assert share.argmax() == 0 and not hasattr(fitted, "relevance_")
     noise = np.sqrt(fitted.noise_variance_) * fitted.y_scale_
     assert noise == pytest.approx(0.1, rel=0.2)
@@ -36,6 +39,42 @@ def test_theta_of_a_fit_repeats_it(data, fitted, queries):
     theta = [*fitted.lengthscale_, fitted.signal_variance_, fitted.noise_variance_]
     again = small(theta=theta).fit(*data)
     np.testing.assert_allclose(again.predict(queries), fitted.predict(queries), rtol=1e-9)
+
+
+def test_directions(tmp_path, command):
+    """A target along x_0 + x_1: a linear metric, and what its attributes mean."""
+    rng = np.random.default_rng(4)
+    X = 5 + np.array([1.0, 3.0, 1.0, 0.5]) * rng.normal(size=(500, 4))
+    X[:, 2] = 2.0  # constant
+    Z = (X - X.mean(0)) / np.where(X.std(0) > 0, X.std(0), 1.0)
+    y = np.sin(3 * (Z[:, 0] + Z[:, 1])) + 0.05 * rng.standard_normal(500)
+    with pytest.warns(quorum.QuorumWarning, match="without effect"):
+        model = QuorumRegressor(n_experts=1).fit(X, y)
+    R, length = model.rotation_, model.lengthscale_
+    np.testing.assert_allclose(R @ R.T, np.eye(4), atol=1e-12)
+    np.testing.assert_allclose(R[0], [0.5 ** 0.5, 0.5 ** 0.5, 0, 0], atol=0.05)
+    np.testing.assert_array_equal(R[2], [0, 0, 1, 0])
+    assert length.argmin() == 0 and np.isinf(length[2]) and np.isinf(model.input_lengthscale_[2])
+    with np.errstate(divide="ignore"):
+        along = 1 / np.sqrt((R ** 2 / length[:, None] ** 2).sum(0))
+    np.testing.assert_allclose(model.input_lengthscale_, along)
+    share = model.inverse_lengthscale_share_
+    np.testing.assert_allclose(share, (1 / along) / (1 / along).sum())
+    np.testing.assert_allclose(share[:2], 0.5, atol=0.05)
+
+    assert model.kernel_ == "se"
+    T = Z @ R.T / length
+    K = model.signal_variance_ * np.exp(-0.5 * ((T[:, None] - T[None]) ** 2).sum(-1))
+    alpha = np.linalg.solve(K + model.noise_variance_ * np.eye(500), (y - y.mean()) / y.std())
+    np.testing.assert_allclose(model.set_params(method="npae").predict(X),
+                               y.mean() + y.std() * (K @ alpha), atol=1e-8)
+
+    model.save(tmp_path / "m.npz")
+    again = QuorumRegressor.load(tmp_path / "m.npz")
+    np.testing.assert_array_equal(again.rotation_, R)
+    shown = json.loads(command("inspect", tmp_path / "m.npz", "--json"))
+    np.testing.assert_array_equal([d["weights"] for d in shown["directions"]], R)
+    assert again.metric == "auto" and small().fit(X[:, :2], y).rotation_ is None
 
 
 def test_what_predict_returns(fitted, queries):

@@ -20,8 +20,11 @@ static void append_item(char list[LIST_SIZE], const char *name, const char *what
 static void append_bound(const quorum_model *m, size_t i, char list[LIST_SIZE])
 {
     const char *low = m->shown.at_bound[i] < 0 ? " (lower)" : " (upper)";
+    char direction[32];
+    snprintf(direction, sizeof direction, "direction %zu", i + 1);
     if (i < m->rows.D)
-        append_item(list, m->columns.names[i], " (length-scale, lower)");
+        append_item(list, m->units.rotation ? direction : m->columns.names[i],
+                    " (length-scale, lower)");
     else
         append_item(list, i == m->rows.D ? "signal variance" : "noise variance", low);
 }
@@ -30,8 +33,11 @@ quorum_status model_say_bounds(const quorum_model *m)
 {
     char flat[LIST_SIZE] = "", other[LIST_SIZE] = "";
     for (size_t i = 0; i < m->rows.D + 2; i++) {
-        if (i < m->rows.D && m->shown.at_bound[i] > 0)
+        int is_flat = i < m->rows.D && m->shown.at_bound[i] > 0;
+        if (is_flat && !m->units.rotation) /* that a direction hardly matters is no news */
             append_item(flat, m->columns.names[i], "");
+        else if (is_flat)
+            continue;
         else if (m->shown.at_bound[i])
             append_bound(m, i, other);
     }

@@ -75,6 +75,11 @@ static quorum_status copy_settings(const quorum_model *m, quorum_model *to)
     memcpy(to->units.x_mean, m->units.x_mean, D * sizeof *m->units.x_mean);
     memcpy(to->units.x_scale, m->units.x_scale, D * sizeof *m->units.x_scale);
     memcpy(to->units.constant, m->units.constant, D);
+    if (m->units.rotation) {
+        if (!NEW_ARRAY(to->units.rotation, D * D))
+            return failure(QUORUM_E_MEMORY, "out of memory for calibrating");
+        memcpy(to->units.rotation, m->units.rotation, D * D * sizeof *m->units.rotation);
+    }
     memcpy(to->theta.lengthscale, m->theta.lengthscale, D * sizeof *m->units.x_mean);
     to->graph_how = m->graph_how;
     to->units.y_mean = m->units.y_mean;
@@ -124,6 +129,7 @@ static quorum_status without_rows(const quorum_model *m, const char *held, size_
     to->rows.n = m->rows.n - count;
     to->theta = m->theta;
     to->spread = m->spread;
+    to->neighbours = m->neighbours;
     to->theta.lengthscale = NULL;
     quorum_status status = copy_settings(m, to);
     if (status == QUORUM_OK)
@@ -143,12 +149,6 @@ static int ascending(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return x < y ? -1 : x > y;
-}
-
-/* A training value again, which rounding must not take beyond the largest number. */
-static double in_units(double mean, double scale, double z)
-{
-    return fmax(-DBL_MAX, fmin(DBL_MAX, mean + scale * z));
 }
 
 /* One round: a model without the rows that it holds out, and what that predicts for them. */
@@ -184,10 +184,8 @@ static quorum_status copy_held_out(calibration_round *r)
     for (size_t i = 0; i < m->rows.n; i++) {
         if (!r->held[i])
             continue;
-        for (size_t d = 0; d < D; d++)
-            r->X[at * D + d] =
-                in_units(m->units.x_mean[d], m->units.x_scale[d], m->rows.X[i * D + d]);
-        r->y[at++] = in_units(m->units.y_mean, m->units.y_scale, m->rows.y[i]);
+        model_in_units(m, m->rows.X + i * D, r->X + at * D);
+        r->y[at++] = number_in_units(m->units.y_mean, m->units.y_scale, m->rows.y[i]);
     }
     return QUORUM_OK;
 }

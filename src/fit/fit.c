@@ -187,7 +187,7 @@ static quorum_status count_experts(const quorum_model *m, const settings *s, siz
     return QUORUM_OK;
 }
 
-/* The rows as theta sees them, x_d / l_d, where metric=learned: instead of those standardised. */
+/* The rows as theta sees them, x_d / l_d, with partition-metric=learned. */
 typedef struct {
     const fitting *f;
     double *X; /* to be freed */
@@ -227,7 +227,7 @@ static quorum_status divide_rows(const fitting *f, division *d)
     TRY(progress_report(f->p, "partition", 0.0, "%zu rows, %zu experts", m->rows.n, M));
     m->partition = partition_at(f->s->partition);
     quorum_status status = QUORUM_OK;
-    if (f->s->metric == METRIC_LEARNED)
+    if (f->s->partition_metric == PARTITION_LEARNED)
         status = team_all(QUORUM_OK, scale_by_theta, &scaled);
     scattered_rows seen = f->rows;
     if (scaled.X)
@@ -355,7 +355,7 @@ static quorum_status prepare(fitting *f)
 static quorum_status train_before(fitting *f)
 {
     TRY(open_checkpoint(f->m, &f->rows, f->options, &f->kept));
-    return theta_before_partition(f->m, f->s, f->p, &f->rows, f->kept, &f->found);
+    return theta_before_partition(f->m, f->s, f->p, f->given, &f->rows, f->kept, &f->found);
 }
 
 static quorum_status train_after(fitting *f)

@@ -7,12 +7,13 @@
 
 /* `rows` are standardised, as they were given, before they are split among experts. */
 
-/* What can be learned before the rows are split: the kernel, and theta unless
- * train=parts; then, with metric=learned, a first theta for the metric.  *result says
+/* What can be learned before the rows are split: the metric, which turns the rows (Z, of the
+ * inputs `given`, both as held), the kernel, and theta unless
+ * train=parts; then, with partition-metric=learned, a first theta for the metric.  *result says
  * what the last search found; its evaluations are those of all. */
 quorum_status theta_before_partition(quorum_model *m, const settings *s, const progress *p,
-                                     const scattered_rows *rows, checkpoint *c,
-                                     training_result *result);
+                                     const scattered_rows *given, const scattered_rows *rows,
+                                     checkpoint *c, training_result *result);
 
 /* The rest: theta from the experts' own rows (train=parts), or the likelihood of a
  * theta that was given.  QUORUM_NO_SIGNAL when that is not surely more than noise. */

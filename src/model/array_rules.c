@@ -1,8 +1,11 @@
 /* The rules of the arrays of a model file, beyond shape and finite numbers (members.h). */
 #include "model/member_rules.h"
 
+#include "linalg/blas.h"
+
 #include <math.h>
 
+static const double NOT_ORTHOGONAL = 1e-6;
 static const double MOST_LOG = 100.0; /* of a hyperparameter: exp of it is still a number */
 
 double *log_lengthscale_of(const quorum_model *m)
@@ -43,6 +46,20 @@ quorum_status check_log_noise(const quorum_model *m, const model_sizes *sizes)
 {
     (void)sizes;
     return check_logs(log_noise_of(m), 1);
+}
+
+/* Rows of unit length at right angles. */
+quorum_status check_rotation(const quorum_model *m, const model_sizes *sizes)
+{
+    size_t D = sizes->length[SIDE_INPUTS];
+    const double *E = m->units.rotation;
+    if (D > MOST_DIRECTIONS)
+        return damaged("rotation has too many directions");
+    for (size_t i = 0; i < D; i++)
+        for (size_t j = 0; j <= i; j++)
+            if (!(fabs(vec_dot(D, E + i * D, E + j * D) - (i == j)) < NOT_ORTHOGONAL))
+                return damaged("rotation is none");
+    return QUORUM_OK;
 }
 
 /* Every expert has rows of its own. */

@@ -47,6 +47,7 @@ static int is_in_model(const save_state *s, const array_member *a)
     switch (a->when) {
     case ALWAYS: break;
     case WITH_OVERLAP: return s->m->extra.offset != NULL;
+    case WITH_ROTATION: return s->m->units.rotation != NULL;
     case WHERE_LEARNED: return numbers_of(a, s->m) && s->sizes.length[a->side[0]] > 0;
     case WITH_CALIBRATION: return s->m->calibration.count > 0;
     }
@@ -217,11 +218,19 @@ static quorum_status load_own_rows(load_state *l, const array_member *a)
     return QUORUM_OK;
 }
 
+static int has_overlap(const load_state *l)
+{
+    return l->meta.version == FORMAT_VERSION_OVERLAP ||
+           (l->meta.version == FORMAT_VERSION_METRIC &&
+            (npz_has(l->npz, "extra.npy") || npz_has(l->npz, "extra_offset.npy")));
+}
+
 static int is_in_file(const load_state *l, const array_member *a)
 {
     switch (a->when) {
     case ALWAYS: break;
-    case WITH_OVERLAP: return l->meta.version >= FORMAT_VERSION_OVERLAP;
+    case WITH_OVERLAP: return has_overlap(l);
+    case WITH_ROTATION: return l->meta.version == FORMAT_VERSION_METRIC;
     case WHERE_LEARNED: return has_array(l->npz, a);
     case WITH_CALIBRATION: return has_array(l->npz, a) || l->m->calibration.how.rule;
     }
@@ -333,7 +342,7 @@ static quorum_status load_opened(void *state)
         return failure(QUORUM_E_FORMAT, "it has no meta.json: it is not a quorum model");
     TRY(check_meta_bytes(l->npz, memory));
     TRY(load_meta(l));
-    l->whole = team_is_alone() || l->meta.version >= FORMAT_VERSION_OVERLAP;
+    l->whole = team_is_alone() || has_overlap(l);
     TRY(check_model_sizes(l->npz, memory, l->whole, &l->sizes));
     TRY(load_but_rows(l));
     TRY(load_rows(l));

@@ -2,8 +2,11 @@
  * data are left out: nothing can be learned about them. */
 #include "model/model.h"
 
+#include "gp/points.h"
+#include "linalg/blas.h"
 #include "rows/scaling.h"
 
+#include <float.h>
 #include <math.h>
 
 const double LOG_LONGEST = 100.0;
@@ -39,12 +42,43 @@ quorum_status model_check_queries(const quorum_model *m, const double *X, size_t
     return QUORUM_OK;
 }
 
+/* z = E' z: how far z reaches along each direction, the columns of E (D x D). */
+static void turn(size_t D, const double *E, double *z)
+{
+    double inputs[MOST_DIRECTIONS];
+    for (size_t d = 0; d < D; d++)
+        inputs[d] = bring_in(z[d]); /* so that sums stay finite */
+    for (size_t k = 0; k < D; k++)
+        z[k] = vec_dot(D, E + k * D, inputs);
+}
+
 void model_standardise(const quorum_model *m, size_t n, const double *X, double *Z)
 {
-    scaling_apply(n, m->rows.D, X, m->units.x_mean, m->units.x_scale, Z);
-    for (size_t d = 0; d < m->rows.D; d++)
-        for (size_t i = 0; m->units.constant[d] && i < n; i++)
-            Z[i * m->rows.D + d] = 0.0;
+    const unit_change *u = &m->units;
+    size_t D = m->rows.D;
+    scaling_apply(n, D, X, u->x_mean, u->x_scale, Z);
+    for (size_t d = 0; d < D; d++)
+        for (size_t i = 0; u->constant[d] && i < n; i++)
+            Z[i * D + d] = 0.0;
+    for (size_t i = 0; u->rotation && i < n; i++)
+        turn(D, u->rotation, Z + i * D);
+}
+
+double number_in_units(double mean, double scale, double z)
+{
+    return fmax(-DBL_MAX, fmin(DBL_MAX, mean + scale * z));
+}
+
+void model_in_units(const quorum_model *m, const double *z, double *x)
+{
+    const unit_change *u = &m->units;
+    size_t D = m->rows.D;
+    for (size_t d = 0; d < D; d++) {
+        double input = u->rotation ? 0.0 : z[d];
+        for (size_t k = 0; u->rotation && k < D; k++)
+            input += u->rotation[k * D + d] * z[k];
+        x[d] = number_in_units(u->x_mean[d], u->x_scale[d], input);
+    }
 }
 
 static int is_off_constant(const quorum_model *m, const double *x)

@@ -17,6 +17,7 @@ quorum_status check_extra_offset(const quorum_model *m, const model_sizes *sizes
 quorum_status check_log_lengthscale(const quorum_model *m, const model_sizes *sizes);
 quorum_status check_log_signal(const quorum_model *m, const model_sizes *sizes);
 quorum_status check_log_noise(const quorum_model *m, const model_sizes *sizes);
+quorum_status check_rotation(const quorum_model *m, const model_sizes *sizes);
 quorum_status check_calibration(const quorum_model *m, const model_sizes *sizes);
 
 /* ---- meta_rules.c: put_ writes a value, read_ checks and keeps it ---- */
@@ -46,6 +47,7 @@ void put_seed(json_writer *w, const quorum_model *m);
 quorum_status read_seed(const json_node *value, quorum_model *m);
 int has_spread(const quorum_model *m);
 quorum_status check_spread(const quorum_model *m);
+int knows_neighbours(const quorum_model *m);
 int has_kernel_scores(const quorum_model *m);
 void put_kernel_scores(json_writer *w, const quorum_model *m);
 quorum_status read_kernel_scores(const json_node *value, quorum_model *m);

@@ -16,7 +16,8 @@ const array_member array_members[] = {
      .side = {SIDE_ROWS, SIDE_INPUTS},
      .of_rows = 1,
      .place = AT(rows.X),
-     .doc = "inputs, standardised, rows sorted by expert"},
+     .doc = "inputs, standardised (and turned by `rotation` where there is one), rows sorted by "
+            "expert"},
     {.name = "y",
      .side = {SIDE_ROWS},
      .of_rows = 1,
@@ -85,6 +86,15 @@ const array_member array_members[] = {
      .positive = 1,
      .allowed = "positive",
      .doc = "the scale in it; 1 for a constant column"},
+    {.name = "rotation",
+     .side = {SIDE_INPUTS, SIDE_INPUTS},
+     .when = WITH_ROTATION,
+     .place = AT(units.rotation),
+     .shown = SHOWN(rotation),
+     .check = check_rotation,
+     .allowed = "rows of unit length, at right angles to each other; D is 256 at most",
+     .doc = "of a linear metric: row k is direction k in the standardised inputs z; the model's "
+            "inputs are `rotation @ z`, and length-scales are along directions"},
     {.name = "y_mean",
      .place = AT(units.y_mean),
      .shown = SHOWN(y_mean),
@@ -127,7 +137,8 @@ const meta_member meta_members[] = {
      .type = OWN,
      .put = put_version,
      .kind = "integer",
-     .doc = "1; 2 with `extra`, which must not be overlooked. Other versions are refused with a "
+     .doc = "1; 2 with `extra` and 3 with `rotation`, which must not be overlooked. Other versions "
+            "are refused with a "
             "sentence"},
     {.key = "library", .type = OWN, .put = put_library, .kind = "text", .doc = "`\"quorum\"`"},
     {.key = "library_version",
@@ -283,6 +294,13 @@ const meta_member meta_members[] = {
      .check = check_spread,
      .doc = "nu of [the spread](methods.md#spread-variances-that-follow-the-data), a positive "
             "number; missing: none"},
+    {.key = "neighbours",
+     .type = COUNT,
+     .place = AT(neighbours),
+     .shown = SHOWN(neighbours),
+     .is_there = knows_neighbours,
+     .doc = "nearest rows that are enough to predict a query, as left-out rows say; missing: not "
+            "known"},
     {.key = "kernel_scores",
      .type = OWN,
      .is_there = has_kernel_scores,

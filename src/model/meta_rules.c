@@ -25,7 +25,9 @@ static void put_member_number(json_writer *w, const char *key, double value)
 
 void put_version(json_writer *w, const quorum_model *m)
 {
-    json_put_integer(w, m->extra.offset ? FORMAT_VERSION_OVERLAP : FORMAT_VERSION);
+    json_put_integer(w, m->units.rotation ? FORMAT_VERSION_METRIC
+                        : m->extra.offset ? FORMAT_VERSION_OVERLAP
+                                          : FORMAT_VERSION);
 }
 
 void put_library(json_writer *w, const quorum_model *m)
@@ -219,6 +221,11 @@ int has_spread(const quorum_model *m)
 quorum_status check_spread(const quorum_model *m)
 {
     return m->spread > 0.0 ? QUORUM_OK : damaged("spread is not a positive number");
+}
+
+int knows_neighbours(const quorum_model *m)
+{
+    return m->neighbours > 0;
 }
 
 int has_kernel_scores(const quorum_model *m)

@@ -41,6 +41,7 @@ void quorum_model_free(quorum_model *m)
     mem_free(m->units.x_mean);
     mem_free(m->units.x_scale);
     mem_free(m->units.constant);
+    mem_free(m->units.rotation);
     mem_free(m->log_theta);
     mem_free(m->theta.lengthscale);
     mem_free(m->learned.reference);
@@ -48,6 +49,7 @@ void quorum_model_free(quorum_model *m)
     mem_free(m->shown.sizes);
     mem_free(m->shown.at_bound);
     mem_free(m->shown.is_constant);
+    mem_free(m->shown.input_lengthscale);
     mem_free(m);
 }
 
@@ -90,10 +92,25 @@ void model_set_theta(quorum_model *m)
     m->theta.noise = exp(m->log_theta[m->rows.D + 1]);
 }
 
+/* Along input d alone: 1 / l^2 = sum_k E_dk^2 / l_k^2 over the directions k. */
+static double lengthscale_along(const quorum_model *m, size_t d)
+{
+    size_t D = m->rows.D;
+    double sum = 0.0;
+    if (!m->units.rotation || m->units.constant[d])
+        return m->theta.lengthscale[d];
+    for (size_t k = 0; k < D; k++) {
+        double part = m->units.rotation[k * D + d] / m->theta.lengthscale[k];
+        sum += part * part;
+    }
+    return 1.0 / sqrt(sum);
+}
+
 quorum_status model_complete(quorum_model *m)
 {
     if (!NEW_ARRAY(m->shown.sizes, m->M) || !NEW_ARRAY(m->shown.at_bound, m->rows.D + 2) ||
-        !NEW_ARRAY(m->shown.is_constant, m->rows.D))
+        !NEW_ARRAY(m->shown.is_constant, m->rows.D) ||
+        !NEW_ARRAY(m->shown.input_lengthscale, m->rows.D))
         return failure(QUORUM_E_MEMORY, "out of memory for a model of %zu experts", m->M);
     for (size_t e = 0; e < m->M; e++) {
         m->shown.sizes[e] = m->offset[e + 1] - m->offset[e];
@@ -103,6 +120,7 @@ quorum_status model_complete(quorum_model *m)
     theta_at_bound(&m->theta, m->shown.at_bound);
     for (size_t d = 0; d < m->rows.D; d++) {
         m->shown.is_constant[d] = m->units.constant[d] != 0;
+        m->shown.input_lengthscale[d] = lengthscale_along(m, d);
         if (m->units.constant[d])
             m->shown.at_bound[d] = 0;
     }
@@ -137,6 +155,7 @@ quorum_status quorum_inspect(const quorum_model *m, quorum_info *info)
         .kernel_scores = m->history.kernel_choice.score,
         .options = m->history.options,
         .constant = m->shown.is_constant,
+        .input_lengthscale = m->shown.input_lengthscale,
         .calibration_for = m->calibration.count > 0 ? m->calibration.purpose : NULL,
     };
     members_show(&now, info);

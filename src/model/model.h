@@ -51,6 +51,8 @@ typedef struct {
 typedef struct {
     double *x_mean, *x_scale; /* D                                  */
     char *constant;           /* D: 1 where an input does not vary  */
+    double *rotation;         /* D x D: directions that stand for the standardised inputs, in
+                                 columns; NULL: the inputs themselves */
     double y_mean, y_scale;
 } unit_change;
 
@@ -74,9 +76,10 @@ typedef struct {
 
 /* What follows from the rest, for quorum_inspect (model_complete). */
 typedef struct {
-    size_t *sizes;    /* M     */
-    int *at_bound;    /* D + 2 */
-    int *is_constant; /* D     */
+    size_t *sizes;             /* M     */
+    int *at_bound;             /* D + 2 */
+    int *is_constant;          /* D     */
+    double *input_lengthscale; /* D: along each input alone */
 } model_shown;
 
 struct quorum_model {
@@ -95,6 +98,7 @@ struct quorum_model {
     double *log_theta; /* D + 2: log l_1 .. log l_D, log s_f^2, log s^2, as in the file    */
     double spread;     /* rows that a neighbourhood's own spread is weighed against
                           (gp/neighbourhood.h); INFINITY: none                             */
+    size_t neighbours; /* rows around a query that are enough to predict it; 0: not known  */
 
     unit_change units;
     model_columns columns;
@@ -144,8 +148,15 @@ quorum_status model_check_varying(const quorum_model *m);
 /* Fails when an input is not finite. */
 quorum_status model_check_queries(const quorum_model *m, const double *X, size_t n);
 
-/* Z = X (n x D, in their units) standardised. */
+/* The metric may be linear up to so many inputs: turning a row takes their square. */
+enum { MOST_DIRECTIONS = 256 };
+
+/* Z = X (n x D, in their units) standardised, and turned where the metric is linear. */
 void model_standardise(const quorum_model *m, size_t n, const double *X, double *Z);
+
+/* The way back, of one row (D), and of a number: rounding must not take it beyond the largest. */
+void model_in_units(const quorum_model *m, const double *z, double *x);
+double number_in_units(double mean, double scale, double z);
 
 /* Queries in which a constant input has another value than in the training data. */
 size_t model_count_off_constants(const quorum_model *m, const double *X, size_t n);

@@ -5,6 +5,8 @@ quorum_status model_recipe(const quorum_model *m, const settings *s, recipe *out
 {
     *out = (recipe){.space = s->space, .graph_on = s->graph_on};
     TRY(options_method(s, m->M, &out->rule, &out->chosen, &out->neighbours));
+    if (out->rule->kind == TAKES_ROWS && options_neighbours_are_auto(s) && m->neighbours > 0)
+        out->neighbours = m->neighbours;
     out->neighbours = out->neighbours < m->rows.n ? out->neighbours : m->rows.n;
     return QUORUM_OK;
 }

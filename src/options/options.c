@@ -102,8 +102,14 @@ static const option table[] = {
      NULL},
     {"train-rows", COUNT, FIELD(train_rows), "20000", NULL, 1, 1e9, "N", "fit",
      "Rows that train=neighbours looks at, out of all; their neighbours come on top.", NULL},
-    {"metric", CHOICE, FIELD(metric), "learned", "learned|input", 0, 0, NULL, "fit",
-     "Distances by which rows are split among experts: of inputs divided by their length-scales, "
+    {"metric", CHOICE, FIELD(metric), "auto", "auto|ard|linear", 0, 0, NULL, "fit",
+     "What distances between rows are measured in: every input by its own length-scale (ard), or "
+     "directions in the inputs, each by its own (linear), found from where the target changes.  "
+     "auto: with train=neighbours, directions where rows left out are predicted better by them.",
+     NULL},
+    {"partition-metric", CHOICE, FIELD(partition_metric), "learned", "learned|input", 0, 0, NULL,
+     "fit",
+     "Distances by which rows are split among experts: those of the metric and its length-scales, "
      "or of standardised inputs as they are.",
      NULL},
     {"train-experts", COUNT, FIELD(train_experts), "auto", NULL, 1, 1e8, "N", "fit",
@@ -156,8 +162,8 @@ static const option table[] = {
      check_select},
     {"neighbours", TEXT, FIELD(neighbours), "auto", NULL, 0, 0, "m", "fit predict evaluate",
      "Nearest training rows of a query that nearest predicts from, or that make an expert of the "
-     "query's own for npae, joined with the others; 0: none.  auto: 512 for nearest, otherwise "
-     "none.",
+     "query's own for npae, joined with the others; 0: none.  auto: for nearest as many as the fit "
+     "found to be enough, 512 at most; otherwise none.",
      check_neighbours},
     {"space", CHOICE, FIELD(space), "latent", "latent|observed", 0, 0, NULL, "fit predict evaluate",
      "Whether independent-expert rules aggregate the latent function and add the noise once, or "
@@ -596,14 +602,17 @@ static quorum_status check_lambda(const char *text)
     return parse_lambda(text, &kind, &value);
 }
 
-/* What neighbours auto stands for with nearest, and select auto with method auto and without
- * neighbours. */
-enum { OWN_NEIGHBOURS = 512 };
+/* What select auto stands for with method auto and without neighbours. */
 static const char WITHOUT_NEIGHBOURS[] = "local:4";
 
 static int is_auto(const char *text)
 {
     return strcmp(text, "auto") == 0;
+}
+
+int options_neighbours_are_auto(const settings *s)
+{
+    return is_auto(s->neighbours);
 }
 
 /* method auto: nearest, but npae where experts are selected, where neighbours are not wanted, and

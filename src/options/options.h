@@ -22,7 +22,7 @@ typedef struct {
     /* training */
     int kernel; /* a number for kernel_at, or beyond: auto */
     const char *theta;
-    int train, metric;
+    int train, metric, partition_metric;
     double train_rows, train_experts, restarts, max_evaluations, tolerance;
     const char *spread;
     /* graph */
@@ -43,7 +43,8 @@ typedef struct {
 } settings;
 
 enum { TRAIN_NEIGHBOURS, TRAIN_PARTS, TRAIN_RANDOM, TRAIN_SUBSET };
-enum { METRIC_LEARNED, METRIC_INPUT };
+enum { METRIC_AUTO, METRIC_ARD, METRIC_LINEAR };
+enum { PARTITION_LEARNED, PARTITION_INPUT };
 enum { SPACE_LATENT, SPACE_OBSERVED };
 enum { CALIBRATION_AUTO, CALIBRATION_OFF };
 enum { GRAPH_ON_TRAIN, GRAPH_ON_TEST };
@@ -73,6 +74,9 @@ char options_comment(const settings *s);
 /* A value of the option train by its number, and back (-1: unknown). */
 const char *options_train_name(int train);
 int options_train_number(const char *name);
+
+enum { OWN_NEIGHBOURS = 512 }; /* what neighbours auto stands for, unless a model knows better */
+int options_neighbours_are_auto(const settings *s);
 
 /* method, select and neighbours resolved for a model of so many experts: NAME* means NAME with
  * select graph:0.8; method auto is nearest, of one expert that expert alone (the exact GP), and

@@ -1,6 +1,11 @@
 /* Scores of a kernel's theta on rows left out in turn, and which kernel is best: of those whose
  * density is as good as the best one's, within two standard errors, those with as small an
- * error, and of these the one with the highest likelihood. */
+ * error, and of these the one with the highest likelihood.
+ *
+ *   density = sum_l w_l mean_i log p(y_i | rows at distance l)
+ *
+ * Near rows count most, since most queries lie among rows; but a kernel that is wrong in gaps, where
+ * it may be so by a factor, must not be chosen for a hundredth that it gains elsewhere. */
 #include "train/contender.h"
 
 #include "base/memory.h"
@@ -10,78 +15,143 @@
 static const double WORST_DENSITY = -1e10;
 static const double PRIORS[] = {1, 2, 4, 8, 16, 32, 64, 128, 256, INFINITY};
 
+/* Nearest rows that are left out too, and what rows so far from others count. */
+enum { SMALL_GAP = 64, WIDE_GAP = 1024 };
+static const double FAR_WEIGHT = 0.25;
+
+static double weight_of(int distance)
+{
+    return distance == 0 ? 1.0 : FAR_WEIGHT;
+}
+
+size_t distance_skip(int distance)
+{
+    static const size_t skip[DISTANCES] = {0, SMALL_GAP, WIDE_GAP};
+    return skip[distance];
+}
+
 void contender_free(contender *c)
 {
     mem_free(c->theta.lengthscale);
-    mem_free(c->rows);
+    for (int l = 0; l < DISTANCES; l++)
+        mem_free(c->at[l].rows);
     *c = (contender){0};
 }
 
-static double mean_density(const contender *c, double prior)
+static void forget(left_out_set *set)
+{
+    mem_free(set->rows);
+    *set = (left_out_set){0};
+}
+
+quorum_status contender_predict(quorum_status ready, contender *c, int distance,
+                                const vecchia_parts *v, int threads)
+{
+    left_out_set *set = &c->at[distance];
+    forget(set);
+    if (ready >= 0 && !NEW_ARRAY(set->rows, v->parts.M))
+        ready = failure(QUORUM_E_MEMORY, "out of memory for scoring %zu rows", v->parts.M);
+    quorum_status status = left_out_predict(ready, v, &c->theta, SIZE_MAX, threads, set->rows);
+    if (status >= 0)
+        set->count = v->parts.M;
+    else
+        forget(set);
+    return status == QUORUM_E_NUMERIC ? QUORUM_OK : status; /* merely a bad theta */
+}
+
+/* ---- The score ---- */
+
+static double mean_density(const left_out_set *set, double prior)
 {
     double sum = 0.0;
-    for (size_t i = 0; i < c->count; i++)
-        sum += left_out_density(&c->rows[i], prior);
-    return sum / (double)c->count;
+    for (size_t i = 0; i < set->count; i++)
+        sum += left_out_density(&set->rows[i], prior);
+    return sum / (double)set->count;
 }
 
 static void try_prior(contender *c, double prior)
 {
-    double density = mean_density(c, prior);
+    double density = mean_density(&c->at[0], prior);
     if (density >= c->density) {
         c->density = density;
         c->prior = prior;
     }
 }
 
-quorum_status contender_score(contender *c, const vecchia_parts *v, double prior, int threads)
+void contender_score(contender *c, double prior)
 {
-    c->count = v->parts.M;
+    const left_out_set *near = &c->at[0];
     c->density = WORST_DENSITY;
     c->prior = prior > 0.0 ? prior : INFINITY;
     c->error = 0.0;
-    mem_free(c->rows);
-    NEW_ARRAY(c->rows, c->count);
-    quorum_status ready =
-        c->rows ? QUORUM_OK
-                : failure(QUORUM_E_MEMORY, "out of memory for scoring %zu rows", c->count);
-    quorum_status status = left_out_predict(ready, v, &c->theta, threads, c->rows);
-    if (status == QUORUM_E_NUMERIC)
-        return QUORUM_OK; /* merely a bad theta */
-    TRY(status);
-    for (size_t i = 0; i < c->count; i++)
-        c->error += c->rows[i].error * c->rows[i].error / (double)c->count;
+    if (near->count == 0)
+        return;
+    for (size_t i = 0; i < near->count; i++)
+        c->error += near->rows[i].error * near->rows[i].error / (double)near->count;
     if (prior > 0.0)
         try_prior(c, prior);
     for (size_t k = 0; prior <= 0.0 && k < sizeof PRIORS / sizeof *PRIORS; k++)
         try_prior(c, PRIORS[k]);
-    return QUORUM_OK;
+    for (int l = 1; l < DISTANCES; l++)
+        if (c->at[l].count > 0)
+            c->density += weight_of(l) * mean_density(&c->at[l], c->prior);
 }
 
-static double density_of(const contender *c, size_t i)
+/* ---- Comparing ---- */
+
+static double density_of(const contender *c, int distance, size_t i)
 {
-    return left_out_density(&c->rows[i], c->prior);
+    return left_out_density(&c->at[distance].rows[i], c->prior);
 }
 
-static double goodness_of(const contender *c, size_t i)
+static double goodness_of(const contender *c, int distance, size_t i)
 {
-    return -c->rows[i].error * c->rows[i].error;
+    const left_out_row *row = &c->at[distance].rows[i];
+    return -row->error * row->error;
 }
 
-/* Whether the mean of a's scores falls short of that of b's by no more than two standard errors
- * of their difference. */
-static int as_good(double (*score)(const contender *, size_t), const contender *a,
-                   const contender *b)
+/* By how much b's mean score at a distance is higher than a's, and the square of the standard error
+ * of that. */
+static void compare(double (*score)(const contender *, int, size_t), const contender *a,
+                    const contender *b, int distance, double *gain, double *variance)
 {
-    double sum = 0.0, square = 0.0, n = (double)a->count;
-    if (a->density == WORST_DENSITY)
-        return 0;
-    for (size_t i = 0; i < a->count; i++) {
-        double d = score(b, i) - score(a, i);
+    double sum = 0.0, square = 0.0, n = (double)a->at[distance].count;
+    for (size_t i = 0; i < a->at[distance].count; i++) {
+        double d = score(b, distance, i) - score(a, distance, i);
         sum += d;
         square += d * d;
     }
-    return sum <= 2.0 * sqrt(fmax(square - sum * sum / n, 0.0));
+    *gain = sum / n;
+    *variance = fmax(square - sum * sum / n, 0.0) / (n * n);
+}
+
+/* Whether a's scores fall short of b's by no more than two standard errors of their difference, over
+ * the first `distances`. */
+static int as_good(double (*score)(const contender *, int, size_t), const contender *a,
+                   const contender *b, int distances)
+{
+    double gain = 0.0, variance = 0.0;
+    if (a->density == WORST_DENSITY)
+        return 0;
+    for (int l = 0; l < distances; l++) {
+        double here, error;
+        if (a->at[l].count == 0 || a->at[l].count != b->at[l].count)
+            continue;
+        compare(score, a, b, l, &here, &error);
+        gain += weight_of(l) * here;
+        variance += weight_of(l) * weight_of(l) * error;
+    }
+    return gain <= 2.0 * sqrt(variance);
+}
+
+static int as_dense(const contender *a, const contender *b)
+{
+    return as_good(density_of, a, b, DISTANCES);
+}
+
+int contender_beats(const contender *a, const contender *b)
+{
+    return a->density != WORST_DENSITY && !as_dense(b, a);
 }
 
 /* From all to those that could be the best one, step by step. */
@@ -92,12 +162,12 @@ static int best_of(contender *const *list, int count)
         densest = list[k]->density > list[densest]->density ? k : densest;
     nearest = densest;
     for (int k = 0; k < count; k++)
-        if (list[k]->error < list[nearest]->error && as_good(density_of, list[k], list[densest]))
+        if (list[k]->error < list[nearest]->error && as_dense(list[k], list[densest]))
             nearest = k;
     best = nearest;
     for (int k = 0; k < count; k++)
-        if (list[k]->nlml < list[best]->nlml && as_good(density_of, list[k], list[densest]) &&
-            as_good(goodness_of, list[k], list[nearest]))
+        if (list[k]->nlml < list[best]->nlml && as_dense(list[k], list[densest]) &&
+            as_good(goodness_of, list[k], list[nearest], 1))
             best = k;
     return best;
 }

@@ -18,7 +18,8 @@ typedef struct {
 typedef struct {
     const vecchia_parts *v;
     const hyper *theta;
-    left_out_space *space; /* a worker */
+    size_t most;           /* rows that each is predicted from */
+    left_out_space *space; /* a worker                         */
     left_out_row *rows;
 } left_out_job;
 
@@ -26,8 +27,9 @@ static quorum_status one_row(void *context, size_t item, int worker)
 {
     left_out_job *j = context;
     left_out_space *w = &j->space[worker];
-    row_set data = part_rows(&j->v->parts, item);
-    size_t m = data.n - 1;
+    row_set part = part_rows(&j->v->parts, item);
+    size_t m = part.n - 1 < j->most ? part.n - 1 : j->most;
+    row_set data = rows_view(&part, part.n - 1 - m, m + 1);
     neighbourhood at;
     points_scale(&w->Z, data.n, data.X, data.X + m * data.D, j->theta->lengthscale);
     points X = points_view(&w->Z, 0, m), query = points_view(&w->Z, m, 1);
@@ -59,11 +61,11 @@ static void spaces_free(int workers, left_out_job *j)
 }
 
 quorum_status left_out_predict(quorum_status ready, const vecchia_parts *v, const hyper *theta,
-                               int threads, left_out_row *rows)
+                               size_t most, int threads, left_out_row *rows)
 {
     size_t room = largest_part(&v->parts), count = v->parts.M;
     int workers = parallel_workers(threads, count);
-    left_out_job j = {.v = v, .theta = theta, .rows = rows};
+    left_out_job j = {.v = v, .theta = theta, .most = most, .rows = rows};
     team_result results = {.data = rows, .width = sizeof *rows};
     NEW_ZEROED(j.space, (size_t)workers);
     if (ready >= 0 && !j.space)

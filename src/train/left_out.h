@@ -13,10 +13,10 @@ typedef struct {
 } left_out_row;
 
 /* The last row of every part of v predicted from the part's other rows, nearest last:
- * parts of vecchia_parts_new with block 1 and others 1.  rows has room for v->parts.M.  ready:
- * team/work.h. */
+ * parts of vecchia_parts_new with block 1 and others 1; from `most` of them at most, the nearest.
+ * rows has room for v->parts.M.  ready: team/work.h. */
 quorum_status left_out_predict(quorum_status ready, const vecchia_parts *v, const hyper *theta,
-                               int threads, left_out_row *rows);
+                               size_t most, int threads, left_out_row *rows);
 
 /* Log density of the error: a Student t with 4 degrees of freedom and variance s variance,
  * s the spread factor.  Tails this heavy keep a few wild rows from deciding everything. */

@@ -244,10 +244,10 @@ static quorum_status find_targets(quorum_status ready, const vecchia_problem *p,
 /* ---- The parts ---- */
 
 /* Room for as many rows as may be found, so that nobody lacks it after the search. */
-static quorum_status make_room(const row_set *like, size_t targets, target_search *s,
+static quorum_status make_room(const row_set *like, size_t skip, size_t targets, target_search *s,
                                vecchia_parts *v)
 {
-    size_t most = targets + s->count * s->given;
+    size_t most = targets + s->count * (s->given - skip);
     TRY(rows_new(like, most, &v->parts.rows));
     NEW_ARRAY(s->found, s->count * s->given);
     NEW_ARRAY(s->found_count, s->count);
@@ -260,15 +260,16 @@ static quorum_status make_room(const row_set *like, size_t targets, target_searc
     return failure(QUORUM_E_MEMORY, "out of memory for %zu training blocks", s->count);
 }
 
-/* The list of all parts' rows. */
-static void list_rows(const target_search *s, const target_rows *t, vecchia_parts *v)
+/* The list of all parts' rows: of those found, which come farthest first, the last `skip` are
+ * passed over. */
+static void list_rows(const target_search *s, size_t skip, const target_rows *t, vecchia_parts *v)
 {
     size_t to = 0;
     for (size_t e = 0; e < s->count; e++) {
         v->all[e] = e;
         v->parts.offset[e] = to;
-        v->given[e] = s->found_count[e];
-        for (size_t i = 0; i < s->found_count[e]; i++)
+        v->given[e] = s->found_count[e] > skip ? s->found_count[e] - skip : 0;
+        for (size_t i = 0; i < v->given[e]; i++)
             v->row[to++] = s->found[e * s->given + i];
         for (size_t i = s->first[e]; i < s->first[e + 1]; i++)
             v->row[to++] = t->row[i - t->start];
@@ -276,10 +277,10 @@ static void list_rows(const target_search *s, const target_rows *t, vecchia_part
     v->parts.offset[s->count] = to;
 }
 
-static quorum_status gather(const scattered_rows *rows, const target_search *s,
+static quorum_status gather(const scattered_rows *rows, size_t skip, const target_search *s,
                             const target_rows *t, vecchia_parts *v)
 {
-    list_rows(s, t, v);
+    list_rows(s, skip, t, v);
     v->parts.M = s->count;
     v->parts.rows.n = v->parts.offset[s->count];
     return rows_fetch(QUORUM_OK, rows, v->row, v->parts.rows.n, &v->parts.rows);
@@ -298,7 +299,7 @@ static quorum_status parts_of_boxes(quorum_status ready, scaled_boxes *boxes, co
                        .count = b->targets,
                        .first = b->first + b->blocks - b->targets,
                        .block = p->block,
-                       .given = p->given,
+                       .given = p->given + p->skip,
                        .others = p->others,
                        .threads = p->threads};
     if (ready >= 0)
@@ -306,11 +307,11 @@ static quorum_status parts_of_boxes(quorum_status ready, scaled_boxes *boxes, co
     scaled_boxes_free(boxes);
     ready = find_targets(ready, p, boxes->rows, &s, &t);
     if (ready >= 0)
-        ready = make_room(&boxes->rows->held, t.total, &s, v);
+        ready = make_room(&boxes->rows->held, p->skip, t.total, &s, v);
     quorum_status status = search(ready, &s);
     ordered_rows_free(&o);
     if (ready >= 0 && status == QUORUM_OK)
-        status = gather(boxes->rows, &s, &t, v);
+        status = gather(boxes->rows, p->skip, &s, &t, v);
     target_rows_free(&t);
     mem_free(s.found);
     mem_free(s.found_count);

@@ -20,6 +20,7 @@ typedef struct {
     size_t given;              /* rows that a block is conditioned on, at most        */
     size_t targets;            /* with more rows than this, only the last blocks of the order,
                                   about so many rows; 0: all                          */
+    size_t skip;               /* so many rows nearest to it are passed over first     */
     int others;                /* 1: nearest among all rows outside the block, which
                                   leaves one block out at a time: a score, no likelihood */
     uint64_t seed;

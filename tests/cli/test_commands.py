@@ -13,7 +13,7 @@ import xml.etree.ElementTree as xml
 import numpy as np
 import pytest
 
-from conftest import QUORUM, make_rows, parse_csv, run, write_csv
+from conftest import QUORUM, make_rows, parse_csv, rename_columns, run, write_csv
 
 FIT_KEYS = ["rows", "inputs", "experts", "smallest", "largest", "evaluations", "nlml", "seconds"]
 EVALUATE_KEYS = ["method", "select", "space", "smse", "msll", "mae", "rmse", "nlpd", "crps",
@@ -702,6 +702,62 @@ def test_inspect_text(data):
                         r"\d+ largest", lines[3])
     assert any(re.match(r"rank +expert +rows +importance", line) for line in lines)
     assert len(lines[-4:]) == 4 and lines[-1].split()[0] == "4"
+
+
+@pytest.fixture(scope="module")
+def turned(tmp_path_factory):
+    """A model whose metric is linear: the target changes along bbb - aaa of standardised inputs."""
+    here = tmp_path_factory.mktemp("turned")
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(300, 3))
+    y = np.sin(3.0 * (x[:, 1] - 0.6 * x[:, 0])) + 0.05 * rng.standard_normal(300)
+    write_csv(here / "t.csv", np.column_stack([x, y]), header="aaa,bbb,ccc,y")
+    run("fit", here / "t.csv", "-o", here / "m.npz", "--metric", "linear", "-q")
+    return here / "m.npz"
+
+
+def test_inspect_shows_directions(turned):
+    text = run("inspect", turned).out
+    assert "The metric is linear: 3 directions in the inputs, these first\n" in text
+    assert re.search(r"^direction +length-scale +share +of standardised inputs$", text, re.M)
+    assert re.search(r"^ +1 +[\d.]+ +[\d.]+ % +#+ +0\.8\d bbb - 0\.5\d aaa$", text, re.M), text
+    assert re.search(r"^aaa +[\d.]+ +[\d.]+ +[\d.]+ %", text, re.M)  # along the inputs themselves
+
+
+def test_inspect_json_has_directions(turned):
+    model = run("inspect", turned, "--json").json()
+    with np.load(turned) as file:
+        rotation, length = file["rotation"], np.exp(file["log_lengthscale"])
+    assert model["metric"] == "linear" and len(model["directions"]) == 3
+    assert np.array_equal([k["weights"] for k in model["directions"]], rotation)
+    assert np.allclose([k["lengthscale"] for k in model["directions"]], length, rtol=1e-14)
+    share = [k["inverse_lengthscale_share"] for k in model["directions"]]
+    assert np.allclose(share, 1 / length / (1 / length).sum()) and not any(h["at_bound"] for h in model["hyperparameters"])
+    along = 1 / np.sqrt((rotation**2 / length[:, None]**2).sum(0))
+    assert np.allclose([h["lengthscale"] for h in model["hyperparameters"]], along)
+    assert np.isclose(sum(h["inverse_lengthscale_share"] for h in model["hyperparameters"]), 1.0)
+
+
+def test_inspect_without_directions(tmp_path, data):
+    run("fit", data / "train.csv", "-o", tmp_path / "m.npz", "--metric", "ard", "--kernel", "se", "-q")
+    model = run("inspect", tmp_path / "m.npz", "--json").json()
+    assert model["metric"] == "ard" and model["directions"] == []
+    assert "metric is linear" not in run("inspect", tmp_path / "m.npz").out
+
+
+def test_directions_of_evil_names(tmp_path, turned):
+    """Names from anywhere, long ones too, stay text."""
+    rename_columns(turned, tmp_path / "m.npz", {"aaa": "\x1b]0;owned\x07", "bbb": "é" * 2000})
+    text = run("inspect", tmp_path / "m.npz").out
+    assert "\x1b" not in text and "\\x1b]0;owned" in text and "The metric is linear" in text
+
+
+def test_fit_tells_the_metric(tmp_path, data, turned):
+    for metric, said in (("ard", "ard"), ("linear", "linear")):
+        made = run("fit", turned.parent / "t.csv", "-o", tmp_path / "m.npz", "--metric", metric, "--json", "-q",
+                   "--max-evaluations", 5).json()
+        assert made["metric"] == said
+    assert "auto|ard|linear" in run("fit", data / "train.csv", "-o", tmp_path / "m.npz", "--metric", "input", code=2).err
 
 
 # ---- graph ----------------------------------------------------------------------------------------------------------------

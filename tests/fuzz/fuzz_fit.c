@@ -10,16 +10,20 @@
 enum { ROWS_ROOM = 16, INPUTS_ROOM = 4, OPTION_ROOM = 4 };
 
 static const char *const extras[] = {
-    "kernel=se",      "kernel=matern12", "kernel=matern32",   "kernel=matern52",
-    "kernel=auto",    "experts=1",       "experts=3",         "experts=16",
-    "expert-size=2",  "expert-size=5",   "partition=kdtree",  "partition=random",
-    "overlap=0.5",    "overlap=2",       "train=parts",       "train=random",
-    "train=subset",   "metric=input",    "restarts=1",        "spread=1",
-    "spread=none",    "graph=lasso",     "graph=none",        "lambda=0",
-    "lambda=1e-14",   "lambda=ebic",     "lambda=10",         "free-diagonal=true",
-    "calibrate=true", "theta=1,1,0.1",   "theta=1,1e-9,1e-9", "theta=1e9,1,1e-6",
-    "seed=7",         "min-size=1",      "max-size=3",        "graph-rows=2",
-    "train-rows=3",   "train-experts=1", "tolerance=0",       "memory=10M",
+    "kernel=se",          "kernel=matern12",  "kernel=matern32",
+    "kernel=matern52",    "kernel=auto",      "experts=1",
+    "experts=3",          "experts=16",       "expert-size=2",
+    "expert-size=5",      "partition=kdtree", "partition=random",
+    "overlap=0.5",        "overlap=2",        "train=parts",
+    "train=random",       "train=subset",     "partition-metric=input",
+    "restarts=1",         "spread=1",         "spread=none",
+    "graph=lasso",        "graph=none",       "lambda=0",
+    "lambda=1e-14",       "lambda=ebic",      "lambda=10",
+    "free-diagonal=true", "calibrate=true",   "theta=1,1,0.1",
+    "theta=1,1e-9,1e-9",  "theta=1e9,1,1e-6", "seed=7",
+    "min-size=1",         "max-size=3",       "graph-rows=2",
+    "train-rows=3",       "train-experts=1",  "tolerance=0",
+    "memory=10M",
 };
 
 static quorum_options *choose_options(choices *c)

@@ -49,6 +49,7 @@ FITS = [
     ("--theta 0.5,2,0.01 --kernel se --experts 4 --partition random --graph none", 1),
     ("--max-evaluations 5 --experts 3 --graph lasso --calibrate", 2),
     ("--theta 1,1,0.1 --kernel auto --experts 3 --partition kdtree --lambda ebic", 2),
+    ("--metric linear --max-evaluations 5 --experts 2 --graph none", 2),
 ]
 
 
@@ -101,7 +102,7 @@ def make_models(quorum, folder):
     rng = np.random.default_rng(3)
     folder.mkdir(parents=True, exist_ok=True)
     for i, (options, inputs) in enumerate(FITS):
-        rows = 40 if "--calibrate" in options else 14
+        rows = 100 if "--metric" in options else 40 if "--calibrate" in options else 14
         X = rng.uniform(0, 5, (rows, inputs)).round(2)
         table = folder / "table.csv"
         np.savetxt(table, np.column_stack([X, np.sin(X[:, 0]).round(3)]), delimiter=",",

@@ -207,6 +207,9 @@ void inspect_all(const quorum_model *m)
     REQUIRE(i.rows > 0 && i.inputs > 0 && i.experts > 0 && i.experts <= i.rows);
     REQUIRE(i.kernel && i.partition && i.train && i.options);
     require_finite(i.lengthscale, i.inputs);
+    require_finite(i.input_lengthscale, i.inputs);
+    if (i.rotation)
+        require_finite(i.rotation, i.inputs * i.inputs);
     require_finite(i.x_mean, i.inputs);
     require_finite(i.x_scale, i.inputs);
     REQUIRE(!i.importance == !i.ranking && (i.ranking || !i.precision));

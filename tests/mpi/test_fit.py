@@ -3,7 +3,7 @@ import json
 
 import numpy as np
 import pytest
-from conftest import FIT, QUORUM_MPI, RANKS, arrays, make_rows, serial, team
+from conftest import FIT, QUORUM_MPI, RANKS, arrays, make_rows, serial, team, write_csv
 
 
 @pytest.mark.parametrize("ranks", RANKS)
@@ -25,6 +25,31 @@ def test_other_ways(data, tmp_path, options):
     serial("fit", data / "train.csv", "-o", tmp_path / "one.npz", *options, "-q")
     team(3, "fit", data / "train.csv", "-o", tmp_path / "three.npz", *options, "-q")
     assert arrays(tmp_path / "three.npz") == arrays(tmp_path / "one.npz")
+
+
+@pytest.fixture(scope="module")
+def turned(tmp_path_factory):
+    """Rows whose target changes along a + b, and the model of one process: it has a rotation."""
+    here = tmp_path_factory.mktemp("turned")
+    rng = np.random.default_rng(7)
+    x = rng.normal(size=(600, 3))
+    y = np.sin(3.0 * (x[:, 0] + x[:, 1])) + 0.05 * rng.standard_normal(600)
+    write_csv(here / "train.csv", np.column_stack([x, y]), "a,b,c,y")
+    serial("fit", here / "train.csv", "-o", here / "serial.npz", *METRIC)
+    assert "rotation" in arrays(here / "serial.npz")
+    return here
+
+
+METRIC = ["--metric", "linear", "--experts", "4", "--max-evaluations", "10", "--train-rows", "200", "-q"]
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+def test_linear_metric(turned, tmp_path, ranks):
+    team(ranks, "fit", turned / "train.csv", "-o", tmp_path / "m.npz", *METRIC)
+    assert arrays(tmp_path / "m.npz") == arrays(turned / "serial.npz")
+    for name, run in (("one.csv", serial), ("all.csv", lambda *words: team(ranks, *words))):
+        run("predict", tmp_path / "m.npz", turned / "train.csv", "-o", tmp_path / name, "-q")
+    assert (tmp_path / "all.csv").read_bytes() == (tmp_path / "one.csv").read_bytes()
 
 
 def test_constant_column(tmp_path):

@@ -58,7 +58,7 @@ def quorum(*args, environment=None):
 
 
 # What these tests rely on whatever fit's defaults are; the last value given wins.
-PLAIN = ["--kernel", "se", "--train", "parts", "--metric", "input", "--graph", "glasso"]
+PLAIN = ["--kernel", "se", "--train", "parts", "--partition-metric", "input", "--graph", "glasso"]
 
 
 def fit(directory, name, rows, *options, environment=None):

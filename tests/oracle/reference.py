@@ -529,7 +529,8 @@ class Model:
         return other
 
     def standardise(self, X):
-        return (X - self.arrays["x_mean"]) / self.arrays["x_scale"]
+        Z = (X - self.arrays["x_mean"]) / self.arrays["x_scale"]
+        return Z @ self.arrays["rotation"].T if "rotation" in self.arrays else Z
 
     def reference_posteriors(self):
         return [posterior(self.theta, p.X, p.y, self.arrays["reference"]) for p in self.parts]

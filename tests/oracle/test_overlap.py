@@ -292,7 +292,8 @@ def test_hostile_files_are_refused(fitted, tmp_path):
         ("extra_offset has size", dict(extra_offset=ends[:-1])),
         ("extra_offset", dict(extra_offset=None)),
         ("extra", dict(extra=None)),
-        ("reads versions 1 to 2: use a newer quorum", dict(meta={"format_version": 3})),
+        ("rotation.npy: is not in the file", dict(meta={"format_version": 3})),
+        ("reads versions 1 to 3: use a newer quorum", dict(meta={"format_version": 4})),
     ]
     assert "experts" in quorum("inspect", altered(f.path, tmp_path / "same.npz"))
     for k, (sentence, changes) in enumerate(damage):

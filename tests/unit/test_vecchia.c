@@ -281,6 +281,35 @@ static void targets_are_the_last_blocks(void **state)
     vecchia_parts_free(&all);
 }
 
+/* skip: the rows that come after the nearest ones, in the same order. */
+static void nearest_rows_can_be_passed_over(void **state)
+{
+    world *w = *state;
+    enum { SKIP = 7 };
+    vecchia_parts all, far;
+    w->problem.block = 1;
+    w->problem.others = 1;
+    w->problem.given = 20 + SKIP;
+    for (size_t few = 0; few < 2; few++) {
+        w->problem.targets = few ? 30 : 0;
+        w->problem.given = 20 + SKIP;
+        w->problem.skip = 0;
+        assert_ok(vecchia_parts_new(&w->problem, &all));
+        w->problem.given = 20;
+        w->problem.skip = SKIP;
+        assert_ok(vecchia_parts_new(&w->problem, &far));
+        assert_int_equal(far.parts.M, all.parts.M);
+        for (size_t e = 0; e < far.parts.M; e++) {
+            const size_t *a = all.row + all.parts.offset[e], *b = far.row + far.parts.offset[e];
+            assert_int_equal(far.given[e], 20);
+            assert_memory_equal(b, a, 20 * sizeof *a); /* farthest first */
+            assert_int_equal(b[20], a[20 + SKIP]);     /* the row itself */
+        }
+        vecchia_parts_free(&all);
+        vecchia_parts_free(&far);
+    }
+}
+
 /* others=1: each row is given its nearest others, later ones too. */
 static void rows_can_be_left_out_one_by_one(void **state)
 {
@@ -452,7 +481,7 @@ static void auto_kernel_knows_rough_from_smooth(void **state)
     mem_free(y);
 }
 
-/* metric=learned: an input that does not matter does not split the experts. */
+/* partition-metric=learned: an input that does not matter does not split the experts. */
 static void parts_follow_the_learned_metric(void **state)
 {
     (void)state;
@@ -465,7 +494,8 @@ static void parts_follow_the_learned_metric(void **state)
     for (int k = 0; k < 2; k++) {
         quorum_options *o = fit_options("neighbours", "se", "2");
         quorum_model *m;
-        assert_ok(quorum_options_set(o, "metric", k ? "input" : "learned"));
+        assert_ok(quorum_options_set(o, "partition-metric", k ? "input" : "learned"));
+        assert_ok(quorum_options_set(o, "metric", "ard"));
         assert_ok(quorum_fit(X, y, rows, 2, NULL, o, &m));
         spread[k] = 0.0; /* of the input that matters, within experts */
         for (size_t e = 0; e < m->M; e++) {
@@ -515,12 +545,41 @@ static void every_allocation_may_fail_in_training(void **state)
 static void make_contender(contender *c, left_out_row *rows, size_t count, const double *error,
                            double variance)
 {
-    *c = (contender){.rows = rows, .count = count, .prior = INFINITY};
+    *c = (contender){.at = {{.count = count, .rows = rows}}, .prior = INFINITY};
     for (size_t i = 0; i < count; i++) {
         rows[i] = (left_out_row){.error = error[i], .variance = variance};
         c->density += left_out_density(&rows[i], INFINITY) / (double)count;
         c->error += error[i] * error[i] / (double)count;
     }
+}
+
+/* A kernel that is a little better among rows and wrong away from them does not win. */
+static void a_contender_must_hold_in_gaps(void **state)
+{
+    (void)state;
+    enum { ROWS = 8 };
+    left_out_row near[2][ROWS], far[2][ROWS];
+    contender c[2] = {{0}}, *list[2] = {&c[0], &c[1]};
+    for (int k = 0; k < 2; k++) {
+        for (size_t i = 0; i < ROWS; i++) {
+            double sign = i % 2 ? 1.0 : -1.0, jitter = 1e-3 * (double)i;
+            near[k][i] =
+                (left_out_row){.error = sign * (k ? 0.11 : 0.10) + jitter, .variance = 0.01};
+            far[k][i] = (left_out_row){.error = sign * (k ? 0.5 : 2.0) + jitter, .variance = 0.3};
+        }
+        c[k].at[0] = (left_out_set){.count = ROWS, .rows = near[k]};
+        contender_score(&c[k], INFINITY);
+    }
+    contender_best_first(list, 2);
+    assert_ptr_equal(list[0], &c[0]); /* among rows alone */
+    assert_true(contender_beats(&c[0], &c[1]) && !contender_beats(&c[1], &c[0]));
+    for (int k = 0; k < 2; k++) {
+        c[k].at[2] = (left_out_set){.count = ROWS, .rows = far[k]};
+        contender_score(&c[k], INFINITY);
+    }
+    assert_true(contender_beats(&c[1], &c[0]));
+    contender_best_first(list, 2);
+    assert_ptr_equal(list[0], &c[1]);
 }
 
 static void the_best_contender_comes_first(void **state)
@@ -594,7 +653,9 @@ int main(void)
         TEST(all_earlier_rows_make_it_exact),
         TEST(rows_given_are_earlier_and_nearest),
         TEST(targets_are_the_last_blocks),
+        TEST(nearest_rows_can_be_passed_over),
         TEST(rows_can_be_left_out_one_by_one),
+        TEST(a_contender_must_hold_in_gaps),
         TEST(the_best_contender_comes_first),
         TEST(chance_leaves_the_choice_to_error_and_likelihood),
         TEST(parts_and_theta_do_not_depend_on_threads),

@@ -1,0 +1,287 @@
+/* Which kernel, which metric, how much spread and how many neighbours: what predicts training rows
+ * best that are left out in turn. */
+#include "fit/finder.h"
+
+#include "base/memory.h"
+#include "team/work.h"
+
+#include <math.h>
+
+enum {
+    SCORE_ROWS = 8000, /* left out in turn to score a kernel ...   */
+    SCORE_GIVEN = 96,  /* ... and predicted from so many nearest   */
+    FAR_ROWS = 1000,   /* left out with many of their nearest rows */
+    GAP_FACTOR = 4     /* ... of so many times as many at least    */
+};
+
+/* ---- Scores ---- */
+
+quorum_status left_out_parts(finder *f, const hyper *theta, int distance, vecchia_parts *v)
+{
+    vecchia_problem problem = neighbour_problem(f, theta, distance ? FAR_ROWS : SCORE_ROWS);
+    problem.block = 1;
+    problem.given = SCORE_GIVEN;
+    problem.skip = distance_skip(distance);
+    problem.others = 1;
+    return vecchia_parts_new(&problem, v);
+}
+
+/* A gap is small against all of the data. */
+static int has_distance(const finder *f, int distance)
+{
+    return distance == 0 || f->m->rows.n >= GAP_FACTOR * (distance_skip(distance) + SCORE_GIVEN);
+}
+
+static quorum_status predict_left_out(finder *f, contender *c, int distance)
+{
+    vecchia_parts v;
+    TRY(left_out_parts(f, &c->theta, distance, &v));
+    quorum_status status = contender_predict(QUORUM_OK, c, distance, &v, options_threads(f->s));
+    vecchia_parts_free(&v);
+    return status;
+}
+
+static quorum_status score(finder *f, contender *c, double prior)
+{
+    for (int l = 0; l < DISTANCES; l++)
+        if (has_distance(f, l))
+            TRY(predict_left_out(f, c, l));
+    contender_score(c, prior);
+    return QUORUM_OK;
+}
+
+static quorum_status score_and_tell(finder *f, contender *c)
+{
+    kernel_choice *choice = &f->m->history.kernel_choice;
+    TRY(score(f, c, f->m->spread));
+    choice->score[c->number] = c->density;
+    return progress_report(f->p, "train", -1.0, "kernel %s: log density a row %.4f, error %.4f",
+                           c->theta.kernel->name, c->density, sqrt(c->error));
+}
+
+/* ---- The kernel ---- */
+
+/* The two best by their quick rounds have their last rounds too, and the better one comes
+ * first: few rows can favour the wrong one. */
+static quorum_status finals(finder *f, contender **list, int count)
+{
+    int finalists = count < FINALISTS ? count : FINALISTS;
+    for (int place = 0; place < finalists; place++)
+        contender_best_first(list + place, count - place);
+    TRY(find_metric(f, list, finalists));
+    for (int place = 0; place < finalists; place++) {
+        TRY(last_round(f, &list[place]->theta));
+        list[place]->result = *f->result;
+        TRY(score_and_tell(f, list[place]));
+    }
+    contender_best_first(list, finalists);
+    return QUORUM_OK;
+}
+
+static void keep_contender(finder *f, const contender *c)
+{
+    int evaluations = f->result->evaluations; /* of all */
+    set_theta(&f->m->theta, &c->theta);
+    *f->result = c->result;
+    f->result->evaluations = evaluations;
+}
+
+/* Contenders that begin with the same theta. */
+typedef struct {
+    const hyper *theta;
+    contender *all;
+    int count;
+} line_up;
+
+static quorum_status copy_thetas(void *context)
+{
+    const line_up *l = context;
+    for (int k = 0; k < l->count; k++) {
+        l->all[k].number = k;
+        TRY(copy_theta(l->theta, &l->all[k].theta));
+    }
+    return QUORUM_OK;
+}
+
+quorum_status quick_round_and_score(finder *f, contender *c)
+{
+    TRY(quick_round(f, &c->theta));
+    c->result = *f->result;
+    c->nlml = c->result.nlml;
+    return score_and_tell(f, c);
+}
+
+/* Every kernel has its quick round from the first look's theta; the best one, its theta and,
+ * if it had its last round, its spread stay. */
+static quorum_status choose_kernel(finder *f)
+{
+    quorum_model *m = f->m;
+    kernel_choice *choice = &m->history.kernel_choice;
+    contender all[MOST_KERNELS] = {0}, *list[MOST_KERNELS];
+    int count = kernel_count() < MOST_KERNELS ? kernel_count() : MOST_KERNELS;
+    line_up kernels = {.theta = &m->theta, .all = all, .count = count};
+    quorum_status status = QUORUM_OK;
+    TRY_OR_DONE(team_all(QUORUM_OK, copy_thetas, &kernels));
+    for (int k = 0; k < count; k++) {
+        list[k] = &all[k];
+        all[k].theta.kernel = kernel_at(k);
+        choice->name[k] = all[k].theta.kernel->name;
+        TRY_OR_DONE(quick_round_and_score(f, &all[k]));
+    }
+    choice->count = count;
+    if (f->s->train == TRAIN_NEIGHBOURS) {
+        TRY_OR_DONE(finals(f, list, count));
+        m->spread = list[0]->prior;
+    } else {
+        contender_best_first(list, count);
+    }
+    keep_contender(f, list[0]);
+done:
+    for (int k = 0; k < count; k++)
+        contender_free(&all[k]);
+    return status;
+}
+
+/* The one kernel that was given, with train=neighbours. */
+static quorum_status train_given_kernel(finder *f)
+{
+    quorum_model *m = f->m;
+    contender only = {0}, *list = &only;
+    line_up alone = {.theta = &m->theta, .all = &only, .count = 1};
+    quorum_status status;
+    if (count_turns(m, f->s) == 0) {
+        TRY(quick_round(f, &m->theta));
+        return last_round(f, &m->theta);
+    }
+    TRY_OR_DONE(team_all(QUORUM_OK, copy_thetas, &alone));
+    TRY_OR_DONE(quick_round_and_score(f, &only));
+    TRY_OR_DONE(find_metric(f, &list, 1));
+    TRY_OR_DONE(last_round(f, &only.theta));
+    only.result = *f->result;
+    keep_contender(f, &only);
+done:
+    contender_free(&only);
+    return status;
+}
+
+quorum_status choose_theta(finder *f)
+{
+    if (!kernel_at(f->s->kernel))
+        return choose_kernel(f);
+    return f->s->train == TRAIN_NEIGHBOURS ? train_given_kernel(f) : QUORUM_OK;
+}
+
+quorum_status learn_spread(finder *f)
+{
+    quorum_model *m = f->m;
+    contender c = {0};
+    line_up alone = {.theta = &m->theta, .all = &c, .count = 1};
+    quorum_status status = team_all(QUORUM_OK, copy_thetas, &alone);
+    if (status == QUORUM_OK)
+        status = score(f, &c, m->spread);
+    if (status == QUORUM_OK)
+        m->spread = c.prior;
+    contender_free(&c);
+    return status;
+}
+
+/* ---- The number of neighbours ---- */
+
+enum {
+    FEWEST_NEIGHBOURS = 32, /* then twice as many, and so on, up to OWN_NEIGHBOURS */
+    COUNT_ROWS = 1000,      /* left out in turn to compare them ...                */
+    LEAST_COUNT_ROWS = 200, /* ... and so many at least                            */
+    COUNTS = 5
+};
+static const double COUNT_BYTES = 64e6;    /* that these rows and their neighbours may take */
+static const double AS_GOOD_ERROR = 1.005; /* of the smallest mean squared error            */
+static const double AS_GOOD_DENSITY = 0.005;
+
+/* How rows that are left out are predicted from so many neighbours. */
+typedef struct {
+    size_t neighbours;
+    double density, error; /* means: log density, squared error */
+} count_score;
+
+static quorum_status score_count(const vecchia_parts *v, const quorum_model *m, int threads,
+                                 left_out_row *rows, count_score *c)
+{
+    size_t count = v->parts.M;
+    TRY(left_out_predict(QUORUM_OK, v, &m->theta, c->neighbours, threads, rows));
+    for (size_t i = 0; i < count; i++) {
+        c->density += left_out_density(&rows[i], m->spread) / (double)count;
+        c->error += rows[i].error * rows[i].error / (double)count;
+    }
+    return QUORUM_OK;
+}
+
+/* The first that is as good as any. */
+static size_t enough_neighbours(const count_score *c)
+{
+    double density = c[0].density, error = c[0].error;
+    int k = 0;
+    for (int i = 1; i < COUNTS; i++) {
+        density = fmax(density, c[i].density);
+        error = fmin(error, c[i].error);
+    }
+    while (k + 1 < COUNTS &&
+           (c[k].density < density - AS_GOOD_DENSITY || c[k].error > AS_GOOD_ERROR * error))
+        k++;
+    return c[k].neighbours;
+}
+
+typedef struct {
+    size_t count;
+    left_out_row *rows;
+} count_rows;
+
+static quorum_status room_for_counts(void *context)
+{
+    count_rows *r = context;
+    return NEW_ARRAY(r->rows, r->count)
+               ? QUORUM_OK
+               : failure(QUORUM_E_MEMORY, "out of memory for scoring %zu rows", r->count);
+}
+
+static quorum_status compare_counts(finder *f, const vecchia_parts *v)
+{
+    count_score score[COUNTS] = {{0}};
+    count_rows r = {.count = v->parts.M};
+    quorum_status status = team_all(QUORUM_OK, room_for_counts, &r);
+    for (int k = 0; status == QUORUM_OK && k < COUNTS; k++) {
+        score[k].neighbours = (size_t)FEWEST_NEIGHBOURS << k;
+        status = score_count(v, f->m, options_threads(f->s), r.rows, &score[k]);
+    }
+    if (status == QUORUM_OK && enough_neighbours(score) > f->m->neighbours)
+        f->m->neighbours = enough_neighbours(score);
+    mem_free(r.rows);
+    return status == QUORUM_E_NUMERIC ? QUORUM_OK : status; /* then nothing is known */
+}
+
+/* Enough at one distance. */
+static quorum_status learn_neighbours_at(finder *f, int distance, double rows)
+{
+    vecchia_parts v;
+    vecchia_problem problem = neighbour_problem(f, &f->m->theta, rows);
+    problem.block = 1;
+    problem.given = OWN_NEIGHBOURS;
+    problem.skip = distance_skip(distance);
+    problem.others = 1;
+    TRY(vecchia_parts_new(&problem, &v));
+    quorum_status status = compare_counts(f, &v);
+    vecchia_parts_free(&v);
+    return status;
+}
+
+/* Among rows, and as far from them as in a gap. */
+quorum_status learn_neighbours(finder *f)
+{
+    double each = 8.0 * (OWN_NEIGHBOURS + 1.0) * ((double)f->m->rows.D + 1.0);
+    double rows = fmin(COUNT_ROWS, COUNT_BYTES / each);
+    if (f->s->train != TRAIN_NEIGHBOURS || f->s->theta[0] != '\0' ||
+        f->m->rows.n <= 2 * OWN_NEIGHBOURS || rows < LEAST_COUNT_ROWS)
+        return QUORUM_OK;
+    TRY(learn_neighbours_at(f, 0, rows));
+    return has_distance(f, DISTANCES - 1) ? learn_neighbours_at(f, DISTANCES - 1, 0.5 * rows)
+                                          : QUORUM_OK;
+}

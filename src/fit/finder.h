@@ -1,0 +1,82 @@
+/* Inside fit: what the searches for theta share (theta.c, rounds.c, choice.c, metric.c). */
+#ifndef QRM_FIT_FINDER_H
+#define QRM_FIT_FINDER_H
+
+#include "fit/theta.h"
+#include "train/contender.h"
+#include "train/train.h"
+#include "train/vecchia.h"
+
+typedef struct {
+    quorum_model *m;
+    const settings *s;
+    const progress *p;
+    const scattered_rows *given; /* rows as they were given ...           */
+    const scattered_rows *rows;  /* ... and standardised                  */
+    checkpoint *checkpoint;      /* or NULL                               */
+    training_result *result;
+    int searches, planned; /* so many searches are over, of so many */
+} finder;
+
+/* ---- rounds.c ---- */
+
+enum {
+    MANY_EXPERTS = 100, /* train-experts=auto trains on so many at most */
+    SUBSET_ROWS = 1500  /* train=subset                                 */
+};
+
+quorum_status copy_theta(const hyper *from, hyper *to);
+void set_theta(hyper *to, const hyper *from); /* both keep their memory */
+
+training_options search_options(const finder *f);
+
+/* train(), with the evaluations of all searches counted. */
+quorum_status search_theta(finder *f, const parts *p, const size_t *experts, size_t count,
+                           training_options *o, hyper *theta);
+
+/* Trains theta on `count` parts of `size` rows, all drawn at random.  start: where to
+ * begin, or NULL. */
+quorum_status train_on_random_rows(finder *f, size_t count, size_t size, training_options *o,
+                                   const hyper *start, hyper *theta);
+
+/* The rounds of theta.c's head, each from the theta that is there. */
+quorum_status first_look(finder *f);
+quorum_status quick_round(finder *f, hyper *theta);
+quorum_status last_round(finder *f, hyper *theta);
+int has_own_scales(const quorum_model *m); /* whether a last round is two searches */
+
+/* Blocks of rows in theta's metric, about `targets` rows. */
+vecchia_problem neighbour_problem(const finder *f, const hyper *metric, double targets);
+
+/* ---- choice.c ---- */
+
+enum {
+    FINALISTS = 2,     /* kernels that have a last round  */
+    LEAST_SCORED = 100 /* fewer rows do not tell a spread */
+};
+
+/* theta by quick rounds of the kernels, a metric and last rounds, of the kernel that was given or of
+ * the best. */
+quorum_status choose_theta(finder *f);
+
+/* m->spread by rows left out. */
+quorum_status learn_spread(finder *f);
+
+/* The number of neighbours that prediction needs, into the model. */
+quorum_status learn_neighbours(finder *f);
+
+/* Rows that are left out at one of the distances (train/contender.h), near by theta's own metric. */
+quorum_status left_out_parts(finder *f, const hyper *theta, int distance, vecchia_parts *v);
+
+/* A quick round from c->theta, and its score. */
+quorum_status quick_round_and_score(finder *f, contender *c);
+
+/* ---- metric.c ---- */
+
+/* Turns of the metric that may be tried: searches for each contender. */
+int count_turns(const quorum_model *m, const settings *s);
+
+/* The listed contenders, best first, in a metric of directions while that predicts rows better. */
+quorum_status find_metric(finder *f, contender **list, int count);
+
+#endif

@@ -1,0 +1,152 @@
+/* The metric: directions in the inputs along which the target changes most stand for the inputs
+ * (train/directions.h), as long as rows left out are predicted better by them.
+ *
+ *   z -> E' z,   s(z, z') = sum_k (E' (z - z'))_k^2 / l_k^2
+ *
+ * Any metric that is linear in the inputs is a rotation and length-scales. */
+#include "fit/finder.h"
+
+#include "base/memory.h"
+#include "linalg/blas.h"
+#include "team/work.h"
+#include "train/directions.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_TURNS = 3 };
+
+int count_turns(const quorum_model *m, const settings *s)
+{
+    int may = s->metric != METRIC_ARD && s->train == TRAIN_NEIGHBOURS && model_varying(m) > 1 &&
+              m->rows.D <= MOST_DIRECTIONS && m->rows.n >= LEAST_SCORED;
+    return may ? MOST_TURNS : 0;
+}
+
+/* One turn: what stays of it, and what it needs. */
+typedef struct {
+    finder *f;
+    contender *const *list; /* count: before it            */
+    int count;
+    double *E;                  /* D x D: new directions ...   */
+    double *rotation;           /* ... as those of the inputs  */
+    contender fresh[FINALISTS]; /* count: after it             */
+} turning;
+
+static quorum_status turning_new(void *context)
+{
+    turning *t = context;
+    size_t D = t->f->m->rows.D;
+    NEW_ARRAY(t->E, D * D);
+    NEW_ARRAY(t->rotation, D * D);
+    if (!t->E || !t->rotation)
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu directions", D);
+    for (int k = 0; k < t->count; k++) {
+        t->fresh[k].number = t->list[k]->number;
+        TRY(copy_theta(&t->list[k]->theta, &t->fresh[k].theta));
+    }
+    return QUORUM_OK;
+}
+
+static void turning_free(turning *t)
+{
+    mem_free(t->E);
+    mem_free(t->rotation);
+    for (int k = 0; k < t->count; k++)
+        contender_free(&t->fresh[k]);
+}
+
+/* The directions of change of the best one's prediction, E, and as directions of the inputs: R E,
+ * R being the rotation so far. */
+static quorum_status find_directions(turning *t)
+{
+    const finder *f = t->f;
+    const unit_change *u = &f->m->units;
+    const hyper *theta = &t->list[0]->theta;
+    size_t D = theta->D;
+    double change[MOST_DIRECTIONS];
+    vecchia_parts v;
+    TRY(left_out_parts(t->f, theta, 0, &v));
+    quorum_status status =
+        directions_find(&v, theta, u->constant, options_threads(f->s), t->E, change);
+    vecchia_parts_free(&v);
+    TRY(status);
+    if (u->rotation)
+        blas_gemm('N', 'N', D, D, D, 1.0, u->rotation, D, t->E, D, 0.0, t->rotation, D);
+    else
+        memcpy(t->rotation, t->E, D * D * sizeof *t->E);
+    return QUORUM_OK;
+}
+
+/* The rows along these directions of the inputs; NULL: the inputs themselves. */
+static void turn_rows(const finder *f, double *rotation)
+{
+    f->m->units.rotation = rotation;
+    model_standardise(f->m, f->rows->held.n, f->given->held.X, f->rows->held.X);
+}
+
+/* Length-scales along the directions E that measure what those before did:
+ * 1 / l'_k^2 = sum_d E_dk^2 / l_d^2. */
+static void turn_lengthscales(hyper *theta, const double *E)
+{
+    double old[MOST_DIRECTIONS];
+    memcpy(old, theta->lengthscale, theta->D * sizeof *old);
+    for (size_t k = 0; k < theta->D; k++) {
+        double sum = 0.0;
+        for (size_t d = 0; d < theta->D; d++)
+            sum += E[k * theta->D + d] * E[k * theta->D + d] / (old[d] * old[d]);
+        theta->lengthscale[k] = 1.0 / sqrt(sum);
+    }
+}
+
+/* Quick rounds along the new directions; `order` has them, the best first. */
+static quorum_status try_directions(turning *t, contender **order)
+{
+    TRY(find_directions(t));
+    turn_rows(t->f, t->rotation);
+    for (int k = 0; k < t->count; k++) {
+        order[k] = &t->fresh[k];
+        turn_lengthscales(&t->fresh[k].theta, t->E);
+        TRY(quick_round_and_score(t->f, &t->fresh[k]));
+    }
+    contender_best_first(order, t->count);
+    return QUORUM_OK;
+}
+
+static void swap_contenders(contender *a, contender *b)
+{
+    contender c = *a;
+    *a = *b;
+    *b = c;
+}
+
+/* Turns the rows once; *better: rows left out say that it helps, and it stays. */
+static quorum_status turn_once(finder *f, contender **list, int count, int *better)
+{
+    turning t = {.f = f, .list = list, .count = count};
+    contender *order[FINALISTS];
+    double *old = f->m->units.rotation;
+    int is_wanted = !old && f->s->metric == METRIC_LINEAR;
+    quorum_status status = team_all(QUORUM_OK, turning_new, &t);
+    if (status == QUORUM_OK)
+        status = try_directions(&t, order);
+    *better = status == QUORUM_OK && (is_wanted || contender_beats(order[0], list[0]));
+    if (*better) {
+        for (int k = 0; k < count; k++)
+            swap_contenders(list[k], order[k]);
+        t.rotation = old;
+    } else if (f->m->units.rotation != old) {
+        turn_rows(f, old);
+    }
+    turning_free(&t);
+    return status == QUORUM_E_NUMERIC ? QUORUM_OK : status; /* merely bad directions */
+}
+
+quorum_status find_metric(finder *f, contender **list, int count)
+{
+    int turns = count_turns(f->m, f->s), end = f->searches + turns * count, better = 1;
+    for (int k = 0; k < turns && better; k++)
+        TRY(turn_once(f, list, count, &better));
+    f->searches = turns > 0 ? end : f->searches;
+    return QUORUM_OK;
+}
