@@ -243,7 +243,8 @@ typedef struct {
                                are the inputs themselves                                  */
     const double *input_lengthscale; /* inputs: distance along each input alone that counts as one
                                         length-scale; lengthscale itself without rotation  */
-    size_t neighbours; /* nearest rows that are enough to predict a query (docs/training.md, "How many
+    size_t
+        neighbours; /* nearest rows that are enough to predict a query (docs/training.md, "How many
                           neighbours"); 0: not known                                      */
 } quorum_info;
 
