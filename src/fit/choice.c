@@ -279,7 +279,7 @@ quorum_status learn_neighbours(finder *f)
     double each = 8.0 * (OWN_NEIGHBOURS + 1.0) * ((double)f->m->rows.D + 1.0);
     double rows = fmin(COUNT_ROWS, COUNT_BYTES / each);
     if (f->s->train != TRAIN_NEIGHBOURS || f->s->theta[0] != '\0' ||
-        f->m->rows.n <= 2 * OWN_NEIGHBOURS || rows < LEAST_COUNT_ROWS)
+        f->m->rows.n <= 2 * (size_t)OWN_NEIGHBOURS || rows < LEAST_COUNT_ROWS)
         return QUORUM_OK;
     TRY(learn_neighbours_at(f, 0, rows));
     return has_distance(f, DISTANCES - 1) ? learn_neighbours_at(f, DISTANCES - 1, 0.5 * rows)

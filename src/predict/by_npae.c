@@ -74,12 +74,12 @@ static quorum_status aggregate(quorum_status ready, const plan *p, const points 
     neighbourhoods *near = p->neighbours > 0 ? &j->near : NULL;
     if (ready >= 0)
         ready = joint_space_new(p, Q, out->real, seats, j);
-    if (near)
+    if (p->neighbours > 0)
         TRY(neighbourhoods_find(ready, p->c, p->index, Q, p->threads, near));
     quorum_status status = plan_seat(ready, p, &j->a, K, out->real, near, unsure);
     TRY(assembly_ask(status, &j->a, 1, 1, plan_factor_bytes(p), p->threads));
     TRY(npae_pairs(&j->a, p->threads, j->pairs));
-    if (near)
+    if (p->neighbours > 0)
         TRY(nearest_seat(&j->a, seats - 1, near, p->threads, j->pairs));
     return npae_solve(&j->a, j->pairs, p->threads, out);
 }

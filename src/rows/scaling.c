@@ -97,7 +97,7 @@ quorum_status scaling_learn(quorum_status ready, const scattered_rows *rows, dou
     if (ready >= 0 && !NEW_ARRAY(l.unit, l.D))
         ready = failure(QUORUM_E_MEMORY, "out of memory for %zu columns", l.D);
     quorum_status status = rows_fetch(ready, rows, NULL, 0, NULL); /* all are ready */
-    if (status >= 0)
+    if (status >= 0 && l.unit)
         learn(rows, &l);
     mem_free(l.unit);
     return status;
