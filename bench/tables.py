@@ -263,6 +263,25 @@ def defaults():
     return table(["prediction", *SETS.values()], lines)
 
 
+def metric():
+    """One line a data set: inputs as they are, and what left-out rows choose."""
+    lines = []
+    for name in dict.fromkeys(r["set"] for r in rows_of("metric")):
+        line = [name]
+        for wanted in ("ard", "auto"):
+            found = rows_of("metric", set=name, metric=wanted)
+            line += [scores(mean(found, "smse"), mean(found, "msll")),
+                     f"{100 * mean(found, 'coverage95'):.1f}",
+                     f"{mean(found, 'fit_seconds'):.0f} + {mean(found, 'predict_seconds'):.0f}"]
+        chosen = rows_of("metric", set=name, metric="auto")
+        line.append("; ".join(dict.fromkeys(
+            f"{r['chosen']}, {r['kernel']}, {r['neighbours']}" for r in chosen)))
+        lines.append(line)
+    titles = ["SMSE / MSLL", "95 %", "seconds"]
+    return table(["set", *(f"`ard`: {titles[0]}", *titles[1:]), *(f"`auto`: {titles[0]}", *titles[1:]),
+                  "chosen: metric, kernel, neighbours"], lines)
+
+
 def predictions():
     rows = [r for r in rows_of("predictions") if (r["spread"], r["overlap"]) != ("none", "0")
             or r["set"] == "pumadyn32nm"]
@@ -428,7 +447,7 @@ SUITE = {"limits": limits, "lapack": lapack,
          "solve": lambda: lines_of("solve"), "rows": lambda: lines_of("kmeans", "neighbours"),
          "glasso": lambda: lines_of("glasso"), "reading": lambda: lines_of("reading"),
          "whole": lambda: lines_of("whole"), "latency": latency, "slopes": slopes}
-SCRIPTS = {"scale": scale, "busy": busy, "peers": peers, "single_precision": single_precision}
+SCRIPTS = {"metric": metric, "scale": scale, "busy": busy, "peers": peers, "single_precision": single_precision}
 
 
 def make(name):
