@@ -189,7 +189,7 @@ quorum_status learn_spread(finder *f)
 
 enum {
     FEWEST_NEIGHBOURS = 32, /* then twice as many, and so on, up to OWN_NEIGHBOURS */
-    COUNT_ROWS = 1000,      /* left out in turn to compare them ...                */
+    COUNT_ROWS = 500,       /* left out in turn to compare them ...                */
     LEAST_COUNT_ROWS = 200, /* ... and so many at least                            */
     COUNTS = 5
 };

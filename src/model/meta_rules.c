@@ -141,14 +141,23 @@ void put_options(json_writer *w, const quorum_model *m)
     json_free(&options);
 }
 
+/* What is now the option partition-metric was called metric, when that was no option of its own. */
+static const char *option_name(const json_node *o)
+{
+    const char *value = json_as_text(o);
+    int is_old = strcmp(o->key, "metric") == 0 && value &&
+                 (strcmp(value, "learned") == 0 || strcmp(value, "input") == 0);
+    return is_old ? "partition-metric" : o->key;
+}
+
 /* Each option that this library knows; others are kept as they are. */
 static quorum_status set_options(const json_node *list, quorum_options *options)
 {
     for (const json_node *o = json_first(list); o; o = json_next(o)) {
         if (!json_as_text(o))
             return damaged("an option is not a text");
-        if (quorum_options_get(NULL, o->key))
-            TRY(quorum_options_set(options, o->key, json_as_text(o)));
+        if (quorum_options_get(NULL, option_name(o)))
+            TRY(quorum_options_set(options, option_name(o), json_as_text(o)));
     }
     return QUORUM_OK;
 }
@@ -157,12 +166,12 @@ static quorum_status copy_options_text(const json_node *list, quorum_model *m)
 {
     text_buffer buffer = {0};
     json_writer w = json_writer_to(text_buffer_put, &buffer, 0);
-    if (list) {
-        json_put_node(&w, list);
-    } else {
-        json_begin_object(&w);
-        json_end(&w);
+    json_begin_object(&w);
+    for (const json_node *o = json_first(list); o; o = json_next(o)) {
+        json_key(&w, option_name(o));
+        json_put_text(&w, json_as_text(o));
     }
+    json_end(&w);
     quorum_status status = json_status(json_finish(&w), "the options");
     if (status >= 0)
         m->history.options = text_buffer_take(&buffer);

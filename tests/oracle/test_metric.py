@@ -2,6 +2,7 @@
 import json
 import subprocess
 import time
+import zipfile
 
 import numpy as np
 import pytest
@@ -206,3 +207,20 @@ def test_a_fit_that_was_broken_off_goes_on(fitted, tmp_path):
     again = ref.Model(out).arrays
     for name, array in whole.model.arrays.items():
         same_bits(f"broken off, {name}", again[name], array)
+
+
+def test_the_old_option_of_that_name_is_understood(fitted, tmp_path):
+    """Older files say metric=input of what is partition-metric now."""
+    old = tmp_path / "old.npz"
+    with zipfile.ZipFile(fitted("axes", "ard").path) as source, zipfile.ZipFile(old, "w") as target:
+        for name in source.namelist():
+            data = source.read(name)
+            if name == "meta.json":
+                meta = json.loads(data)
+                del meta["options"]["partition-metric"]
+                meta["options"]["metric"] = "input"
+                data = json.dumps(meta)
+            target.writestr(name, data)
+    x = fitted("axes", "ard").test[:20, :-1]
+    same_bits("mean", predict(old, x)["mean"], predict(fitted("axes", "ard").path, x)["mean"])
+    assert "kernel" in json.loads(quorum("inspect", old, "--json"))
