@@ -66,7 +66,7 @@ static void compare_targets(void *context, const row_range *range)
 static quorum_status check_target(const scattered_rows *r)
 {
     target_check c = {0};
-    rows_fold(r, &c, sizeof c, compare_targets, &c);
+    TRY(rows_fold(QUORUM_OK, r, &c, sizeof c, compare_targets, &c));
     if (c.varies)
         return QUORUM_OK;
     return failure(QUORUM_E_DATA,

@@ -61,14 +61,15 @@ static void mix_column(void *context, const row_range *range)
 }
 
 /* All inputs, then all of each field, in the order of the rows. */
-static uint64_t data_mark(const scattered_rows *rows)
+static quorum_status data_mark(const scattered_rows *rows, uint64_t *mark)
 {
     marking k = {.h = 1};
     row_column column[ROW_COLUMNS_MOST];
     size_t columns = row_columns(&rows->held, column);
     for (k.column = 0; k.column < columns; k.column++)
-        rows_fold(rows, &k.h, sizeof k.h, mix_column, &k);
-    return k.h;
+        TRY(rows_fold(QUORUM_OK, rows, &k.h, sizeof k.h, mix_column, &k));
+    *mark = k.h;
+    return QUORUM_OK;
 }
 
 quorum_status open_checkpoint(const quorum_model *m, const scattered_rows *rows,
@@ -79,7 +80,8 @@ quorum_status open_checkpoint(const quorum_model *m, const scattered_rows *rows,
     *out = NULL;
     if (path[0] == '\0')
         return QUORUM_OK;
-    uint64_t data = data_mark(rows);
+    uint64_t data;
+    TRY(data_mark(rows, &data));
     snprintf(fit, sizeof fit,
              "version: %s\nBLAS kernels: %.64s\ndata: %zu rows, %zu inputs, %016" PRIx64
              "\noptions: %016" PRIx64 "\n",

@@ -219,37 +219,42 @@ static quorum_status prepare(size_t M, const points *Q, size_t count, const grap
     return progress_report(o->progress, "graph", 0.0, "%zu experts at %zu inputs", M, count);
 }
 
+/* The experts' answers to `count` of `inputs` inputs, and the graph to be learned from them. */
+typedef struct {
+    size_t M, count, inputs;
+    const graph_options *o;
+    graph_space w;
+    expert_graph g;
+} learning;
+
 /* From the answers to the ranking; one expert has nobody to be compared with. */
-static quorum_status learn(size_t M, const points *Q, size_t count, const graph_options *o,
-                           graph_space *w, expert_graph *g)
+static quorum_status learn(void *context)
 {
+    learning *l = context;
+    size_t M = l->M;
     if (M > 1)
-        mean_explained(M, count, Q->n, w->explained);
-    if (o->graph != GRAPH_NONE && M > 1) {
-        TRY(covariance_of_means(M, count, Q->n, w->mean, w->S));
-        TRY(solve_or_tell(M, w->S, count, o, g));
+        mean_explained(M, l->count, l->inputs, l->w.explained);
+    if (l->o->graph != GRAPH_NONE && M > 1) {
+        TRY(covariance_of_means(M, l->count, l->inputs, l->w.mean, l->w.S));
+        TRY(solve_or_tell(M, l->w.S, l->count, l->o, &l->g));
     }
-    TRY(expert_graph_rank(M, g, M > 1 ? w->explained : NULL));
-    return progress_report(o->progress, "graph", 1.0, "%zu edges", g->edges);
+    TRY(expert_graph_rank(M, &l->g, M > 1 ? l->w.explained : NULL));
+    return progress_report(l->o->progress, "graph", 1.0, "%zu edges", l->g.edges);
 }
 
-/* Every process learns the same graph from the same answers; one that has no memory for it tells
- * the others at the end. */
+/* Every process learns the same graph from the same answers. */
 quorum_status expert_graph_learn(const committee *c, const points *Q, size_t count,
                                  const graph_options *o, expert_graph *out)
 {
     size_t M = c->parts.M;
-    graph_space w = {0};
-    expert_graph g = {0};
-    quorum_status ready = prepare(M, Q, count, o, &w, &g), status = ready;
+    learning l = {.M = M, .count = count, .inputs = Q->n, .o = o};
+    quorum_status status = prepare(M, Q, count, o, &l.w, &l.g);
     if (M > 1)
-        status = committee_answer(ready, c, w.asked, M, Q, o->budget, o->threads);
-    if (ready >= 0 && status >= 0)
-        status = learn(M, Q, count, o, &w, &g);
-    status = team_map(status, 1, 0, NULL, NULL, NULL, 0);
-    space_free(&w);
+        status = committee_answer(status, c, l.w.asked, M, Q, o->budget, o->threads);
+    status = team_all(status, learn, &l);
+    space_free(&l.w);
     if (status < 0)
-        expert_graph_free(&g);
-    *out = g;
+        expert_graph_free(&l.g);
+    *out = l.g;
     return status;
 }

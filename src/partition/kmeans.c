@@ -196,11 +196,12 @@ static void add_moved(void *context, const row_range *range)
 }
 
 /* Rows that the last assignment moved. */
-static size_t count_moved(const kmeans_state *s)
+static quorum_status count_moved(const kmeans_state *s, size_t *moved)
 {
     moved_rows m = {.s = s};
-    rows_fold(s->p->rows, &m.count, sizeof m.count, add_moved, &m);
-    return m.count;
+    TRY(rows_fold(QUORUM_OK, s->p->rows, &m.count, sizeof m.count, add_moved, &m));
+    *moved = m.count;
+    return QUORUM_OK;
 }
 
 /* The row that is farthest from its centre, so far. */
@@ -227,7 +228,7 @@ static quorum_status reseed(kmeans_state *s, size_t k)
 {
     const scattered_rows *rows = s->p->rows;
     worst_row worst = {.s = s, .found = {.distance = -1.0}};
-    rows_fold(rows, &worst.found, sizeof worst.found, look_for_worse, &worst);
+    TRY(rows_fold(QUORUM_OK, rows, &worst.found, sizeof worst.found, look_for_worse, &worst));
     s->distance[worst.found.row] = 0.0;
     row_set centre = rows_view_of(1, rows->held.D, s->centre + k * rows->held.D, NULL);
     return rows_fetch(QUORUM_OK, rows, &worst.found.row, 1, &centre);
@@ -253,7 +254,7 @@ static quorum_status update_centres(kmeans_state *s)
     memset(s->size, 0, p->parts * sizeof *s->size);
     for (size_t i = 0; i < p->rows->n; i++)
         s->size[s->label[i]]++;
-    rows_fold(p->rows, s->centre, p->parts * D * sizeof *s->centre, add_rows, s);
+    TRY(rows_fold(QUORUM_OK, p->rows, s->centre, p->parts * D * sizeof *s->centre, add_rows, s));
     for (size_t k = 0; k < p->parts; k++) {
         if (s->size[k] == 0)
             TRY(reseed(s, k));
@@ -270,7 +271,8 @@ static quorum_status lloyd(kmeans_state *s)
     quorum_status ready = QUORUM_OK;
     for (int iteration = 0; iteration < MAX_ITERATIONS; iteration++) {
         TRY(assign(ready, s));
-        size_t moved = count_moved(s);
+        size_t moved;
+        TRY(count_moved(s, &moved));
         ready = progress_report(p->progress, "partition", (double)(iteration + 1) / MAX_ITERATIONS,
                                 "k-means, %zu rows moved", moved);
         if (iteration > 0 && (double)moved <= SETTLED * (double)p->rows->n)

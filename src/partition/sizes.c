@@ -47,12 +47,9 @@ static quorum_status count_parts(quorum_status ready, parts_state *s)
     const scattered_rows *rows = s->problem->rows;
     if (ready >= 0)
         ready = state_new(s);
-    TRY(rows_fetch(ready, rows, NULL, 0, NULL)); /* none: only who is not ready is heard */
-    TRY(ready);                                  /* which is said so that analysers know it */
-    for (size_t i = 0; i < rows->n; i++)
+    for (size_t i = 0; ready >= 0 && i < rows->n; i++)
         s->size[s->label[i]]++;
-    rows_fold(rows, s->sum, s->count * rows->held.D * sizeof *s->sum, add_rows, s);
-    return QUORUM_OK;
+    return rows_fold(ready, rows, s->sum, s->count * rows->held.D * sizeof *s->sum, add_rows, s);
 }
 
 static size_t alive(const parts_state *s)

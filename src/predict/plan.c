@@ -169,8 +169,9 @@ static size_t block_size(const plan *p, size_t queries)
 
 /* All that one process alone can find out: whether its BLAS is sound, and whether there is room to
  * list the model's experts and a base. */
-static quorum_status prepare(plan *p)
+static quorum_status prepare(void *context)
 {
+    plan *p = context;
     TRY(blas_check());
     if (!NEW_ARRAY(p->experts, p->m->M + 1))
         return failure(QUORUM_E_MEMORY, "out of memory for %zu experts", p->m->M);
@@ -181,7 +182,7 @@ quorum_status plan_make(const quorum_model *m, const quorum_options *options, co
                         size_t n, plan *p)
 {
     *p = (plan){.m = m, .s = options_values(options), .progress = options_progress(options)};
-    TRY(team_map(prepare(p), 1, 0, NULL, NULL, NULL, 0));
+    TRY(team_all(QUORUM_OK, prepare, p));
     p->threads = options_threads(p->s);
     p->memory = options_memory(p->s);
     TRY(follow_recipe(p));

@@ -76,17 +76,17 @@ static void finish(const learning *l)
     }
 }
 
-static void learn(const scattered_rows *rows, learning *l)
+static quorum_status learn(quorum_status ready, const scattered_rows *rows, learning *l)
 {
     size_t bytes = l->D * sizeof *l->mean;
-    memset(l->unit, 0, bytes);
+    TRY(rows_fold(ready, rows, l->unit, bytes, add_to_largest, l));
+    find_units(l);
     memset(l->mean, 0, bytes);
     memset(l->scale, 0, bytes);
-    rows_fold(rows, l->unit, bytes, add_to_largest, l);
-    find_units(l);
-    rows_fold(rows, l->mean, bytes, add_to_mean, l);
-    rows_fold(rows, l->scale, bytes, add_to_variance, l);
+    TRY(rows_fold(QUORUM_OK, rows, l->mean, bytes, add_to_mean, l));
+    TRY(rows_fold(QUORUM_OK, rows, l->scale, bytes, add_to_variance, l));
     finish(l);
+    return QUORUM_OK;
 }
 
 quorum_status scaling_learn(quorum_status ready, const scattered_rows *rows, double *mean,
@@ -94,11 +94,9 @@ quorum_status scaling_learn(quorum_status ready, const scattered_rows *rows, dou
 {
     learning l = {
         .n = rows->n, .D = rows->held.D, .mean = mean, .scale = scale, .constant = constant};
-    if (ready >= 0 && !NEW_ARRAY(l.unit, l.D))
+    if (ready >= 0 && !NEW_ZEROED(l.unit, l.D))
         ready = failure(QUORUM_E_MEMORY, "out of memory for %zu columns", l.D);
-    quorum_status status = rows_fetch(ready, rows, NULL, 0, NULL); /* all are ready */
-    if (status >= 0 && l.unit)
-        learn(rows, &l);
+    quorum_status status = learn(ready, rows, &l);
     mem_free(l.unit);
     return status;
 }

@@ -306,14 +306,18 @@ static void fold_held(void *context)
     f->body(f->context, &all);
 }
 
-void rows_fold(const scattered_rows *r, void *state, size_t bytes,
-               void (*body)(void *context, const row_range *range), void *context)
+quorum_status rows_fold(quorum_status ready, const scattered_rows *r, void *state, size_t bytes,
+                        void (*body)(void *context, const row_range *range), void *context)
 {
     folding f = {.r = r, .body = body, .context = context};
-    if (is_alone(r))
-        fold_held(&f);
-    else
-        team_in_turn(state, bytes, fold_held, &f);
+    if (is_alone(r)) {
+        if (ready >= 0)
+            fold_held(&f);
+        return ready;
+    }
+    TRY(team_agree(ready));
+    team_in_turn(state, bytes, fold_held, &f);
+    return QUORUM_OK;
 }
 
 typedef struct {

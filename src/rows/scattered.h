@@ -50,8 +50,8 @@ typedef struct {
 /* `body` sees all rows, a range after another in their order, whoever holds them: on each process
  * it goes on from the state (`bytes`) that the one before left, and all have what the last one
  * left.  So a sum over rows has the same bits for any number of processes. */
-void rows_fold(const scattered_rows *r, void *state, size_t bytes,
-               void (*body)(void *context, const row_range *range), void *context);
+quorum_status rows_fold(quorum_status ready, const scattered_rows *r, void *state, size_t bytes,
+                        void (*body)(void *context, const row_range *range), void *context);
 
 /* `body` sees all rows, in ranges of ROWS_STEP at most that begin at its multiples, in parallel.
  * Results have one unit per row (team/work.h: data and width). */

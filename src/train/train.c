@@ -413,13 +413,6 @@ static int is_too_slow(nlopt_algorithm algorithm, size_t D)
     return algorithm == NLOPT_LD_SLSQP && D > MANY_INPUTS;
 }
 
-/* What can fail on one process alone, outside of evaluations, is memory: who lacks it says so here,
- * where the others hear of it, now or when they ask for their next evaluation. */
-static quorum_status all_hear(quorum_status mine)
-{
-    return team_map(mine, 1, 0, NULL, NULL, NULL, 0); /* of no items */
-}
-
 /* Minimises from x.  When an algorithm gives up (a line search that fails), the
  * next one goes on from the best point so far. */
 static quorum_status search_from(search *s, const training_options *o, double *x)
@@ -431,8 +424,7 @@ static quorum_status search_from(search *s, const training_options *o, double *x
         if (is_too_slow(algorithms[a], D))
             continue;
         double before = s->best;
-        quorum_status status = judge(s, run(algorithms[a], s, o, x), &over);
-        TRY(s->status < 0 ? status : all_hear(status)); /* all have heard of the objective's own */
+        TRY(judge(s, run(algorithms[a], s, o, x), &over));
         if (s->best < before)
             memcpy(x, s->best_x, (D + 2) * sizeof *x);
         bring_within_bounds(D, x);
@@ -469,11 +461,25 @@ static void search_free(search *s)
     mem_free(s->x);
 }
 
+/* What train was asked for and fills in. */
+typedef struct {
+    const parts *p;
+    const size_t *experts;
+    size_t count;
+    const training_options *o;
+    hyper *theta;
+    training_result *result;
+    search s;
+} training;
+
 /* Whether this process is ready; search_free in any case. */
-static quorum_status search_new(const parts *p, const size_t *experts, size_t count,
-                                const training_options *o, const hyper *theta, search *s)
+static quorum_status search_new(void *context)
 {
-    *s = (search){.theta = *theta,
+    training *t = context;
+    const parts *p = t->p;
+    const training_options *o = t->o;
+    search *s = &t->s;
+    *s = (search){.theta = *t->theta,
                   .best = HUGE_VAL,
                   .varying = o->varying ? o->varying : p->rows.D,
                   .max_evaluations = o->max_evaluations,
@@ -484,9 +490,11 @@ static quorum_status search_new(const parts *p, const size_t *experts, size_t co
     NEW_ARRAY(s->theta.lengthscale, p->rows.D);
     NEW_ARRAY(s->best_x, p->rows.D + 2);
     NEW_ARRAY(s->x, p->rows.D + 2);
-    for (size_t k = 0; k < count; k++)
-        s->rows += (double)(part_size(p, experts[k]) - (o->given ? o->given[experts[k]] : 0));
-    TRY(job_new(p, experts, count, o, &s->job));
+    for (size_t k = 0; k < t->count; k++) {
+        size_t e = t->experts[k];
+        s->rows += (double)(part_size(p, e) - (o->given ? o->given[e] : 0));
+    }
+    TRY(job_new(p, t->experts, t->count, o, &s->job));
     if (!s->theta.lengthscale || !s->best_x || !s->x)
         return failure(QUORUM_E_MEMORY, "out of memory for training on %zu inputs", p->rows.D);
     return QUORUM_OK;
@@ -512,20 +520,30 @@ static quorum_status search_all(search *s, const training_options *o)
                                      "definite covariance; are many rows identical?");
 }
 
+static quorum_status take_best(void *context)
+{
+    training *t = context;
+    from_logs(t->s.best_x, t->theta);
+    *t->result = (training_result){.nlml = t->s.best * t->s.rows,
+                                   .rows = t->s.rows,
+                                   .evaluations = t->s.evaluations,
+                                   .signal = weigh(&t->s)};
+    return QUORUM_OK;
+}
+
+/* All processes hear of an evaluation that failed.  Between evaluations one alone can fail, for
+ * memory: it comes to take_best early, and the others hear it at their next evaluation or there. */
 quorum_status train(const parts *p, const size_t *experts, size_t count, const training_options *o,
                     hyper *theta, training_result *result)
 {
-    search s;
-    quorum_status status = all_hear(search_new(p, experts, count, o, theta, &s));
-    if (status == QUORUM_OK)
-        status = search_all(&s, o);
+    training t = {
+        .p = p, .experts = experts, .count = count, .o = o, .theta = theta, .result = result};
+    quorum_status status = team_all(QUORUM_OK, search_new, &t);
     if (status == QUORUM_OK) {
-        from_logs(s.best_x, theta);
-        *result = (training_result){.nlml = s.best * s.rows,
-                                    .rows = s.rows,
-                                    .evaluations = s.evaluations,
-                                    .signal = weigh(&s)};
+        status = search_all(&t.s, o);
+        if (t.s.status >= 0)
+            status = team_all(status, take_best, &t);
     }
-    search_free(&s);
+    search_free(&t.s);
     return status;
 }

@@ -360,16 +360,26 @@ static quorum_status parts_of_order(const vecchia_problem *p, const block_order 
     return team_is_alone() ? parts_by_scan(p, b, p->rows, v) : gather_and_scan(p, b, v);
 }
 
+typedef struct {
+    const vecchia_problem *p;
+    block_order order;
+} ordering;
+
+static quorum_status order_problem(void *context)
+{
+    ordering *o = context;
+    return order_blocks(o->p, &o->order);
+}
+
 /* Which way the parts are found depends on the order of the blocks: first all have to have it. */
 quorum_status vecchia_parts_new(const vecchia_problem *p, vecchia_parts *out)
 {
-    block_order b;
+    ordering o = {.p = p};
     vecchia_parts v = {0};
-    quorum_status ready = order_blocks(p, &b);
-    quorum_status status = team_map(ready, 1, 0, NULL, NULL, NULL, 0); /* of no items */
-    if (ready >= 0 && status == QUORUM_OK)
-        status = parts_of_order(p, &b, &v);
-    block_order_free(&b);
+    quorum_status status = team_all(QUORUM_OK, order_problem, &o);
+    if (status == QUORUM_OK)
+        status = parts_of_order(p, &o.order, &v);
+    block_order_free(&o.order);
     if (status < 0)
         vecchia_parts_free(&v);
     else
