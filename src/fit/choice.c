@@ -61,21 +61,79 @@ static quorum_status score_and_tell(finder *f, contender *c)
 
 /* ---- The kernel ---- */
 
+/* Copies of contenders before a search: their thetas, and what all were searched on. */
+typedef struct {
+    contender *const *list;
+    contender *copy;
+    int count;
+} copying;
+
+static quorum_status copy_all(void *context)
+{
+    const copying *c = context;
+    return copy_contenders(c->list, c->count, c->copy);
+}
+
+quorum_status copy_contenders(contender *const *list, int count, contender *copy)
+{
+    for (int k = 0; k < count; k++) {
+        copy[k].number = list[k]->number;
+        copy[k].nlml = list[k]->nlml;
+        TRY(copy_theta(&list[k]->theta, &copy[k].theta));
+    }
+    return QUORUM_OK;
+}
+
+static quorum_status last_round_and_score(finder *f, contender *c, int own_scales)
+{
+    TRY(last_round(f, &c->theta, own_scales));
+    c->result = *f->result;
+    return score_and_tell(f, c);
+}
+
+/* Scales of blocks' own help on some data and harm on others: the winner's last round without them,
+ * from where its other one began, and the better of the two by left-out rows. */
+static quorum_status try_without_own_scales(finder *f, contender *winner, contender *fresh)
+{
+    contender *two[] = {winner, fresh};
+    TRY(last_round_and_score(f, fresh, 0));
+    contender_best_first(two, 2);
+    if (two[0] == fresh)
+        swap_contenders(winner, fresh);
+    return QUORUM_OK;
+}
+
+static quorum_status last_rounds(finder *f, contender **list, int count, contender *fresh)
+{
+    int own_scales = has_own_scales(f->m);
+    for (int place = 0; place < count; place++)
+        TRY(last_round_and_score(f, list[place], own_scales));
+    contender_best_first(list, count);
+    for (int k = 0; own_scales && k < count; k++)
+        if (fresh[k].number == list[0]->number)
+            TRY(try_without_own_scales(f, list[0], &fresh[k]));
+    f->m->history.kernel_choice.score[list[0]->number] = list[0]->density;
+    return QUORUM_OK;
+}
+
 /* The two best by their quick rounds have their last rounds too, and the better one comes
  * first: few rows can favour the wrong one. */
 static quorum_status finals(finder *f, contender **list, int count)
 {
     int finalists = count < FINALISTS ? count : FINALISTS;
+    contender fresh[FINALISTS] = {0};
+    copying start = {.list = list, .copy = fresh, .count = finalists};
     for (int place = 0; place < finalists; place++)
         contender_best_first(list + place, count - place);
     TRY(find_metric(f, list, finalists));
-    for (int place = 0; place < finalists; place++) {
-        TRY(last_round(f, &list[place]->theta));
-        list[place]->result = *f->result;
-        TRY(score_and_tell(f, list[place]));
-    }
-    contender_best_first(list, finalists);
-    return QUORUM_OK;
+    quorum_status status = team_all(QUORUM_OK, copy_all, &start);
+    if (status == QUORUM_OK)
+        status = last_rounds(f, list, finalists, fresh);
+    for (int k = 0; k < finalists; k++)
+        contender_free(&fresh[k]);
+    if (status == QUORUM_OK)
+        f->m->spread = list[0]->prior;
+    return status;
 }
 
 static void keep_contender(finder *f, const contender *c)
@@ -131,7 +189,6 @@ static quorum_status choose_kernel(finder *f)
     choice->count = count;
     if (f->s->train == TRAIN_NEIGHBOURS) {
         TRY_OR_DONE(finals(f, list, count));
-        m->spread = list[0]->prior;
     } else {
         contender_best_first(list, count);
     }
@@ -149,16 +206,14 @@ static quorum_status train_given_kernel(finder *f)
     contender only = {0}, *list = &only;
     line_up alone = {.theta = &m->theta, .all = &only, .count = 1};
     quorum_status status;
-    if (count_turns(m, f->s) == 0) {
+    if (count_turns(m, f->s) == 0 && !has_own_scales(m)) {
         TRY(quick_round(f, &m->theta));
-        return last_round(f, &m->theta);
+        return last_round(f, &m->theta, 0);
     }
     TRY_OR_DONE(team_all(QUORUM_OK, copy_thetas, &alone));
     TRY_OR_DONE(quick_round_and_score(f, &only));
-    TRY_OR_DONE(find_metric(f, &list, 1));
-    TRY_OR_DONE(last_round(f, &only.theta));
-    only.result = *f->result;
-    keep_contender(f, &only);
+    TRY_OR_DONE(finals(f, &list, 1));
+    keep_contender(f, list);
 done:
     contender_free(&only);
     return status;

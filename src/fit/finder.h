@@ -39,11 +39,12 @@ quorum_status search_theta(finder *f, const parts *p, const size_t *experts, siz
 quorum_status train_on_random_rows(finder *f, size_t count, size_t size, training_options *o,
                                    const hyper *start, hyper *theta);
 
-/* The rounds of theta.c's head, each from the theta that is there. */
+/* The rounds of theta.c's head, each from the theta that is there; the last one with scales of
+ * blocks' own, if the data may have any, or without. */
 quorum_status first_look(finder *f);
 quorum_status quick_round(finder *f, hyper *theta);
-quorum_status last_round(finder *f, hyper *theta);
-int has_own_scales(const quorum_model *m); /* whether a last round is two searches */
+quorum_status last_round(finder *f, hyper *theta, int own_scales);
+int has_own_scales(const quorum_model *m);
 
 /* Blocks of rows in theta's metric, about `targets` rows. */
 vecchia_problem neighbour_problem(const finder *f, const hyper *metric, double targets);
@@ -67,6 +68,9 @@ quorum_status learn_neighbours(finder *f);
 
 /* Rows that are left out at one of the distances (train/contender.h), near by theta's own metric. */
 quorum_status left_out_parts(finder *f, const hyper *theta, int distance, vecchia_parts *v);
+
+/* Contenders as they are before a search: what they are and their thetas, without scores. */
+quorum_status copy_contenders(contender *const *list, int count, contender *copy);
 
 /* A quick round from c->theta, and its score. */
 quorum_status quick_round_and_score(finder *f, contender *c);

@@ -41,11 +41,7 @@ static quorum_status turning_new(void *context)
     NEW_ARRAY(t->rotation, D * D);
     if (!t->E || !t->rotation)
         return failure(QUORUM_E_MEMORY, "out of memory for %zu directions", D);
-    for (int k = 0; k < t->count; k++) {
-        t->fresh[k].number = t->list[k]->number;
-        TRY(copy_theta(&t->list[k]->theta, &t->fresh[k].theta));
-    }
-    return QUORUM_OK;
+    return copy_contenders(t->list, t->count, t->fresh);
 }
 
 static void turning_free(turning *t)
@@ -111,13 +107,6 @@ static quorum_status try_directions(turning *t, contender **order)
     }
     contender_best_first(order, t->count);
     return QUORUM_OK;
-}
-
-static void swap_contenders(contender *a, contender *b)
-{
-    contender c = *a;
-    *a = *b;
-    *b = c;
 }
 
 /* Turns the rows once; *better: rows left out say that it helps, and it stays. */

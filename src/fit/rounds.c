@@ -176,16 +176,15 @@ int has_own_scales(const quorum_model *m)
     return isfinite(m->spread) && m->rows.n > FEW_ROWS;
 }
 
-/* theta from where it is, in its own metric. */
-quorum_status last_round(finder *f, hyper *theta)
+quorum_status last_round(finder *f, hyper *theta, int own_scales)
 {
     training_options o = search_options(f);
     o.restarts = 0; /* the first look had them */
     vecchia_parts v;
     vecchia_problem problem = neighbour_problem(f, theta, f->s->train_rows);
     TRY(vecchia_parts_new(&problem, &v));
-    quorum_status status = has_own_scales(f->m) ? search_with_own_scales(f, &v, &o, theta)
-                                                : search_blocks(f, &v, &o, theta);
+    quorum_status status =
+        own_scales ? search_with_own_scales(f, &v, &o, theta) : search_blocks(f, &v, &o, theta);
     vecchia_parts_free(&v);
     return status;
 }

@@ -5,7 +5,8 @@
  *                 kernel that is a candidate; each row left out in turn scores them
  *   last round    the same with many rows, in the metric of the quick round, for the two
  *                 best kernels: length-scales with a scale of each block's own, then the
- *                 variances without
+ *                 variances without; for the winner also all of theta without such scales,
+ *                 and the better of the two by rows left out
  *   spread        how far the rows around a query may scale its variance, from rows left out
  *
  * train=random and train=subset replace the rounds by likelihoods of random rows;
@@ -105,11 +106,12 @@ static int count_searches(const quorum_model *m, const settings *s)
 {
     int given = kernel_at(s->kernel) != NULL, first = needs_first_look(s);
     int last = has_own_scales(m) ? 2 : 1, kernels = given ? 0 : kernel_count();
-    int finalists = given ? 1 : FINALISTS;
+    int finalists = given ? 1 : FINALISTS, without = has_own_scales(m);
     if (given && s->train == TRAIN_NEIGHBOURS)
         kernels = 1;
     switch (s->train) {
-    case TRAIN_NEIGHBOURS: return first + kernels + finalists * (count_turns(m, s) + last);
+    case TRAIN_NEIGHBOURS:
+        return first + kernels + finalists * (count_turns(m, s) + last) + without;
     case TRAIN_PARTS: return first + kernels;
     default: return first + kernels + 1;
     }

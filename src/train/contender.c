@@ -38,6 +38,13 @@ void contender_free(contender *c)
     *c = (contender){0};
 }
 
+void swap_contenders(contender *a, contender *b)
+{
+    contender c = *a;
+    *a = *b;
+    *b = c;
+}
+
 static void forget(left_out_set *set)
 {
     mem_free(set->rows);

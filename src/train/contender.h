@@ -38,6 +38,7 @@ quorum_status contender_predict(quorum_status ready, contender *c, int distance,
 /* From these predictions the spread's prior (prior > 0: it is given), density and error. */
 void contender_score(contender *c, double prior);
 void contender_free(contender *c);
+void swap_contenders(contender *a, contender *b);
 
 /* Whether a's density is higher than b's by more than chance. */
 int contender_beats(const contender *a, const contender *b);

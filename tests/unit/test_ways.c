@@ -1,0 +1,97 @@
+/* The two ways of the last round, with scales of blocks' own and without: both are scored, and the
+ * model has the better one. */
+#include "support.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { N = 800, D = 2, MOST = 16 };
+
+typedef struct {
+    int count;
+    char kernel[MOST][16];
+    double density[MOST], error[MOST];
+} scores;
+
+/* Every score that is told, in order. */
+static int listen(void *user, const char *stage, double fraction, const char *message)
+{
+    scores *s = user;
+    (void)stage, (void)fraction;
+    if (s->count < MOST &&
+        sscanf(message, "kernel %15[^:]: log density a row %lf, error %lf", s->kernel[s->count],
+               &s->density[s->count], &s->error[s->count]) == 3)
+        s->count++;
+    return 0;
+}
+
+/* Calm on one side, wild on the other. */
+static void make_rows(double *X, double *y)
+{
+    rng r = rng_seed(11, 3);
+    for (size_t i = 0; i < N; i++) {
+        X[i * D] = rng_normal(&r);
+        X[i * D + 1] = rng_normal(&r);
+        double x = X[i * D + 1], noise = 0.02 * rng_normal(&r);
+        y[i] = (X[i * D] > 0.0 ? sin(5.0 * x) : 0.1 * sin(x)) + noise;
+    }
+}
+
+static void fit_and_listen(const char *spread, scores *s, double *kept)
+{
+    double *X = mem_alloc((size_t)N * D, sizeof *X), *y = mem_alloc(N, sizeof *y);
+    quorum_options *o = quorum_options_new();
+    quorum_model *m = NULL;
+    quorum_info info;
+    make_rows(X, y);
+    *s = (scores){0};
+    assert_ok(quorum_options_set(o, "metric", "ard"));
+    assert_ok(quorum_options_set(o, "spread", spread));
+    assert_ok(quorum_options_set(o, "max-evaluations", "40"));
+    quorum_options_set_progress(o, listen, s);
+    assert_ok(quorum_fit(X, y, N, D, NULL, o, &m));
+    assert_ok(quorum_inspect(m, &info));
+    for (size_t k = 0; k < info.kernels; k++)
+        if (strcmp(info.kernel_names[k], info.kernel) == 0)
+            *kept = info.kernel_scores[k];
+    quorum_model_free(m);
+    quorum_options_free(o);
+    mem_free(X);
+    mem_free(y);
+}
+
+/* Quick rounds of four kernels, last rounds of two, and one more of the better of these. */
+static void both_ways_are_tried_and_the_better_one_stays(void **state)
+{
+    (void)state;
+    scores s;
+    double kept = NAN;
+    fit_and_listen("auto", &s, &kept);
+    assert_int_equal(s.count, 7);
+    int with = strcmp(s.kernel[4], s.kernel[6]) == 0 ? 4 : 5, without = 6;
+    assert_string_equal(s.kernel[with], s.kernel[without]);
+    assert_true(fabs(s.density[with] - s.density[without]) > 1e-4); /* they differ */
+    int is_with = fabs(kept - s.density[with]) < 1e-4;
+    int won = is_with ? with : without, lost = is_with ? without : with;
+    assert_true(fabs(kept - s.density[won]) < 1e-4);
+    assert_true(s.density[won] >= s.density[lost] || s.error[won] <= s.error[lost]);
+    assert_true(s.density[won] > s.density[lost] - 0.1);
+}
+
+static void without_spread_there_is_one_way(void **state)
+{
+    (void)state;
+    scores s;
+    double kept;
+    fit_and_listen("none", &s, &kept);
+    assert_int_equal(s.count, 6);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(both_ways_are_tried_and_the_better_one_stays),
+        cmocka_unit_test(without_spread_there_is_one_way),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
