@@ -9,6 +9,11 @@
  *   s = (prior + sum_i rho_i^2 z_i^2) / (prior + sum_i rho_i^2)
  * which is 1 far from the data.
  *
+ * That has been tested at variances like those of the rows, v = sum rho_i^2 v_i / sum rho_i^2.  Of a
+ * query outside the rows, or in a gap, most of the variance v* is what no row near it was asked
+ * about; there the factor is
+ *   s^(t^2),     t = min(1, 2 v / v*)
+ *
  * With the nearest rows last in C = L L', their alpha and (C^-1)_ii depend on the last
  * block T of L alone: alpha = T^-T w, (C^-1)_ii = sum_k (T^-1)_ki^2, w = L^-1 y. */
 #include "gp/neighbourhood.h"
@@ -19,6 +24,9 @@
 
 #include <math.h>
 #include <string.h>
+
+/* What rows show holds up to so many times the variance that they have. */
+static const double TESTED_UP_TO = 2.0;
 
 quorum_status neighbourhood_space_new(size_t room, neighbourhood_space *out)
 {
@@ -42,8 +50,8 @@ void neighbourhood_space_free(neighbourhood_space *ws)
 }
 
 /* Sums over the last q rows of L (m x m), rho2 (q) being their weights, w (m) = L^-1 y. */
-static void find_spread(size_t m, size_t q, const double *L, const double *w, const double *rho2,
-                        double *room, neighbourhood *out)
+static void look_around(size_t m, size_t q, const double *L, const double *w, const double *rho2,
+                        double *room, surroundings *out)
 {
     size_t first = m - q;
     const double *T = L + first * m + first;
@@ -54,11 +62,13 @@ static void find_spread(size_t m, size_t q, const double *L, const double *w, co
     blas_solve_lower(q, q, T, m, inverse, q);
     memcpy(alpha, w + first, q * sizeof *alpha);
     blas_solve_lower_transposed(q, 1, T, m, alpha, q);
-    out->weight = out->surprise = 0.0;
+    *out = (surroundings){0};
     for (size_t i = 0; i < q; i++) {
         const double *column = inverse + i * q;
+        double precision = vec_dot(q, column, column); /* (C^-1)_ii */
         out->weight += rho2[i];
-        out->surprise += rho2[i] * alpha[i] * alpha[i] / vec_dot(q, column, column);
+        out->surprise += rho2[i] * alpha[i] * alpha[i] / precision;
+        out->tested += rho2[i] / precision;
     }
 }
 
@@ -83,7 +93,7 @@ quorum_status neighbourhood_posterior(const hyper *theta, const points *X, const
     blas_solve_lower(m, 2, C, m, ws->side, m);
     out->mean = vec_dot(m, k, w);
     out->explained = vec_dot(m, k, k);
-    find_spread(m, q, C, w, rho2, ws->z, out);
+    look_around(m, q, C, w, rho2, ws->z, &out->around);
     if (gamma) {
         memcpy(gamma, k, m * sizeof *gamma);
         blas_solve_lower_transposed(m, 1, C, m, gamma, m);
@@ -91,7 +101,11 @@ quorum_status neighbourhood_posterior(const hyper *theta, const points *X, const
     return QUORUM_OK;
 }
 
-double spread_factor(double prior, double weight, double surprise)
+double spread_factor(double prior, surroundings around, double variance)
 {
-    return isinf(prior) ? 1.0 : (prior + surprise) / (prior + weight);
+    if (isinf(prior))
+        return 1.0;
+    double s = (prior + around.surprise) / (prior + around.weight);
+    double t = TESTED_UP_TO * around.tested / (around.weight * variance);
+    return t < 1.0 ? pow(s, t * t) : s;
 }

@@ -8,12 +8,19 @@
 /* Rows, of the nearest, that are asked how well the others predict them. */
 enum { SPREAD_ROWS = 32 };
 
+/* What the nearest rows show, each left out of the neighbourhood: sums over them, weighted by
+ * rho_i^2, rho_i = k(x, x_i) / s_f^2. */
 typedef struct {
-    double mean;      /* k*' C^-1 y                                                   */
-    double explained; /* k*' C^-1 k*                                                  */
-    double weight;    /* sum rho_i^2 over the nearest rows, rho = k(x, x_i) / s_f^2   */
-    double surprise;  /* sum rho_i^2 z_i^2, z_i: row i's distance from what the others
-                         predict for it, in standard deviations                       */
+    double weight;   /* sum rho_i^2                                                   */
+    double surprise; /* sum rho_i^2 z_i^2, z_i: row i's distance from what the others
+                        predict for it, in standard deviations                        */
+    double tested;   /* sum rho_i^2 v_i, v_i: the variance of that prediction         */
+} surroundings;
+
+typedef struct {
+    double mean;      /* k*' C^-1 y   */
+    double explained; /* k*' C^-1 k*  */
+    surroundings around;
 } neighbourhood;
 
 typedef struct {
@@ -32,8 +39,9 @@ quorum_status neighbourhood_posterior(const hyper *theta, const points *X, const
                                       const points *query, neighbourhood_space *ws, double *gamma,
                                       neighbourhood *out);
 
-/* The factor of the variance at the query: what its surroundings show, shrunk to 1 as if
- * `prior` rows had shown that.  prior = INFINITY: 1. */
-double spread_factor(double prior, double weight, double surprise);
+/* The factor of the variance (of y) at the query: what its surroundings show, shrunk to 1 as if
+ * `prior` rows had shown that, as far as they have tested variances so large.
+ * prior = INFINITY: 1. */
+double spread_factor(double prior, surroundings around, double variance);
 
 #endif

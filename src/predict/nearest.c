@@ -140,6 +140,12 @@ static void take_neighbourhood(const nearest_job *j, size_t q, nearest_space *w)
     rows_take_fields(&c->parts.rows, row, j->n->m, &w->rows);
 }
 
+/* The variance of y at a query. */
+static double variance_left(const hyper *theta, double explained)
+{
+    return fmax(theta->signal - explained, 0.0) + theta->noise;
+}
+
 /* The posterior at query q from the neighbourhood in w. */
 static quorum_status ask_neighbourhood(nearest_job *j, size_t q, nearest_space *w)
 {
@@ -150,7 +156,7 @@ static quorum_status ask_neighbourhood(nearest_job *j, size_t q, nearest_space *
     TRY(neighbourhood_posterior(&j->c->theta, &w->X, &w->rows, &query, &w->own, gamma, &own));
     n->mean[q] = own.mean;
     n->explained[q] = own.explained;
-    n->spread[q] = spread_factor(n->prior, own.weight, own.surprise);
+    n->spread[q] = spread_factor(n->prior, own.around, variance_left(&j->c->theta, own.explained));
     if (gamma && q + 1 == n->real)
         repeat_last(n, n->gamma, sizeof *gamma);
     return QUORUM_OK;

@@ -4,7 +4,6 @@
 #include "train/left_out.h"
 
 #include "base/memory.h"
-#include "gp/neighbourhood.h"
 #include "team/work.h"
 
 #include <float.h>
@@ -37,8 +36,7 @@ static quorum_status one_row(void *context, size_t item, int worker)
     double latent = fmax(j->theta->signal - at.explained, DBL_EPSILON * j->theta->signal);
     j->rows[item] = (left_out_row){.error = data.y[m] - at.mean,
                                    .variance = latent + noise_of(j->theta, &data, m),
-                                   .weight = at.weight,
-                                   .surprise = at.surprise};
+                                   .around = at.around};
     return QUORUM_OK;
 }
 
@@ -80,7 +78,7 @@ quorum_status left_out_predict(quorum_status ready, const vecchia_parts *v, cons
 /* t_4 of variance v: Gamma(5/2) / (Gamma(2) sqrt(2 pi v)) (1 + e^2 / 2v)^(-5/2). */
 double left_out_density(const left_out_row *row, double prior)
 {
-    double variance = row->variance * spread_factor(prior, row->weight, row->surprise);
+    double variance = row->variance * spread_factor(prior, row->around, 0.0);
     return lgamma(2.5) - 0.5 * log(2.0 * M_PI * variance) -
            2.5 * log1p(0.5 * row->error * row->error / variance);
 }

@@ -3,13 +3,13 @@
 #ifndef QRM_TRAIN_LEFT_OUT_H
 #define QRM_TRAIN_LEFT_OUT_H
 
-#include "gp/expert.h"
+#include "gp/neighbourhood.h"
 #include "train/vecchia.h"
 
 typedef struct {
-    double error;            /* y - mean                                        */
-    double variance;         /* of y, noise included                            */
-    double weight, surprise; /* of the rows around it (gp/neighbourhood.h)      */
+    double error;        /* y - mean             */
+    double variance;     /* of y, noise included */
+    surroundings around; /* gp/neighbourhood.h   */
 } left_out_row;
 
 /* The last row of every part of v predicted from the part's other rows, nearest last:
@@ -19,7 +19,7 @@ quorum_status left_out_predict(quorum_status ready, const vecchia_parts *v, cons
                                size_t most, int threads, left_out_row *rows);
 
 /* Log density of the error: a Student t with 4 degrees of freedom and variance s variance,
- * s the spread factor.  Tails this heavy keep a few wild rows from deciding everything. */
+ * s the spread factor as it is among rows.  Tails this heavy keep a few wild rows from deciding everything. */
 double left_out_density(const left_out_row *row, double prior);
 
 #endif

@@ -408,14 +408,18 @@ def nearest_rows(theta, X, Q, m):
 
 def spread(theta, X, y, query, prior, count=32):
     """The factor of the variance at one query, from its nearest rows X, nearest first: each of the
-    first `count` is left out and predicted from all the others."""
+    first `count` is left out and predicted from all the others.  It holds for variances like
+    theirs, and less for a larger one of the query."""
     rho = kernel(theta, X[:count], query)[:, 0] / theta.signal
-    z2 = np.empty(len(rho))
+    z2, v = np.empty(len(rho)), np.empty(len(rho))
     for i in range(len(rho)):
         others = np.arange(len(y)) != i
         p = posterior(theta, X[others], y[others], X[i:i + 1])
-        z2[i] = (y[i] - p.mean[0]) ** 2 / (theta.signal - p.explained[0] + theta.noise)
-    return (prior + np.sum(rho**2 * z2)) / (prior + np.sum(rho**2))
+        v[i] = theta.signal - p.explained[0] + theta.noise
+        z2[i] = (y[i] - p.mean[0]) ** 2 / v[i]
+    own = theta.signal - posterior(theta, X, y, query).explained[0] + theta.noise
+    s = (prior + np.sum(rho**2 * z2)) / (prior + np.sum(rho**2))
+    return s ** (min(1.0, 2 * np.average(v, weights=rho**2) / own) ** 2) if np.any(rho) else 1.0
 
 
 # ---- Random numbers: only to know which rows GRBCM's random base takes ---------------------

@@ -224,9 +224,9 @@ static void hopeless_covariances_are_reported(void **state)
     likelihood_space_free(&ws);
 }
 
-/* Row i predicted from all the others by their own posterior. */
+/* Row i predicted from all the others by their own posterior: z_i^2, and the variance v_i. */
 static double left_out_square(const hyper *theta, const double *X, const double *y, size_t m,
-                              size_t i)
+                              size_t i, double *variance)
 {
     enum { MOST = 64 };
     double others[MOST], target[MOST], L[MOST * MOST], alpha[MOST], room[MOST], mean, explained;
@@ -244,7 +244,8 @@ static double left_out_square(const hyper *theta, const double *X, const double 
     posterior(theta, &p, L, alpha, &q, room, &out);
     points_free(&p);
     points_free(&q);
-    return (y[i] - mean) * (y[i] - mean) / (theta->signal - explained + theta->noise);
+    *variance = theta->signal - explained + theta->noise;
+    return (y[i] - mean) * (y[i] - mean) / *variance;
 }
 
 /* The nearest rows are the last ones; fewer rows than are asked, and more. */
@@ -262,23 +263,27 @@ static void neighbourhoods_know_their_spread(void **state)
         row_set rows = rows_view_of(m, 1, X, y);
         neighbourhood_space ws;
         neighbourhood got;
-        double *gamma = mem_alloc(m, 8), mean = 0.0, weight = 0.0, surprise = 0.0;
+        double *gamma = mem_alloc(m, 8), mean = 0.0;
+        surroundings want = {0};
         assert_ok(neighbourhood_space_new(m, &ws));
         assert_ok(neighbourhood_posterior(&theta, &p, &rows, &query, &ws, gamma, &got));
         for (size_t i = 0; i < m; i++)
             mean += gamma[i] * y[i];
         for (size_t i = first; i < m; i++) {
             double rho = kernel_by_definition("matern32", X + i, at, 1, l);
-            weight += rho * rho;
-            surprise += rho * rho * left_out_square(&theta, X, y, m, i);
+            double v, z2 = left_out_square(&theta, X, y, m, i, &v);
+            want.weight += rho * rho;
+            want.surprise += rho * rho * z2;
+            want.tested += rho * rho * v;
         }
         assert_close(got.mean, mean, 1e-10);
-        assert_close(got.weight, weight, 1e-10);
-        assert_close(got.surprise, surprise, 1e-9);
+        assert_close(got.around.weight, want.weight, 1e-10);
+        assert_close(got.around.surprise, want.surprise, 1e-9);
+        assert_close(got.around.tested, want.tested, 1e-9);
         at[0] = 1e4; /* nobody near: theta's own word counts */
         points_scale(&query, 1, at, NULL, l);
         assert_ok(neighbourhood_posterior(&theta, &p, &rows, &query, &ws, NULL, &got));
-        assert_true(spread_factor(1.0, got.weight, got.surprise) == 1.0);
+        assert_true(spread_factor(1.0, got.around, theta.signal + theta.noise) == 1.0);
         neighbourhood_space_free(&ws);
         points_free(&p);
         points_free(&query);
@@ -286,8 +291,22 @@ static void neighbourhoods_know_their_spread(void **state)
         mem_free(X);
         mem_free(y);
     }
-    assert_true(spread_factor(INFINITY, 3.0, 12.0) == 1.0);
-    assert_close(spread_factor(2.0, 3.0, 13.0), 3.0, 1e-15);
+}
+
+/* What the rows show holds for variances like theirs, and less and less for larger ones. */
+static void spread_fades_where_nobody_has_tested(void **state)
+{
+    (void)state;
+    surroundings wild = {.weight = 3.0, .surprise = 13.0, .tested = 1.5};
+    surroundings calm = {.weight = 31.0, .surprise = 0.0, .tested = 31e-4};
+    assert_true(spread_factor(INFINITY, wild, 0.5) == 1.0);
+    assert_close(spread_factor(2.0, wild, 0.5), 3.0, 1e-15);
+    assert_close(spread_factor(2.0, wild, 1.0), 3.0, 1e-15);
+    assert_close(spread_factor(2.0, wild, 2.0), pow(3.0, 0.25), 1e-15);
+    assert_close(spread_factor(1.0, calm, 2e-4), 1.0 / 32.0, 1e-15);
+    assert_close(spread_factor(1.0, calm, 2e-3), pow(1.0 / 32.0, 0.01), 1e-14);
+    assert_close(spread_factor(1.0, calm, 1.0), 1.0, 1e-6);
+    assert_true(spread_factor(1.0, (surroundings){0}, 1.0) == 1.0);
 }
 
 int main(void)
@@ -300,6 +319,7 @@ int main(void)
         cmocka_unit_test(posterior_interpolates_and_forgets),
         cmocka_unit_test(hopeless_covariances_are_reported),
         cmocka_unit_test(neighbourhoods_know_their_spread),
+        cmocka_unit_test(spread_fades_where_nobody_has_tested),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
