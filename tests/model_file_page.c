@@ -29,6 +29,7 @@ static void print_arrays(void)
     static const char *const when[] = {[ALWAYS] = "",
                                        [WITH_OVERLAP] = "only after `fit --overlap`: ",
                                        [WITH_ROTATION] = "",
+                                       [WITH_TWO_SCALES] = "only of a kernel with two scales: ",
                                        [WHERE_LEARNED] = "",
                                        [WITH_CALIBRATION] = "only after `fit --calibrate`: "};
     printf("| member | type, shape | meaning | checked |\n|---|---|---|---|\n");
