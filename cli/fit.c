@@ -136,7 +136,7 @@ static void put_bounds(json_writer *w, const quorum_info *info)
 {
     json_key(w, "at_bound");
     json_begin_list(w);
-    for (size_t i = 0; i < info->inputs + 2; i++) {
+    for (size_t i = 0; i < info->inputs + 4; i++) {
         if (!info->at_bound[i])
             continue;
         if (i < info->inputs && info->names && !info->rotation)
@@ -206,6 +206,10 @@ static int print_summary_as_json(const arguments *given, const fitted *f)
     put_lengthscales(&w, info);
     json_member_number(&w, "signal_variance", info->signal_variance);
     json_member_number(&w, "noise_variance", info->noise_variance);
+    if (has_two_scales(info)) {
+        json_member_number(&w, "long_share", info->long_share);
+        json_member_number(&w, "long_reach", info->long_reach);
+    }
     put_bounds(&w, info);
     put_constants(&w, info);
     json_member_count(&w, "dropped", f->data->dropped);

@@ -24,11 +24,11 @@ const char *target_name(const quorum_info *info)
 
 name_text hyperparameter_name(const quorum_info *info, size_t i)
 {
+    static const char *const others[] = {"signal_variance", "noise_variance", "long_share",
+                                         "long_reach"};
     name_text name;
     snprintf(name.text, sizeof name.text, "%s",
-             i < info->inputs    ? "lengthscale:"
-             : i == info->inputs ? "signal_variance"
-                                 : "noise_variance");
+             i < info->inputs ? "lengthscale:" : others[i - info->inputs]);
     size_t used = strlen(name.text);
     if (i < info->inputs && info->rotation)
         snprintf(name.text + used, sizeof name.text - used, "direction %zu", i + 1);
@@ -78,6 +78,11 @@ double direction_share(const quorum_info *info, size_t k)
     for (size_t i = 0; i < info->inputs; i++)
         sum += info->constant[i] ? 0.0 : 1.0 / info->lengthscale[i];
     return info->constant[k] ? 0.0 : 1.0 / (info->lengthscale[k] * sum);
+}
+
+bool has_two_scales(const quorum_info *info)
+{
+    return info->long_share > 0.0;
 }
 
 double signal_deviation(const quorum_info *info)

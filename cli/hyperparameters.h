@@ -14,7 +14,8 @@ typedef struct {
 name_text input_name(const quorum_info *info, size_t d);
 const char *target_name(const quorum_info *info); /* as it is in the data */
 
-/* Number i of at_bound: "lengthscale:NAME", "signal_variance", "noise_variance". */
+/* Number i of at_bound: "lengthscale:NAME", "signal_variance", "noise_variance", "long_share",
+ * "long_reach". */
 name_text hyperparameter_name(const quorum_info *info, size_t i);
 
 /* The input's length-scale is at its upper bound: the function hardly varies along it. */
@@ -37,6 +38,9 @@ double inverse_lengthscale_share(const quorum_info *info, size_t d);
 
 /* The same of direction k, where the metric has directions (info->rotation). */
 double direction_share(const quorum_info *info, size_t k);
+
+/* Whether the kernel has a long component beside the short one. */
+bool has_two_scales(const quorum_info *info);
 
 /* Standard deviations in the target's units. */
 double signal_deviation(const quorum_info *info);

@@ -198,8 +198,9 @@ typedef struct {
     const char *kernel, *partition;
     const double *lengthscale; /* inputs                                              */
     double signal_variance, noise_variance;
-    const int *at_bound;            /* inputs + 2: lengthscales, signal, noise; -1 on the lower
-                                     bound, 1 on the upper (hardly any effect), 0 between */
+    const int *at_bound;            /* inputs + 4: lengthscales, signal, noise, long_share,
+                                     long_reach; -1 on the lower bound, 1 on the upper (hardly any
+                                     effect), 0 between                                    */
     const double *x_mean, *x_scale; /* inputs                                            */
     double y_mean, y_scale;
     double nlml;          /* what training made small: the negative log likelihood of
@@ -246,6 +247,9 @@ typedef struct {
     size_t
         neighbours; /* nearest rows that are enough to predict a query (docs/training.md, "How many
                           neighbours"); 0: not known                                      */
+    /* Of a kernel with two scales (docs/methods.md, "Kernels"). */
+    double long_share; /* the long component's share of signal_variance; 0: one scale    */
+    double long_reach; /* its length-scales as a multiple of lengthscale; 1: one scale   */
 } quorum_info;
 
 QUORUM_API quorum_status quorum_inspect(const quorum_model *model, quorum_info *info);

@@ -26,11 +26,10 @@ static void print_shape(const array_member *a)
 
 static void print_arrays(void)
 {
-    static const char *const when[] = {[ALWAYS] = "",
-                                       [WITH_OVERLAP] = "only after `fit --overlap`: ",
-                                       [WITH_ROTATION] = "",
-                                       [WHERE_LEARNED] = "",
-                                       [WITH_CALIBRATION] = "only after `fit --calibrate`: "};
+    static const char *const when[] = {
+        [ALWAYS] = "",        [WITH_OVERLAP] = "only after `fit --overlap`: ",
+        [WITH_ROTATION] = "", [WITH_TWO_SCALES] = "only of a kernel with two scales: ",
+        [WHERE_LEARNED] = "", [WITH_CALIBRATION] = "only after `fit --calibrate`: "};
     printf("| member | type, shape | meaning | checked |\n|---|---|---|---|\n");
     for (int i = 0; i < ARRAYS; i++) {
         const array_member *a = &array_members[i];

@@ -31,7 +31,7 @@ problem problem_new(const kernel *k, size_t M, size_t m, size_t D)
     must(NEW_ARRAY(b.y, n));
     must(NEW_ARRAY(b.offset, M + 1));
     must(NEW_ARRAY(b.experts, M));
-    b.theta = (hyper){.kernel = k, .D = D, .signal = 1.0, .noise = 0.1};
+    b.theta = (hyper){.kernel = k, .D = D, .signal = 1.0, .noise = 0.1, .share = 0.5, .reach = 4.0};
     must(NEW_ARRAY(b.theta.lengthscale, D));
     rng r = rng_seed(1, 1);
     for (size_t i = 0; i < n * D; i++)

@@ -37,7 +37,7 @@ static training_run training_new(suite *s, const kernel *k, size_t M, size_t m, 
 {
     training_run r = {.b = problem_new(k, M, m, D)};
     r.options = (training_options){.threads = suite_threads(s), .memory = ALL_OF_IT};
-    must(NEW_ARRAY(r.gradient, D + 2));
+    must(NEW_ARRAY(r.gradient, theta_length(k, D)));
     must(NEW_ARRAY(r.given, M));
     for (size_t e = 0; e < M; e++)
         r.given[e] = given;

@@ -41,7 +41,7 @@ class Info(ctypes.Structure):
         ("named", c_int), ("options", c_char_p), ("constant", POINTER(c_int)),
         ("calibration_for", c_char_p), ("graph_trouble", c_char_p),
         ("rotation", POINTER(c_double)), ("input_lengthscale", POINTER(c_double)),
-        ("neighbours", c_size_t)]
+        ("neighbours", c_size_t), ("long_share", c_double), ("long_reach", c_double)]
 
 
 class Prediction(ctypes.Structure):

@@ -145,6 +145,8 @@ class Model:
             "constant": constant,
             "signal_variance": info.signal_variance,
             "noise_variance": info.noise_variance,
+            "long_share": info.long_share,
+            "long_reach": info.long_reach,
             "x_mean": _copied(info.x_mean, D),
             "x_scale": _copied(info.x_scale, D),
             "y_mean": info.y_mean,

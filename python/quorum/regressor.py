@@ -54,6 +54,9 @@ class QuorumRegressor(RegressorMixin, Parameters):
         Nearest rows that the fit found to be enough to predict a query; None: not known.
     constant_ : ndarray of bool of shape (n_features_in_,)
         Inputs that do not vary in the training data: they have no effect on predictions.
+    long_share_, long_reach_ : float
+        Of a kernel with two scales (``matern32x2``): the long component's share of
+        `signal_variance_`, and its length-scales as a multiple of `lengthscale_`; 0 and 1 otherwise.
     signal_variance_, noise_variance_ : float
         For the standardised target; times ``y_scale_ ** 2`` they are in the target's units.
     inverse_lengthscale_share_ : ndarray of shape (n_features_in_,)
@@ -131,7 +134,8 @@ class QuorumRegressor(RegressorMixin, Parameters):
         inverse = 1 / info["input_lengthscale"]
         self.inverse_lengthscale_share_ = inverse / inverse.sum()
         for name in ("kernel", "lengthscale", "rotation", "input_lengthscale", "neighbours",
-                     "constant", "signal_variance", "noise_variance", "x_mean", "x_scale", "y_mean", "y_scale", "experts", "nlml"):
+                     "constant", "signal_variance", "noise_variance", "long_share", "long_reach",
+                     "x_mean", "x_scale", "y_mean", "y_scale", "experts", "nlml"):
             setattr(self, name + "_", info[name])
         return self
 

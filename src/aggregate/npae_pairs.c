@@ -120,7 +120,7 @@ static quorum_status one_pair(void *context, size_t item, int worker)
         size_t rows = X.n - r < ROW_PANEL ? X.n - r : ROW_PANEL;
         points panel = points_view(&X, r, rows);
         TRY(progress_go_on());
-        covariance_cross(c->theta.kernel, c->theta.signal, &panel, &Y, K, rows);
+        covariance_cross(&c->theta, &panel, &Y, K, rows);
         if (c->parts.row)
             add_shared_noise(c, first->expert, second->expert, r, rows, K);
         blas_gemm('N', 'N', rows, b, Y.n, 1.0, K, rows, gamma_j, Y.n, 0.0, T, rows);

@@ -19,6 +19,8 @@ static void append_item(char list[LIST_SIZE], const char *name, const char *what
 
 static void append_bound(const quorum_model *m, size_t i, char list[LIST_SIZE])
 {
+    static const char *const others[] = {"signal variance", "noise variance",
+                                         "share of the long scale", "reach of the long scale"};
     const char *low = m->shown.at_bound[i] < 0 ? " (lower)" : " (upper)";
     char direction[32];
     snprintf(direction, sizeof direction, "direction %zu", i + 1);
@@ -26,13 +28,13 @@ static void append_bound(const quorum_model *m, size_t i, char list[LIST_SIZE])
         append_item(list, m->units.rotation ? direction : m->columns.names[i],
                     " (length-scale, lower)");
     else
-        append_item(list, i == m->rows.D ? "signal variance" : "noise variance", low);
+        append_item(list, others[i - m->rows.D], low);
 }
 
 quorum_status model_say_bounds(const quorum_model *m)
 {
     char flat[LIST_SIZE] = "", other[LIST_SIZE] = "";
-    for (size_t i = 0; i < m->rows.D + 2; i++) {
+    for (size_t i = 0; i < m->rows.D + 2 + MOST_SHAPES; i++) {
         int is_flat = i < m->rows.D && m->shown.at_bound[i] > 0;
         if (is_flat && !m->units.rotation) /* that a direction hardly matters is no news */
             append_item(flat, m->columns.names[i], "");

@@ -176,7 +176,7 @@ static quorum_status choose_kernel(finder *f)
     quorum_model *m = f->m;
     kernel_choice *choice = &m->history.kernel_choice;
     contender all[MOST_KERNELS] = {0}, *list[MOST_KERNELS];
-    int count = kernel_count() < MOST_KERNELS ? kernel_count() : MOST_KERNELS;
+    int count = kernel_candidates() < MOST_KERNELS ? kernel_candidates() : MOST_KERNELS;
     line_up kernels = {.theta = &m->theta, .all = all, .count = count};
     quorum_status status = QUORUM_OK;
     TRY_OR_DONE(team_all(QUORUM_OK, copy_thetas, &kernels));

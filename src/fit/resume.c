@@ -72,6 +72,18 @@ static quorum_status data_mark(const scattered_rows *rows, uint64_t *mark)
     return QUORUM_OK;
 }
 
+/* Of any search of this fit. */
+static size_t most_parameters(const quorum_model *m, const quorum_options *options)
+{
+    const kernel *given = kernel_at(options_values(options)->kernel);
+    size_t most = m->rows.D + 2;
+    for (int k = 0; k < kernel_candidates(); k++) {
+        size_t length = theta_length(given ? given : kernel_at(k), m->rows.D);
+        most = length > most ? length : most;
+    }
+    return most;
+}
+
 quorum_status open_checkpoint(const quorum_model *m, const scattered_rows *rows,
                               const quorum_options *options, checkpoint **out)
 {
@@ -87,5 +99,5 @@ quorum_status open_checkpoint(const quorum_model *m, const scattered_rows *rows,
              "\noptions: %016" PRIx64 "\n",
              quorum_version(), quorum_blas_kernel(), m->rows.n, m->rows.D, data,
              options_mark(options));
-    return checkpoint_open(path, fit, m->rows.D + 2, out);
+    return checkpoint_open(path, fit, most_parameters(m, options), out);
 }

@@ -37,9 +37,9 @@ quorum_status copy_theta(const hyper *from, hyper *to)
 /* Replaces one theta by another; both keep their memory. */
 void set_theta(hyper *to, const hyper *from)
 {
-    to->kernel = from->kernel;
-    to->signal = from->signal;
-    to->noise = from->noise;
+    double *lengthscale = to->lengthscale;
+    *to = *from;
+    to->lengthscale = lengthscale;
     memcpy(to->lengthscale, from->lengthscale, to->D * sizeof *to->lengthscale);
 }
 
@@ -116,12 +116,19 @@ done:
     return status;
 }
 
+/* Random rows are far apart and show the long one of two scales, if any. */
 quorum_status first_look(finder *f)
 {
+    hyper *theta = &f->m->theta;
+    const kernel *wanted = theta->kernel;
     size_t n = f->m->rows.n, count = n / LOOK_ROWS;
     count = count < 1 ? 1 : smaller(count, LOOK_PARTS);
     training_options o = hasty_options(f);
-    return train_on_random_rows(f, count, smaller(n / count, LOOK_ROWS), &o, NULL, &f->m->theta);
+    theta->kernel = wanted->longer ? wanted->longer : wanted;
+    quorum_status status =
+        train_on_random_rows(f, count, smaller(n / count, LOOK_ROWS), &o, NULL, theta);
+    theta->kernel = wanted;
+    return status;
 }
 
 /* ---- Neighbours: the block-Vecchia likelihood ---- */
@@ -137,6 +144,17 @@ vecchia_problem neighbour_problem(const finder *f, const hyper *metric, double t
                              .threads = options_threads(f->s)};
 }
 
+/* A long scale does not show in near rows alone: some of those given are farther and farther away. */
+static vecchia_problem training_problem(const finder *f, const hyper *theta, double targets)
+{
+    vecchia_problem problem = neighbour_problem(f, theta, targets);
+    if (theta->kernel->longer) {
+        problem.given -= FAR_MOST;
+        problem.with_far = 1;
+    }
+    return problem;
+}
+
 static quorum_status search_blocks(finder *f, const vecchia_parts *v, training_options *o,
                                    hyper *theta)
 {
@@ -150,7 +168,7 @@ quorum_status quick_round(finder *f, hyper *theta)
     training_options o = hasty_options(f);
     o.restarts = 0;
     vecchia_parts v;
-    vecchia_problem problem = neighbour_problem(f, theta, QUICK_ROWS);
+    vecchia_problem problem = training_problem(f, theta, QUICK_ROWS);
     TRY(vecchia_parts_new(&problem, &v));
     quorum_status status = search_blocks(f, &v, &o, theta);
     vecchia_parts_free(&v);
@@ -181,7 +199,7 @@ quorum_status last_round(finder *f, hyper *theta, int own_scales)
     training_options o = search_options(f);
     o.restarts = 0; /* the first look had them */
     vecchia_parts v;
-    vecchia_problem problem = neighbour_problem(f, theta, f->s->train_rows);
+    vecchia_problem problem = training_problem(f, theta, f->s->train_rows);
     TRY(vecchia_parts_new(&problem, &v));
     quorum_status status =
         own_scales ? search_with_own_scales(f, &v, &o, theta) : search_blocks(f, &v, &o, theta);

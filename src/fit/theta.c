@@ -28,29 +28,51 @@ static size_t smaller(size_t a, size_t b)
 
 /* ---- theta as given ---- */
 
+/* So many numbers, a length-scale for each input or one for all, then the others. */
+static quorum_status check_fixed(const hyper *theta, const double *values, size_t count)
+{
+    size_t P = theta_length(theta->kernel, theta->D);
+    if (count != P && count != P - theta->D + 1)
+        return failure(QUORUM_E_ARGUMENT,
+                       "theta has %zu numbers; it takes %zu length-scales (or one for all), the "
+                       "signal variance and the noise variance%s",
+                       count, theta->D,
+                       theta->kernel->longer ? ", and the long scale's share and reach" : "");
+    for (size_t i = 0; i < count; i++)
+        if (!(values[i] > 0.0) || !isfinite(values[i]))
+            return failure(QUORUM_E_ARGUMENT, "theta: %g is not a positive number", values[i]);
+    if (theta->kernel->longer && !(values[count - 2] < 1.0 && values[count - 1] >= 1.0))
+        return failure(QUORUM_E_ARGUMENT,
+                       "theta: the long scale's share is below 1 and its reach 1 or more, not %g "
+                       "and %g",
+                       values[count - 2], values[count - 1]);
+    return QUORUM_OK;
+}
+
+static void take_fixed(hyper *theta, const double *values, size_t count)
+{
+    size_t others = theta_length(theta->kernel, 0);
+    const double *other = values + count - others;
+    for (size_t d = 0; d < theta->D; d++)
+        theta->lengthscale[d] = values[count > others + 1 ? d : 0];
+    theta->signal = other[0];
+    theta->noise = other[1];
+    if (theta->kernel->longer) {
+        theta->share = other[2];
+        theta->reach = other[3];
+    }
+}
+
 static quorum_status fixed_theta(quorum_model *m, const char *text)
 {
     double *values;
-    size_t count = 0, D = m->rows.D;
-    if (!NEW_ARRAY(values, D + 2))
+    size_t count = 0, P = theta_length(m->theta.kernel, m->rows.D);
+    if (!NEW_ARRAY(values, P))
         return failure(QUORUM_E_MEMORY, "out of memory for theta");
-    quorum_status status = parse_numbers(text, values, D + 2, &count);
-    if (status < 0)
-        status = failure_in(status, "theta");
-    else if (count != D + 2 && count != 3)
-        status = failure(QUORUM_E_ARGUMENT,
-                         "theta has %zu numbers; it takes %zu length-scales (or one for all), the "
-                         "signal variance and the noise variance",
-                         count, D);
-    for (size_t i = 0; status == QUORUM_OK && i < count; i++)
-        if (!(values[i] > 0.0) || !isfinite(values[i]))
-            status = failure(QUORUM_E_ARGUMENT, "theta: %g is not a positive number", values[i]);
-    if (status == QUORUM_OK) {
-        for (size_t d = 0; d < D; d++)
-            m->theta.lengthscale[d] = values[count == D + 2 ? d : 0];
-        m->theta.signal = values[count - 2];
-        m->theta.noise = values[count - 1];
-    }
+    quorum_status status = parse_numbers(text, values, P, &count);
+    status = status < 0 ? failure_in(status, "theta") : check_fixed(&m->theta, values, count);
+    if (status == QUORUM_OK)
+        take_fixed(&m->theta, values, count);
     mem_free(values);
     return status;
 }
@@ -58,10 +80,9 @@ static quorum_status fixed_theta(quorum_model *m, const char *text)
 /* theta is kept as logarithms: a model read from its file has the same bits. */
 static void keep_logs(quorum_model *m)
 {
-    for (size_t d = 0; d < m->rows.D; d++)
-        m->log_theta[d] = m->units.constant[d] ? LOG_LONGEST : log(m->theta.lengthscale[d]);
-    m->log_theta[m->rows.D] = log(m->theta.signal);
-    m->log_theta[m->rows.D + 1] = log(m->theta.noise);
+    size_t D = m->rows.D, P = theta_length(m->theta.kernel, D);
+    for (size_t i = 0; i < P; i++)
+        m->log_theta[i] = i < D && m->units.constant[i] ? LOG_LONGEST : theta_log(&m->theta, i);
     model_set_theta(m);
 }
 
@@ -105,7 +126,7 @@ static int needs_first_look(const settings *s)
 static int count_searches(const quorum_model *m, const settings *s)
 {
     int given = kernel_at(s->kernel) != NULL, first = needs_first_look(s);
-    int last = has_own_scales(m) ? 2 : 1, kernels = given ? 0 : kernel_count();
+    int last = has_own_scales(m) ? 2 : 1, kernels = given ? 0 : kernel_candidates();
     int finalists = given ? 1 : FINALISTS, without = has_own_scales(m);
     if (given && s->train == TRAIN_NEIGHBOURS)
         kernels = 1;
@@ -123,8 +144,9 @@ static quorum_status prepare_theta(void *context)
     const finder *f = context;
     quorum_model *m = f->m;
     const kernel *wanted = kernel_at(f->s->kernel); /* NULL: auto */
-    m->theta = (hyper){.kernel = wanted ? wanted : &kernel_se, .D = m->rows.D};
-    if (!NEW_ARRAY(m->theta.lengthscale, m->rows.D) || !NEW_ARRAY(m->log_theta, m->rows.D + 2))
+    m->theta = (hyper){.kernel = wanted ? wanted : &kernel_se, .D = m->rows.D, .reach = 1.0};
+    if (!NEW_ARRAY(m->theta.lengthscale, m->rows.D) ||
+        !NEW_ARRAY(m->log_theta, m->rows.D + 2 + MOST_SHAPES))
         return failure(QUORUM_E_MEMORY, "out of memory for %zu length-scales", m->rows.D);
     return f->s->theta[0] != '\0' ? fixed_theta(m, f->s->theta) : QUORUM_OK;
 }

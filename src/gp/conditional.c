@@ -24,14 +24,14 @@
 #include <math.h>
 #include <string.h>
 
-/* w_i = (w_i - a_i a_j + b_i b_j) slope_i down one column of the lower triangle. */
+/* w_i = w_i - a_i a_j + b_i b_j down one column of the lower triangle. */
 CLONED
-static void weigh_column(size_t n, const double *restrict a, const double *restrict b,
-                         const double *restrict slope, double *restrict w)
+static void change_column(size_t n, const double *restrict a, const double *restrict b,
+                          double *restrict w)
 {
     double a_j = a[0], b_j = b[0];
     for (size_t i = 0; i < n; i++)
-        w[i] = (w[i] - a[i] * a_j + b[i] * b_j) * slope[i];
+        w[i] = w[i] - a[i] * a_j + b[i] * b_j;
 }
 
 /* The last s columns of L^-T, m x s, into U. */
@@ -92,9 +92,13 @@ static void fill_gradient(const hyper *theta, const row_set *data, size_t given,
     gradient[D + 1] = 0.5 * theta->noise * trace;
     double *W = ws->C; /* the factor is not needed any more */
     blas_outer_lower(m, s, 1.0, U, m, 0.0, W, m);
-    for (size_t j = 0; j < m; j++)
-        weigh_column(m - j, alpha + j, alpha_N + j, ws->slopes + j * m + j, W + j * m + j);
+    double shape[MOST_SHAPES] = {0};
+    for (size_t j = 0; j < m; j++) {
+        change_column(m - j, alpha + j, alpha_N + j, W + j * m + j);
+        weigh_by_slopes(m, j, &ws->slopes, W, shape);
+    }
     lengthscale_gradient(m, W, ws, gradient);
+    keep_shape(theta->kernel, D, shape, gradient);
 }
 
 quorum_status negative_log_conditional(const hyper *theta, const row_set *data, size_t given,
@@ -104,8 +108,7 @@ quorum_status negative_log_conditional(const hyper *theta, const row_set *data, 
     size_t m = data->n;
     assert(given < m && m <= ws->room && data->D == ws->D);
     scale_about_mean(theta, data, ws);
-    TRY(covariance_self(theta->kernel, theta->signal, &ws->Z, ws->C, gradient ? ws->slopes : NULL,
-                        1));
+    TRY(covariance_self(theta, &ws->Z, ws->C, gradient ? &ws->slopes : NULL, 1));
     for (size_t i = 0; i < m; i++)
         ws->C[i * m + i] += noise_of(theta, data, i);
     if (blas_cholesky(m, ws->C, m))

@@ -11,6 +11,6 @@
  * theta speaks like nu rows; 0: it is theta's. */
 quorum_status negative_log_conditional(const hyper *theta, const row_set *data, size_t given,
                                        double nu, likelihood_space *ws, double *value,
-                                       double *gradient /* D + 2, or NULL */);
+                                       double *gradient /* theta_length, or NULL */);
 
 #endif

@@ -81,23 +81,41 @@ static void distance_panel(const points *a, const points *b, size_t j0, size_t w
             mend_near_pairs(a, b, j0 + j, S + j * ld);
 }
 
-void covariance_cross(const kernel *k, double variance, const points *a, const points *b, double *K,
-                      size_t ld)
+void covariance_cross(const hyper *theta, const points *a, const points *b, double *K, size_t ld)
 {
     for (size_t j = 0; j < b->n; j += PANEL) {
         size_t w = b->n - j < PANEL ? b->n - j : PANEL;
         distance_panel(a, b, j, w, 0, K + j * ld, ld);
         for (size_t c = 0; c < w; c++)
-            k->value(a->n, variance, K + (j + c) * ld);
+            kernel_values(theta, a->n, K + (j + c) * ld);
     }
 }
 
 typedef struct {
-    const kernel *k;
-    double variance;
+    const hyper *theta;
     const points *a;
-    double *K, *slopes;
+    double *K;
+    const pair_slopes *slopes; /* or NULL */
 } self_job;
+
+/* The slopes from entry `at` of their matrices on. */
+static pair_slopes slopes_from(const pair_slopes *s, size_t at)
+{
+    return (pair_slopes){.slope = s->slope + at,
+                         .share = s->share ? s->share + at : NULL,
+                         .reach = s->reach ? s->reach + at : NULL};
+}
+
+/* n distances of column j below its diagonal to covariances, and to slopes where they are wanted. */
+static void apply_to_column(const self_job *s, size_t j, size_t n, double *column)
+{
+    if (!s->slopes) {
+        kernel_values(s->theta, n, column);
+        return;
+    }
+    pair_slopes here = slopes_from(s->slopes, j * s->a->n + j);
+    kernel_slopes(s->theta, n, column, &here);
+}
 
 /* Columns of panel `item`, rows from the panel's first to the last. */
 static quorum_status self_panel(void *context, size_t item, int worker)
@@ -111,18 +129,14 @@ static quorum_status self_panel(void *context, size_t item, int worker)
     for (size_t j = 0; j < w; j++) {
         double *column = K + j * m + j;
         column[0] = 0.0;
-        if (s->slopes)
-            s->k->value_and_slope(m - j0 - j, s->variance, column,
-                                  s->slopes + (j0 + j) * m + j0 + j);
-        else
-            s->k->value(m - j0 - j, s->variance, column);
+        apply_to_column(s, j0 + j, m - j0 - j, column);
     }
     return QUORUM_OK;
 }
 
-quorum_status covariance_self(const kernel *k, double variance, const points *a, double *K,
-                              double *slopes, int threads)
+quorum_status covariance_self(const hyper *theta, const points *a, double *K,
+                              const pair_slopes *slopes, int threads)
 {
-    self_job job = {.k = k, .variance = variance, .a = a, .K = K, .slopes = slopes};
+    self_job job = {.theta = theta, .a = a, .K = K, .slopes = slopes};
     return parallel_for(threads, (a->n + PANEL - 1) / PANEL, self_panel, &job);
 }

@@ -3,16 +3,15 @@
 #define QRM_GP_COVARIANCE_H
 
 #include "base/status.h"
-#include "gp/kernel.h"
+#include "gp/hyper.h"
 #include "gp/points.h"
 
 /* K(m x b, leading dimension ld) = k(a_i, b_j).  A column depends on its own
  * point only, not on the others of b. */
-void covariance_cross(const kernel *k, double variance, const points *a, const points *b, double *K,
-                      size_t ld);
+void covariance_cross(const hyper *theta, const points *a, const points *b, double *K, size_t ld);
 
-/* Lower triangle of K(m x m) = k(a_i, a_j), and of the slopes when not NULL. */
-quorum_status covariance_self(const kernel *k, double variance, const points *a, double *K,
-                              double *slopes, int threads);
+/* Lower triangle of K(m x m) = k(a_i, a_j), and of the slopes (m x m each) when not NULL. */
+quorum_status covariance_self(const hyper *theta, const points *a, double *K,
+                              const pair_slopes *slopes, int threads);
 
 #endif

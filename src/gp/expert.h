@@ -3,21 +3,12 @@
 #define QRM_GP_EXPERT_H
 
 #include "base/status.h"
-#include "gp/kernel.h"
+#include "gp/hyper.h"
 #include "gp/noise.h"
 #include "gp/points.h"
 #include "rows/rows.h"
 
 #include <stddef.h>
-
-/* theta = {l_1 .. l_D, s_f^2, s^2}, shared by all experts of a model. */
-typedef struct {
-    const kernel *kernel;
-    size_t D;
-    double *lengthscale; /* D */
-    double signal;       /* s_f^2, the prior variance */
-    double noise;        /* s^2 */
-} hyper;
 
 /* The noise variance of row i. */
 static inline double noise_of(const hyper *theta, const row_set *rows, size_t i)
@@ -30,18 +21,18 @@ static inline double noise_of(const hyper *theta, const row_set *rows, size_t i)
 typedef struct {
     size_t room, D; /* largest expert it can hold */
     points Z;
-    double *center;  /* D                                             */
-    double *C;       /* room^2: K + s^2 I, then its factor            */
-    double *inverse; /* room^2: C^-1, then W                         */
-    double *slopes;  /* room^2                                        */
-    double *alpha;   /* room: C^-1 y                                  */
-    double *side;    /* room x (D+1): [Z' | 1]                        */
-    double *product; /* room x (D+1): W [Z' | 1]                     */
+    double *center;     /* D                                             */
+    double *C;          /* room^2: K + s^2 I, then its factor            */
+    double *inverse;    /* room^2: C^-1, then W                         */
+    pair_slopes slopes; /* room^2 each; with one scale the first alone */
+    double *alpha;      /* room: C^-1 y                                  */
+    double *side;       /* room x (D+1): [Z' | 1]                        */
+    double *product;    /* room x (D+1): W [Z' | 1]                     */
 } likelihood_space;
 
-quorum_status likelihood_space_new(size_t room, size_t D, likelihood_space *out);
+quorum_status likelihood_space_new(size_t room, size_t D, const kernel *k, likelihood_space *out);
 void likelihood_space_free(likelihood_space *ws);
-double likelihood_space_bytes(size_t room, size_t D);
+double likelihood_space_bytes(size_t room, size_t D, const kernel *k);
 
 /* ws->Z = the rows, their mean taken away, divided by the length-scales: distances do
  * not change, but products of coordinates lose less to cancellation. */
@@ -51,12 +42,20 @@ void scale_about_mean(const hyper *theta, const row_set *data, likelihood_space 
  * the lower triangle, may be ws->inverse or ws->C. */
 void lengthscale_gradient(size_t m, const double *W, likelihood_space *ws, double *gradient);
 
+/* Column j of W = A o slopes from that of A, in place, both m x m and the lower triangle.  With two
+ * scales, shape (2) += the column's part in 1/2 tr(A dK/dlogit w) and 1/2 tr(A dK/dlog rho). */
+void weigh_by_slopes(size_t m, size_t j, const pair_slopes *slopes, double *A, double *shape);
+
+/* shape to its place in a gradient, where the kernel has any. */
+void keep_shape(const kernel *k, size_t D, const double *shape, double *gradient);
+
 /* Negative log marginal likelihood of one expert (paper eq. 1) and its gradient
- * with respect to (log l_1 .. log l_D, log s_f^2, log s^2).  QUORUM_E_NUMERIC
+ * with respect to (log l_1 .. log l_D, log s_f^2, log s^2) and, of a kernel with two scales,
+ * (logit w, log rho).  QUORUM_E_NUMERIC
  * when K + s^2 I is not numerically positive definite. */
 quorum_status negative_log_likelihood(const hyper *theta, const row_set *data, likelihood_space *ws,
                                       int threads, double *value,
-                                      double *gradient /* D + 2, or NULL */);
+                                      double *gradient /* theta_length, or NULL */);
 
 /* ---- posterior.c ---- */
 

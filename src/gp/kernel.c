@@ -3,16 +3,21 @@
 
 #include <string.h>
 
+enum { CANDIDATES = 5 }; /* of the table, from its first on */
+
 static const kernel *const table[] = {
-    &kernel_se,
-    &kernel_matern12,
-    &kernel_matern32,
-    &kernel_matern52,
+    &kernel_se,       &kernel_matern12,   &kernel_matern32,
+    &kernel_matern52, &kernel_matern32x2, &kernel_matern52x2,
 };
 
 int kernel_count(void)
 {
     return (int)(sizeof table / sizeof *table);
+}
+
+int kernel_candidates(void)
+{
+    return CANDIDATES;
 }
 
 const kernel *kernel_at(int i)

@@ -1,7 +1,8 @@
 /* Kernels: k(x, x') = s_f^2 g(s), with s = sum_d (x_d - x'_d)^2 / l_d^2.
  *
  * A kernel is one function of s and its slope; ARD, distances and gradients are
- * common to all.  To add one: a file like se.c and a line in kernel.c's table. */
+ * common to all.  To add one: a file like se.c and a line in kernel.c's table.  A kernel with two
+ * scales is made of two of them (hyper.h). */
 #ifndef QRM_GP_KERNEL_H
 #define QRM_GP_KERNEL_H
 
@@ -14,7 +15,7 @@ static inline double as_far_as_matters(double a)
     return a < 1000.0 ? a : 1000.0;
 }
 
-typedef struct {
+typedef struct kernel {
     const char *name, *help;
 
     /* values: s on entry, variance * g(s) on return (n numbers). */
@@ -23,11 +24,16 @@ typedef struct {
     /* The same, and slopes = -2 variance g'(s), the weight of
      * dk/dlog l_d = slope (x_d - x'_d)^2 / l_d^2; 0 where s = 0. */
     void (*value_and_slope)(size_t n, double variance, double *values, double *slopes);
+
+    /* Instead of these two functions: the components of a kernel with two scales. */
+    const struct kernel *shorter, *longer;
 } kernel;
 
 extern const kernel kernel_se, kernel_matern12, kernel_matern32, kernel_matern52;
+extern const kernel kernel_matern32x2, kernel_matern52x2;
 
 int kernel_count(void);
+int kernel_candidates(void);                    /* the first ones, which kernel=auto compares */
 const kernel *kernel_at(int i);                 /* NULL when out of range */
 const kernel *kernel_by_name(const char *name); /* NULL when unknown    */
 

@@ -7,7 +7,9 @@
  *   dNLML/dlog s_f^2 = 1/2 tr(A K) = 1/2 (m - alpha' y - s^2 tr(V A))
  *   dNLML/dlog l_d   = sum_i r_i z_id^2 - z_d' W z_d
  * where W = A o slopes (slopes = -2 s_f^2 g'(s)), r = W 1, z = x / l: all D
- * at once from one product W [Z' | 1]. */
+ * at once from one product W [Z' | 1].  With two scales (hyper.h), p being logit w or log rho,
+ *   dNLML/dp         = 1/2 tr(A dK/dp) = sum_{i > j} A_ij dk_ij/dp
+ * since no pair of a row with itself depends on them. */
 #include "gp/expert.h"
 
 #include "base/memory.h"
@@ -20,20 +22,25 @@
 #include <math.h>
 #include <string.h>
 
-quorum_status likelihood_space_new(size_t room, size_t D, likelihood_space *out)
+quorum_status likelihood_space_new(size_t room, size_t D, const kernel *k, likelihood_space *out)
 {
     likelihood_space ws = {.room = room, .D = D};
     quorum_status status = points_new(room, D, &ws.Z);
     NEW_ARRAY(ws.center, D);
     NEW_ARRAY(ws.C, room * room);
     NEW_ARRAY(ws.inverse, room * room);
-    NEW_ARRAY(ws.slopes, room * room);
+    NEW_ARRAY(ws.slopes.slope, room * room);
+    if (k->longer) {
+        NEW_ARRAY(ws.slopes.share, room * room);
+        NEW_ARRAY(ws.slopes.reach, room * room);
+    }
     NEW_ARRAY(ws.alpha, room);
     NEW_ARRAY(ws.side, room * (D + 1));
     NEW_ARRAY(ws.product, room * (D + 1));
     *out = ws;
-    if (status == QUORUM_OK && ws.center && ws.C && ws.inverse && ws.slopes && ws.alpha &&
-        ws.side && ws.product)
+    int shaped = !k->longer || (ws.slopes.share && ws.slopes.reach);
+    if (status == QUORUM_OK && ws.center && ws.C && ws.inverse && ws.slopes.slope && shaped &&
+        ws.alpha && ws.side && ws.product)
         return QUORUM_OK;
     likelihood_space_free(out);
     return failure(QUORUM_E_MEMORY, "out of memory for training an expert of %zu rows", room);
@@ -45,16 +52,19 @@ void likelihood_space_free(likelihood_space *ws)
     mem_free(ws->center);
     mem_free(ws->C);
     mem_free(ws->inverse);
-    mem_free(ws->slopes);
+    mem_free(ws->slopes.slope);
+    mem_free(ws->slopes.share);
+    mem_free(ws->slopes.reach);
     mem_free(ws->alpha);
     mem_free(ws->side);
     mem_free(ws->product);
     *ws = (likelihood_space){0};
 }
 
-double likelihood_space_bytes(size_t room, size_t D)
+double likelihood_space_bytes(size_t room, size_t D, const kernel *k)
 {
-    return 8.0 * (3.0 * (double)room * (double)room + (double)room * (4.0 * (double)D + 4.0));
+    double squares = k->longer ? 5.0 : 3.0;
+    return 8.0 * (squares * (double)room * (double)room + (double)room * (4.0 * (double)D + 4.0));
 }
 
 void scale_about_mean(const hyper *theta, const row_set *data, likelihood_space *ws)
@@ -74,13 +84,30 @@ static void add_noise(const hyper *theta, const row_set *data, double *C)
         C[i * data->n + i] += noise_of(theta, data, i);
 }
 
-/* w_i = (w_i - alpha_i alpha_j) slope_i down one column of the lower triangle. */
+/* w_i = w_i - alpha_i alpha_j down one column of the lower triangle. */
 CLONED
-static void weigh_column(size_t n, const double *restrict alpha, double alpha_j,
-                         const double *restrict slope, double *restrict w)
+static void subtract_column(size_t n, const double *restrict alpha, double alpha_j,
+                            double *restrict w)
 {
     for (size_t i = 0; i < n; i++)
-        w[i] = (w[i] - alpha[i] * alpha_j) * slope[i];
+        w[i] = w[i] - alpha[i] * alpha_j;
+}
+
+CLONED
+static void multiply_column(size_t n, const double *restrict slope, double *restrict w)
+{
+    for (size_t i = 0; i < n; i++)
+        w[i] = w[i] * slope[i];
+}
+
+void weigh_by_slopes(size_t m, size_t j, const pair_slopes *slopes, double *A, double *shape)
+{
+    size_t at = j * m + j, n = m - j;
+    if (slopes->share) {
+        shape[0] += vec_dot(n - 1, A + at + 1, slopes->share + at + 1);
+        shape[1] += vec_dot(n - 1, A + at + 1, slopes->reach + at + 1);
+    }
+    multiply_column(n, slopes->slope + at, A + at);
 }
 
 void lengthscale_gradient(size_t m, const double *W, likelihood_space *ws, double *gradient)
@@ -101,6 +128,12 @@ void lengthscale_gradient(size_t m, const double *W, likelihood_space *ws, doubl
     }
 }
 
+void keep_shape(const kernel *k, size_t D, const double *shape, double *gradient)
+{
+    if (k->longer)
+        memcpy(gradient + D + 2, shape, MOST_SHAPES * sizeof *shape);
+}
+
 static quorum_status fill_gradient(const hyper *theta, const row_set *data, likelihood_space *ws,
                                    int threads, double fit, double *gradient)
 {
@@ -111,10 +144,13 @@ static quorum_status fill_gradient(const hyper *theta, const row_set *data, like
         trace += relative_noise(data, i) * ws->inverse[i * m + i];
     gradient[data->D] = 0.5 * ((double)m - fit - theta->noise * trace);
     gradient[data->D + 1] = 0.5 * theta->noise * trace;
-    for (size_t j = 0; j < m; j++)
-        weigh_column(m - j, ws->alpha + j, ws->alpha[j], ws->slopes + j * m + j,
-                     ws->inverse + j * m + j);
+    double shape[MOST_SHAPES] = {0};
+    for (size_t j = 0; j < m; j++) {
+        subtract_column(m - j, ws->alpha + j, ws->alpha[j], ws->inverse + j * m + j);
+        weigh_by_slopes(m, j, &ws->slopes, ws->inverse, shape);
+    }
     lengthscale_gradient(m, ws->inverse, ws, gradient);
+    keep_shape(theta->kernel, data->D, shape, gradient);
     return QUORUM_OK;
 }
 
@@ -124,8 +160,7 @@ quorum_status negative_log_likelihood(const hyper *theta, const row_set *data, l
     size_t m = data->n, minor = 0;
     assert(m <= ws->room && data->D == ws->D);
     scale_about_mean(theta, data, ws);
-    TRY(covariance_self(theta->kernel, theta->signal, &ws->Z, ws->C, gradient ? ws->slopes : NULL,
-                        threads));
+    TRY(covariance_self(theta, &ws->Z, ws->C, gradient ? &ws->slopes : NULL, threads));
     add_noise(theta, data, ws->C);
     TRY(tiles_cholesky(m, ws->C, threads, &minor));
     if (minor)

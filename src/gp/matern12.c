@@ -27,5 +27,7 @@ static void value_and_slope(size_t n, double variance, double *restrict k, doubl
     }
 }
 
-const kernel kernel_matern12 = {"matern12", "Matern-1/2: continuous, not differentiable", value,
-                                value_and_slope};
+const kernel kernel_matern12 = {.name = "matern12",
+                                .help = "Matern-1/2: continuous, not differentiable",
+                                .value = value,
+                                .value_and_slope = value_and_slope};

@@ -26,5 +26,7 @@ static void value_and_slope(size_t n, double variance, double *restrict k, doubl
     }
 }
 
-const kernel kernel_matern32 = {"matern32", "Matern-3/2: once differentiable", value,
-                                value_and_slope};
+const kernel kernel_matern32 = {.name = "matern32",
+                                .help = "Matern-3/2: once differentiable",
+                                .value = value,
+                                .value_and_slope = value_and_slope};

@@ -27,5 +27,7 @@ static void value_and_slope(size_t n, double variance, double *restrict k, doubl
     }
 }
 
-const kernel kernel_matern52 = {"matern52", "Matern-5/2: twice differentiable", value,
-                                value_and_slope};
+const kernel kernel_matern52 = {.name = "matern52",
+                                .help = "Matern-5/2: twice differentiable",
+                                .value = value,
+                                .value_and_slope = value_and_slope};

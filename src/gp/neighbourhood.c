@@ -78,7 +78,7 @@ quorum_status neighbourhood_posterior(const hyper *theta, const points *X, const
 {
     size_t m = X->n, q = m < SPREAD_ROWS ? m : SPREAD_ROWS;
     double *C = ws->C, *k = ws->side, *w = ws->side + m, rho2[SPREAD_ROWS];
-    TRY(covariance_self(theta->kernel, theta->signal, X, C, NULL, 1));
+    TRY(covariance_self(theta, X, C, NULL, 1));
     for (size_t i = 0; i < m; i++)
         C[i * m + i] += noise_of(theta, rows, i);
     if (blas_cholesky(m, C, m) != 0)
@@ -86,7 +86,7 @@ quorum_status neighbourhood_posterior(const hyper *theta, const points *X, const
                        "the covariance matrix of a query's %zu nearest rows is not positive "
                        "definite: raise the noise variance (%g)",
                        m, theta->noise);
-    covariance_cross(theta->kernel, theta->signal, X, query, k, m);
+    covariance_cross(theta, X, query, k, m);
     for (size_t i = 0; i < q; i++)
         rho2[i] = k[m - q + i] * k[m - q + i] / (theta->signal * theta->signal);
     memcpy(w, rows->y, m * sizeof *w);

@@ -14,7 +14,7 @@ quorum_status factorise(const hyper *theta, const points *X, const row_set *rows
                         double *L, double *alpha)
 {
     size_t m = X->n, minor = 0;
-    TRY(covariance_self(theta->kernel, theta->signal, X, L, NULL, threads));
+    TRY(covariance_self(theta, X, L, NULL, threads));
     for (size_t i = 0; i < m; i++)
         L[i * m + i] += noise_of(theta, rows, i);
     TRY(tiles_cholesky(m, L, threads, &minor));
@@ -33,7 +33,7 @@ void posterior(const hyper *theta, const points *X, const double *L, const doubl
                const points *Q, double *room, const expert_output *out)
 {
     size_t m = X->n, b = Q->n;
-    covariance_cross(theta->kernel, theta->signal, X, Q, room, m); /* k*: m x b */
+    covariance_cross(theta, X, Q, room, m); /* k*: m x b */
     if (out->mean)
         for (size_t q = 0; q < b; q++)
             out->mean[q] = vec_dot(m, room + q * m, alpha);

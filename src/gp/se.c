@@ -20,4 +20,7 @@ static void value_and_slope(size_t n, double variance, double *restrict k, doubl
     }
 }
 
-const kernel kernel_se = {"se", "squared exponential: infinitely smooth", value, value_and_slope};
+const kernel kernel_se = {.name = "se",
+                          .help = "squared exponential: infinitely smooth",
+                          .value = value,
+                          .value_and_slope = value_and_slope};

@@ -23,6 +23,16 @@ double *log_noise_of(const quorum_model *m)
     return m->log_theta + m->rows.D + 1;
 }
 
+double *logit_share_of(const quorum_model *m)
+{
+    return m->log_theta + m->rows.D + 2;
+}
+
+double *log_reach_of(const quorum_model *m)
+{
+    return m->log_theta + m->rows.D + 3;
+}
+
 static quorum_status check_logs(const double *logs, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -46,6 +56,20 @@ quorum_status check_log_noise(const quorum_model *m, const model_sizes *sizes)
 {
     (void)sizes;
     return check_logs(log_noise_of(m), 1);
+}
+
+quorum_status check_logit_share(const quorum_model *m, const model_sizes *sizes)
+{
+    (void)sizes;
+    return check_logs(logit_share_of(m), 1);
+}
+
+/* The long component reaches no less far than the short one. */
+quorum_status check_log_reach(const quorum_model *m, const model_sizes *sizes)
+{
+    (void)sizes;
+    TRY(check_logs(log_reach_of(m), 1));
+    return *log_reach_of(m) >= 0.0 ? QUORUM_OK : damaged("a hyperparameter is out of range");
 }
 
 /* Rows of unit length at right angles. */

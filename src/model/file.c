@@ -48,6 +48,7 @@ static int is_in_model(const save_state *s, const array_member *a)
     case ALWAYS: break;
     case WITH_OVERLAP: return s->m->extra.offset != NULL;
     case WITH_ROTATION: return s->m->units.rotation != NULL;
+    case WITH_TWO_SCALES: return s->m->theta.kernel->longer != NULL;
     case WHERE_LEARNED: return numbers_of(a, s->m) && s->sizes.length[a->side[0]] > 0;
     case WITH_CALIBRATION: return s->m->calibration.count > 0;
     }
@@ -221,8 +222,14 @@ static quorum_status load_own_rows(load_state *l, const array_member *a)
 static int has_overlap(const load_state *l)
 {
     return l->meta.version == FORMAT_VERSION_OVERLAP ||
-           (l->meta.version == FORMAT_VERSION_METRIC &&
+           (l->meta.version >= FORMAT_VERSION_METRIC &&
             (npz_has(l->npz, "extra.npy") || npz_has(l->npz, "extra_offset.npy")));
+}
+
+static int has_rotation(const load_state *l, const array_member *rotation)
+{
+    return l->meta.version == FORMAT_VERSION_METRIC ||
+           (l->meta.version > FORMAT_VERSION_METRIC && has_array(l->npz, rotation));
 }
 
 static int is_in_file(const load_state *l, const array_member *a)
@@ -230,7 +237,8 @@ static int is_in_file(const load_state *l, const array_member *a)
     switch (a->when) {
     case ALWAYS: break;
     case WITH_OVERLAP: return has_overlap(l);
-    case WITH_ROTATION: return l->meta.version == FORMAT_VERSION_METRIC;
+    case WITH_ROTATION: return has_rotation(l, a);
+    case WITH_TWO_SCALES: return l->m->theta.kernel->longer != NULL;
     case WHERE_LEARNED: return has_array(l->npz, a);
     case WITH_CALIBRATION: return has_array(l->npz, a) || l->m->calibration.how.rule;
     }
@@ -262,7 +270,8 @@ static quorum_status prepare(load_state *l)
     m->M = l->sizes.length[SIDE_EXPERTS];
     m->learned.references = l->sizes.length[SIDE_REFERENCES];
     m->calibration.count = l->sizes.length[SIDE_HELD_OUT];
-    if (!NEW_ARRAY(m->log_theta, m->rows.D + 2) || !NEW_ARRAY(m->theta.lengthscale, m->rows.D))
+    if (!NEW_ARRAY(m->log_theta, m->rows.D + 2 + MOST_SHAPES) ||
+        !NEW_ARRAY(m->theta.lengthscale, m->rows.D))
         return failure(QUORUM_E_MEMORY, "out of memory for %zu length-scales", m->rows.D);
     return QUORUM_OK;
 }
@@ -281,11 +290,21 @@ static quorum_status settle_graph(quorum_model *m)
     return QUORUM_OK;
 }
 
+/* A kernel with two scales and its version come together. */
+static quorum_status check_scales(const load_state *l)
+{
+    int has_two = l->m->theta.kernel->longer != NULL;
+    return has_two == (l->meta.version == FORMAT_VERSION_SCALES)
+               ? QUORUM_OK
+               : damaged("its kernel is not one of its format version");
+}
+
 /* All but the rows: which of those are wanted, the offsets say. */
 static quorum_status load_but_rows(load_state *l)
 {
     TRY(prepare(l));
     TRY(meta_apply(&l->meta, l->m));
+    TRY(check_scales(l));
     TRY(load_arrays(l, 0));
     TRY(settle_graph(l->m));
     model_set_theta(l->m);

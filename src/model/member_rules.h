@@ -10,6 +10,8 @@
 double *log_lengthscale_of(const quorum_model *m);
 double *log_signal_of(const quorum_model *m);
 double *log_noise_of(const quorum_model *m);
+double *logit_share_of(const quorum_model *m);
+double *log_reach_of(const quorum_model *m);
 
 quorum_status check_offset(const quorum_model *m, const model_sizes *sizes);
 quorum_status check_extra(const quorum_model *m, const model_sizes *sizes);
@@ -17,6 +19,8 @@ quorum_status check_extra_offset(const quorum_model *m, const model_sizes *sizes
 quorum_status check_log_lengthscale(const quorum_model *m, const model_sizes *sizes);
 quorum_status check_log_signal(const quorum_model *m, const model_sizes *sizes);
 quorum_status check_log_noise(const quorum_model *m, const model_sizes *sizes);
+quorum_status check_logit_share(const quorum_model *m, const model_sizes *sizes);
+quorum_status check_log_reach(const quorum_model *m, const model_sizes *sizes);
 quorum_status check_rotation(const quorum_model *m, const model_sizes *sizes);
 quorum_status check_calibration(const quorum_model *m, const model_sizes *sizes);
 

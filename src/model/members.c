@@ -74,6 +74,18 @@ const array_member array_members[] = {
      .check = check_log_noise,
      .allowed = "within +-100",
      .doc = "of the noise variance, likewise"},
+    {.name = "logit_long_share",
+     .when = WITH_TWO_SCALES,
+     .within = logit_share_of,
+     .check = check_logit_share,
+     .allowed = "within +-100",
+     .doc = "log(w / (1 - w)), w being the long component's share of the signal variance"},
+    {.name = "log_long_reach",
+     .when = WITH_TWO_SCALES,
+     .within = log_reach_of,
+     .check = check_log_reach,
+     .allowed = "0 to 100",
+     .doc = "of the long component's reach, in length-scales"},
     {.name = "x_mean",
      .side = {SIDE_INPUTS},
      .place = AT(units.x_mean),
@@ -137,9 +149,10 @@ const meta_member meta_members[] = {
      .type = OWN,
      .put = put_version,
      .kind = "integer",
-     .doc = "1; 2 with `extra` and 3 with `rotation`, which must not be overlooked. Other versions "
-            "are refused with a "
-            "sentence"},
+     .doc =
+         "1; 2 with `extra`, 3 with `rotation` and 4 with a kernel of two scales, which must not "
+         "be overlooked (3 may have `extra`, 4 both). Other versions are refused with a "
+         "sentence"},
     {.key = "library", .type = OWN, .put = put_library, .kind = "text", .doc = "`\"quorum\"`"},
     {.key = "library_version",
      .type = OWN,

@@ -9,8 +9,14 @@
 #include "model/model.h"
 
 /* Version 2 has extra rows of the experts, which a reader of version 1 would overlook; version 3 has
- * a rotation, and may have extra rows.  Without either a file is still of version 1. */
-enum { FORMAT_VERSION = 1, FORMAT_VERSION_OVERLAP = 2, FORMAT_VERSION_METRIC = 3 };
+ * a rotation, and may have extra rows; version 4 has a kernel with two scales, and may have both.
+ * Without any of these a file is still of version 1. */
+enum {
+    FORMAT_VERSION = 1,
+    FORMAT_VERSION_OVERLAP = 2,
+    FORMAT_VERSION_METRIC = 3,
+    FORMAT_VERSION_SCALES = 4
+};
 
 /* ---- Arrays ---- */
 
@@ -35,8 +41,9 @@ typedef enum { NUMBERS /* double */, INDICES /* size_t; one side */ } array_type
 
 typedef enum {
     ALWAYS,
-    WITH_OVERLAP,    /* format version 2, and 3 where it has them */
-    WITH_ROTATION,   /* format version 3                          */
+    WITH_OVERLAP,    /* format version 2, and later where it has them */
+    WITH_ROTATION,   /* format version 3, and 4 where it has one  */
+    WITH_TWO_SCALES, /* where the kernel has two                  */
     WHERE_LEARNED,   /* where the model has one                   */
     WITH_CALIBRATION /* where meta.json has one too               */
 } presence;

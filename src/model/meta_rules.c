@@ -25,9 +25,10 @@ static void put_member_number(json_writer *w, const char *key, double value)
 
 void put_version(json_writer *w, const quorum_model *m)
 {
-    json_put_integer(w, m->units.rotation ? FORMAT_VERSION_METRIC
-                        : m->extra.offset ? FORMAT_VERSION_OVERLAP
-                                          : FORMAT_VERSION);
+    json_put_integer(w, m->theta.kernel->longer ? FORMAT_VERSION_SCALES
+                        : m->units.rotation     ? FORMAT_VERSION_METRIC
+                        : m->extra.offset       ? FORMAT_VERSION_OVERLAP
+                                                : FORMAT_VERSION);
 }
 
 void put_library(json_writer *w, const quorum_model *m)

@@ -86,10 +86,7 @@ int model_is_whole(const quorum_model *m)
 
 void model_set_theta(quorum_model *m)
 {
-    for (size_t d = 0; d < m->rows.D; d++)
-        m->theta.lengthscale[d] = exp(m->log_theta[d]);
-    m->theta.signal = exp(m->log_theta[m->rows.D]);
-    m->theta.noise = exp(m->log_theta[m->rows.D + 1]);
+    theta_from_logs(m->log_theta, &m->theta);
 }
 
 /* Along input d alone: 1 / l^2 = sum_k E_dk^2 / l_k^2 over the directions k. */
@@ -108,7 +105,8 @@ static double lengthscale_along(const quorum_model *m, size_t d)
 
 quorum_status model_complete(quorum_model *m)
 {
-    if (!NEW_ARRAY(m->shown.sizes, m->M) || !NEW_ARRAY(m->shown.at_bound, m->rows.D + 2) ||
+    if (!NEW_ARRAY(m->shown.sizes, m->M) ||
+        !NEW_ARRAY(m->shown.at_bound, m->rows.D + 2 + MOST_SHAPES) ||
         !NEW_ARRAY(m->shown.is_constant, m->rows.D) ||
         !NEW_ARRAY(m->shown.input_lengthscale, m->rows.D))
         return failure(QUORUM_E_MEMORY, "out of memory for a model of %zu experts", m->M);
@@ -156,6 +154,8 @@ quorum_status quorum_inspect(const quorum_model *m, quorum_info *info)
         .options = m->history.options,
         .constant = m->shown.is_constant,
         .input_lengthscale = m->shown.input_lengthscale,
+        .long_share = m->theta.share,
+        .long_reach = m->theta.reach,
         .calibration_for = m->calibration.count > 0 ? m->calibration.purpose : NULL,
     };
     members_show(&now, info);

@@ -77,7 +77,7 @@ typedef struct {
 /* What follows from the rest, for quorum_inspect (model_complete). */
 typedef struct {
     size_t *sizes;             /* M     */
-    int *at_bound;             /* D + 2 */
+    int *at_bound;             /* D + 4 */
     int *is_constant;          /* D     */
     double *input_lengthscale; /* D: along each input alone */
 } model_shown;
@@ -95,7 +95,8 @@ struct quorum_model {
 
     /* one GP for all of them */
     hyper theta;
-    double *log_theta; /* D + 2: log l_1 .. log l_D, log s_f^2, log s^2, as in the file    */
+    double *log_theta; /* D + 4: log l_1 .. log l_D, log s_f^2, log s^2, and of a kernel with two
+                          scales logit w, log rho, as in the file                          */
     double spread;     /* rows that a neighbourhood's own spread is weighed against
                           (gp/neighbourhood.h); INFINITY: none                             */
     size_t neighbours; /* rows around a query that are enough to predict it; 0: not known  */

@@ -109,7 +109,7 @@ static quorum_status one_expert(void *context, size_t i, int worker)
     size_t b = job->a->b;
     points X = involved_points(job, i);
     double *K = job->scratch + (size_t)worker * job->room, *V = job->V + job->first[i] * b;
-    covariance_cross(theta->kernel, theta->signal, &X, job->a->Q, V, X.n);
+    covariance_cross(theta, &X, job->a->Q, V, X.n);
     for (size_t k = 0; k < X.n * b; k++)
         V[k] *= -2.0;
     for (size_t j = 0; j < job->involved; j++) {
@@ -118,7 +118,7 @@ static quorum_status one_expert(void *context, size_t i, int worker)
             size_t rows = X.n - r < ROW_PANEL ? X.n - r : ROW_PANEL;
             points panel = points_view(&X, r, rows);
             TRY(progress_go_on());
-            covariance_cross(theta->kernel, theta->signal, &panel, &Y, K, rows);
+            covariance_cross(theta, &panel, &Y, K, rows);
             blas_gemm('N', 'N', rows, b, Y.n, 1.0, K, rows, job->A + job->first[j] * b, Y.n, 1.0,
                       V + r, X.n);
         }
@@ -144,7 +144,7 @@ static quorum_status finish(const joint_job *job, double *P, double *covariance)
 {
     const assembly *a = job->a;
     size_t b = a->b;
-    covariance_cross(a->c->theta.kernel, a->c->theta.signal, a->Q, a->Q, covariance, b);
+    covariance_cross(&a->c->theta, a->Q, a->Q, covariance, b);
     memset(P, 0, b * b * sizeof *P);
     for (size_t i = 0; i < job->involved; i++) {
         size_t m = job->first[i + 1] - job->first[i], at = job->first[i] * b;

@@ -118,7 +118,7 @@ static double bound(const committee *c, size_t e, double distance)
 {
     const hyper *theta = &c->theta;
     double r = fmax(0.0, distance - c->radius[e]), k = r * r;
-    theta->kernel->value(1, theta->signal, &k);
+    kernel_values(theta, 1, &k);
     return fmin(theta->signal, (double)part_size(&c->parts, e) * k * k / theta->noise);
 }
 

@@ -71,7 +71,7 @@ static double covariance_with(const seat_job *j, size_t q, const attendance *t, 
     double sum = 0.0, shared = 0.0;
     for (size_t at = 0; at < size; at += PANEL) {
         points X = points_view(&c->Z, first + at, size - at < PANEL ? size - at : PANEL);
-        covariance_cross(c->theta.kernel, c->theta.signal, &w->X, &X, w->K, m);
+        covariance_cross(&c->theta, &w->X, &X, w->K, m);
         for (size_t i = 0; i < X.n; i++)
             sum += theirs[at + i] * vec_dot(m, gamma, w->K + i * m);
     }

@@ -11,7 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A record: status, whether there is a gradient, value, x (P), gradient (P). */
+/* A record: status, whether there is a gradient, value, x (P), gradient (P); a search with fewer
+ * parameters than P leaves the rest 0. */
 enum { STATUS, WITH_GRADIENT, VALUE, X };
 static const char FORMAT_LINE[] = "format: quorum checkpoint 1\n";
 static const double SHARE_OF_TIME = 0.01; /* that writing may take ...    */
@@ -196,19 +197,28 @@ quorum_status checkpoint_open(const char *path, const char *fit, size_t paramete
 
 /* ---- Evaluations ---- */
 
+/* Whether a record's numbers are these, and 0 behind them. */
+static int is_same_x(const checkpoint *c, const double *recorded, const double *x, size_t count)
+{
+    for (size_t i = count; i < c->P; i++)
+        if (recorded[i] != 0.0)
+            return 0;
+    return memcmp(recorded, x, count * sizeof *x) == 0;
+}
+
 quorum_status checkpoint_recall(checkpoint *c, const double *x, evaluation *e, int *known)
 {
     *known = 0;
     if (!c || c->used == c->count)
         return QUORUM_OK;
     const double *r = c->records + c->used * c->width;
-    if (memcmp(r + X, x, c->P * sizeof *x) != 0 ||
+    if (!is_same_x(c, r + X, x, e->parameters) ||
         (e->gradient != NULL) != (r[WITH_GRADIENT] == 1.0))
         return refuse(c, "its evaluations are of another search");
     e->status = (quorum_status)r[STATUS];
     e->value = r[VALUE];
     if (e->gradient)
-        memcpy(e->gradient, r + X + c->P, c->P * sizeof *x);
+        memcpy(e->gradient, r + X + c->P, e->parameters * sizeof *x);
     c->used++;
     *known = 1;
     return QUORUM_OK;
@@ -228,9 +238,10 @@ static quorum_status append(checkpoint *c, const double *x, const evaluation *e)
     r[STATUS] = e->status;
     r[WITH_GRADIENT] = e->gradient != NULL;
     r[VALUE] = e->value;
-    memcpy(r + X, x, c->P * sizeof *x);
-    for (size_t i = 0; i < c->P; i++)
-        r[X + c->P + i] = e->gradient ? e->gradient[i] : 0.0;
+    memset(r + X, 0, 2 * c->P * sizeof *r);
+    memcpy(r + X, x, e->parameters * sizeof *x);
+    if (e->gradient)
+        memcpy(r + X + c->P, e->gradient, e->parameters * sizeof *x);
     c->used = ++c->count;
     return QUORUM_OK;
 }

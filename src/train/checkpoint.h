@@ -19,13 +19,14 @@ typedef struct checkpoint checkpoint;
 
 /* Takes up what `path` holds, or begins it.  `fit` says what fit this is, a line each for
  * what may differ ("data: ..."); a file with other lines is refused.  `parameters`: numbers
- * of x.  The caller frees it with checkpoint_close, which brings the file up to date. */
+ * of x, at most.  The caller frees it with checkpoint_close, which brings the file up to date. */
 quorum_status checkpoint_open(const char *path, const char *fit, size_t parameters,
                               checkpoint **out);
 void checkpoint_close(checkpoint *c); /* accepts NULL */
 
 /* One evaluation: the answer at x. */
 typedef struct {
+    size_t parameters;    /* numbers of x, no more than the checkpoint's */
     quorum_status status; /* QUORUM_OK or QUORUM_E_NUMERIC           */
     double value;
     double *gradient; /* parameters numbers, or NULL: not asked for  */

@@ -3,7 +3,7 @@
  *   mean(x) = k(x, N) alpha,  alpha = C^-1 y_N,  C = k(N, N) + s^2 I
  *   d mean / dx_d = sum_j alpha_j slope_j (z_jd - z_d) / l_d,   z = x / l
  *
- * slope_j = -2 s_f^2 g'(s_j) being the kernel's (gp/kernel.h) at s_j = |z_j - z|^2. */
+ * slope_j = -2 dk/ds being the kernel's (gp/hyper.h) at s_j = |z_j - z|^2. */
 #include "train/directions.h"
 
 #include "base/memory.h"
@@ -56,7 +56,7 @@ static quorum_status solve_for_alpha(const hyper *theta, const points *X, const 
                                      gradient_space *w)
 {
     size_t m = X->n;
-    TRY(covariance_self(theta->kernel, theta->signal, X, w->C, NULL, 1));
+    TRY(covariance_self(theta, X, w->C, NULL, 1));
     for (size_t i = 0; i < m; i++)
         w->C[i * m + i] += noise_of(theta, rows, i);
     if (blas_cholesky(m, w->C, m) != 0)
@@ -84,7 +84,7 @@ static quorum_status one_gradient(void *context, size_t item, int worker)
     points X = points_view(&w->Z, 0, m);
     TRY(solve_for_alpha(theta, &X, &data, w));
     memcpy(w->value, X.norm, m * sizeof *w->value);
-    theta->kernel->value_and_slope(m, theta->signal, w->value, w->slope);
+    kernel_slopes(theta, m, w->value, &(pair_slopes){.slope = w->slope});
     for (size_t i = 0; i < m; i++)
         for (size_t d = 0; d < D; d++)
             g[d] += w->alpha[i] * w->slope[i] * X.Z[i * D + d];

@@ -1,7 +1,7 @@
-/* theta = (l_1 .. l_D, s_f^2, s^2) by minimising the sum of the terms' negative log likelihoods,
+/* theta = (l_1 .. l_D, s_f^2, s^2), and (w, rho) of two scales, by minimising the sum of the terms' negative log likelihoods,
  * a row:
  *
- *   f(log theta) = sum_e NLML_e(theta) / n,   with its gradient, within bounds
+ *   f(log theta) = sum_e NLML_e(theta) / n,   with its gradient, within bounds (of w the logit)
  *
  * Terms are spread over threads and processes and added in the order of the list; NLopt searches,
  * with the next algorithm where one gives up, and from other starts where nothing was found. */
@@ -30,11 +30,12 @@ typedef struct {
     const size_t *experts; /* count: the caller's list, whose k-th has term k         */
     const size_t *given;   /* M: rows that a part is conditioned on, or NULL          */
     double nu;             /* of the parts' own scales, or 0                          */
+    const kernel *kernel;
     const hyper *theta;
     work_share share;    /* of the terms, by cost m^3                                 */
     const size_t *items; /* of this process, largest first                            */
     size_t mine, big;    /* so many; the first `big` of them by all threads together  */
-    double *term;        /* count x (D + 3): value and gradient                       */
+    double *term;        /* count x term_width: value and gradient                    */
     int workers, threads;
     likelihood_space *space; /* workers                                               */
     int with_gradient;
@@ -42,7 +43,7 @@ typedef struct {
 
 static size_t term_width(const likelihood_job *j)
 {
-    return j->p->rows.D + 3;
+    return 1 + theta_length(j->kernel, j->p->rows.D);
 }
 
 /* The rows of term k. */
@@ -86,10 +87,11 @@ static quorum_status check_memory(const likelihood_job *j, double memory)
 {
     if (j->mine == 0)
         return QUORUM_OK;
-    double first = likelihood_space_bytes(term_rows(j, j->items[0]), j->p->rows.D);
-    double other = j->big < j->mine && j->workers > 1
-                       ? likelihood_space_bytes(term_rows(j, j->items[j->big]), j->p->rows.D)
-                       : 0.0;
+    double first = likelihood_space_bytes(term_rows(j, j->items[0]), j->p->rows.D, j->kernel);
+    double other =
+        j->big < j->mine && j->workers > 1
+            ? likelihood_space_bytes(term_rows(j, j->items[j->big]), j->p->rows.D, j->kernel)
+            : 0.0;
     double needed = first + other * (j->workers - 1);
     if (needed <= memory)
         return QUORUM_OK;
@@ -109,20 +111,21 @@ static quorum_status make_spaces(likelihood_job *j)
         return out_of_memory(j);
     for (int w = 0; j->mine > 0 && w < j->workers; w++) {
         size_t room = term_rows(j, j->items[w == 0 || j->big == j->mine ? 0 : j->big]);
-        TRY(likelihood_space_new(room, j->p->rows.D, &j->space[w]));
+        TRY(likelihood_space_new(room, j->p->rows.D, j->kernel, &j->space[w]));
     }
     return QUORUM_OK;
 }
 
 /* Whether this process is ready to evaluate; job_free in any case. */
 static quorum_status job_new(const parts *p, const size_t *experts, size_t count,
-                             const training_options *o, likelihood_job *j)
+                             const training_options *o, const kernel *k, likelihood_job *j)
 {
     *j = (likelihood_job){.p = p,
                           .count = count,
                           .experts = experts,
                           .given = o->given,
                           .nu = o->nu,
+                          .kernel = k,
                           .threads = o->threads};
     TRY(divide_work(j));
     j->workers = parallel_workers(o->threads, j->mine - j->big);
@@ -182,7 +185,7 @@ quorum_status total_likelihood(const parts *p, const size_t *experts, size_t cou
                                double *gradient)
 {
     likelihood_job j;
-    quorum_status ready = job_new(p, experts, count, options, &j);
+    quorum_status ready = job_new(p, experts, count, options, theta->kernel, &j);
     quorum_status status = evaluate(ready, &j, theta, value, gradient);
     job_free(&j);
     return status;
@@ -193,31 +196,29 @@ quorum_status total_likelihood(const parts *p, const size_t *experts, size_t cou
 static const double SHORTEST = 1e-3, LONGEST = 300.0; /* length-scales                       */
 static const double LEAST_SIGNAL = 1e-4, MOST_SIGNAL = 1e4;
 static const double LEAST_NOISE = 1e-6, MOST_NOISE = 10.0;
+static const double LEAST_SHARE = 1e-4, MOST_SHARE = 1.0 - 1e-4; /* of the long scale ...  */
+static const double LEAST_REACH = 1.0, MOST_REACH = 1e4;         /* ... in length-scales  */
 static const double ON_BOUND = 1e-3; /* in logarithms: so near a bound a parameter is on it */
 
 double theta_lower_bound(size_t D, size_t i)
 {
-    return log(i < D ? SHORTEST : i == D ? LEAST_SIGNAL : LEAST_NOISE);
+    const double least[] = {LEAST_SIGNAL, LEAST_NOISE, LEAST_SHARE / (1.0 - LEAST_SHARE),
+                            LEAST_REACH};
+    return log(i < D ? SHORTEST : least[i - D]);
 }
 
 double theta_upper_bound(size_t D, size_t i)
 {
-    return log(i < D ? LONGEST : i == D ? MOST_SIGNAL : MOST_NOISE);
-}
-
-static void from_logs(const double *x, hyper *theta)
-{
-    for (size_t d = 0; d < theta->D; d++)
-        theta->lengthscale[d] = exp(x[d]);
-    theta->signal = exp(x[theta->D]);
-    theta->noise = exp(x[theta->D + 1]);
+    const double most[] = {MOST_SIGNAL, MOST_NOISE, MOST_SHARE / (1.0 - MOST_SHARE), MOST_REACH};
+    return log(i < D ? LONGEST : most[i - D]);
 }
 
 void theta_at_bound(const hyper *theta, int *at_bound)
 {
-    size_t D = theta->D;
-    for (size_t i = 0; i < D + 2; i++) {
-        double x = log(i < D ? theta->lengthscale[i] : i == D ? theta->signal : theta->noise);
+    size_t D = theta->D, P = theta_length(theta->kernel, D);
+    memset(at_bound, 0, (D + 2 + MOST_SHAPES) * sizeof *at_bound);
+    for (size_t i = 0; i < P; i++) {
+        double x = theta_log(theta, i);
         at_bound[i] =
             (x > theta_upper_bound(D, i) - ON_BOUND) - (x < theta_lower_bound(D, i) + ON_BOUND);
     }
@@ -231,8 +232,9 @@ typedef struct {
     double rows;    /* of all training experts: the objective's scale   */
     size_t varying; /* inputs that vary: others have no gradient        */
     double best;    /* lowest objective of this start                   */
-    double *x;      /* D + 2: where an algorithm is                     */
-    double *best_x; /* D + 2                                            */
+    size_t P;       /* numbers of theta                                 */
+    double *x;      /* P: where an algorithm is                         */
+    double *best_x; /* P                                                */
     int evaluations, max_evaluations;
     double done, share; /* as in training_options */
     checkpoint *checkpoint;
@@ -244,11 +246,11 @@ typedef struct {
 /* Value and gradient at x: remembered, or evaluated and written down. */
 static quorum_status answer(search *s, const double *x, double *value, double *gradient)
 {
-    evaluation e = {.value = HUGE_VAL, .gradient = gradient};
+    evaluation e = {.parameters = s->P, .value = HUGE_VAL, .gradient = gradient};
     int known;
     TRY(checkpoint_recall(s->checkpoint, x, &e, &known));
     if (!known) {
-        from_logs(x, &s->theta);
+        theta_from_logs(x, &s->theta);
         e.status = evaluate(QUORUM_OK, &s->job, &s->theta, &e.value, gradient);
         if (e.status == QUORUM_OK || e.status == QUORUM_E_NUMERIC)
             TRY(checkpoint_record(s->checkpoint, x, &e));
@@ -310,13 +312,15 @@ static double objective(unsigned n, const double *x, double *gradient, void *con
     return value;
 }
 
-/* Where a search begins: l = scale sqrt(D), D the inputs that vary, s_f^2 = 1. */
+/* Where a search begins: l = scale sqrt(D), D the inputs that vary, s_f^2 = 1.  With two scales that
+ * is the long one, which has half of the variance, and the short one is so many times shorter. */
 typedef struct {
     double scale, noise;
 } starting_point;
 
 static const starting_point first_start = {1.0, 0.1};
 static const starting_point other_starts[] = {{0.5, 0.1}, {2.0, 0.02}, {0.25, 0.3}, {4.0, 0.1}};
+static const double FIRST_SHARE = 0.5, FIRST_REACH = 10.0;
 enum { OTHER_STARTS = sizeof other_starts / sizeof *other_starts };
 
 /* Bounds, objective and when to stop; the first result that is not a success, or success. */
@@ -325,8 +329,8 @@ static nlopt_result prepare(nlopt_opt optimiser, search *s, const training_optio
 {
     size_t D = s->theta.D;
     nlopt_result r = nlopt_set_min_objective(optimiser, objective, s);
-    for (size_t i = 0; r > 0 && i < D + 2; i++) {
-        int fixed = o->variances_only && i < D;
+    for (size_t i = 0; r > 0 && i < s->P; i++) {
+        int fixed = o->variances_only && (i < D || i == D + 3);
         r = nlopt_set_lower_bound(optimiser, (int)i, fixed ? x[i] : theta_lower_bound(D, i));
         if (r > 0)
             r = nlopt_set_upper_bound(optimiser, (int)i, fixed ? x[i] : theta_upper_bound(D, i));
@@ -350,7 +354,7 @@ static nlopt_result run(nlopt_algorithm algorithm, search *s, const training_opt
     double value;
     int before = errno;
     errno = 0;
-    s->optimiser = nlopt_create(algorithm, (unsigned)(s->theta.D + 2));
+    s->optimiser = nlopt_create(algorithm, (unsigned)s->P);
     nlopt_result r = s->optimiser ? prepare(s->optimiser, s, o, x) : NLOPT_OUT_OF_MEMORY;
     if (r > 0)
         r = nlopt_optimize(s->optimiser, x, &value);
@@ -362,21 +366,45 @@ static nlopt_result run(nlopt_algorithm algorithm, search *s, const training_opt
     return r;
 }
 
-static void starting_logs(size_t D, size_t varying, starting_point start, double *x)
+/* From one scale in s->x to two, of which it is the long one: it was found from rows that are farther
+ * apart (fit/rounds.c), or is as long as inputs are wide. */
+static void start_second_scale(search *s)
 {
+    size_t D = s->theta.D;
+    if (s->P == D + 2)
+        return;
     for (size_t d = 0; d < D; d++)
-        x[d] = log(start.scale * sqrt((double)varying));
-    x[D] = 0.0;
-    x[D + 1] = log(start.noise);
+        s->x[d] -= log(FIRST_REACH);
+    s->x[D + 2] = log(FIRST_SHARE / (1.0 - FIRST_SHARE));
+    s->x[D + 3] = log(FIRST_REACH);
 }
 
-static void to_logs(const hyper *theta, double *x)
+static void start_at(search *s, starting_point start)
 {
-    size_t D = theta->D;
-    for (size_t i = 0; i < D + 2; i++) {
-        x[i] = log(i < D ? theta->lengthscale[i] : i == D ? theta->signal : theta->noise);
-        x[i] = fmax(theta_lower_bound(D, i), fmin(theta_upper_bound(D, i), x[i]));
-    }
+    size_t D = s->theta.D;
+    for (size_t d = 0; d < D; d++)
+        s->x[d] = log(start.scale * sqrt((double)s->varying));
+    s->x[D] = 0.0;
+    s->x[D + 1] = log(start.noise);
+    start_second_scale(s);
+}
+
+/* s->x, within the bounds that algorithms insist on. */
+static void bring_within_bounds(search *s)
+{
+    for (size_t i = 0; i < s->P; i++)
+        s->x[i] =
+            fmax(theta_lower_bound(s->theta.D, i), fmin(theta_upper_bound(s->theta.D, i), s->x[i]));
+}
+
+/* From a theta, which may have been searched for with one scale. */
+static void start_from(search *s, const hyper *theta)
+{
+    for (size_t i = 0; i < s->P; i++)
+        s->x[i] = theta_log(theta, i);
+    if (theta->share == 0.0)
+        start_second_scale(s);
+    bring_within_bounds(s);
 }
 
 /* What an algorithm's end means for the search: a failure, or QUORUM_OK with *over set when no
@@ -393,18 +421,11 @@ static quorum_status judge(const search *s, nlopt_result r, int *over)
     case NLOPT_FAILURE: *over = 0; return QUORUM_OK; /* a line search that found nothing */
     case NLOPT_OUT_OF_MEMORY:
         return failure(QUORUM_E_MEMORY, "out of memory for the search for %zu hyperparameters",
-                       s->theta.D + 2);
+                       s->P);
     default:
         return failure(QUORUM_E_INTERNAL, "the optimiser refuses its arguments: %s",
                        nlopt_result_to_string(r));
     }
-}
-
-/* x as an algorithm left it when it gave up, within the bounds that the next one insists on. */
-static void bring_within_bounds(size_t D, double *x)
-{
-    for (size_t i = 0; i < D + 2; i++)
-        x[i] = fmax(theta_lower_bound(D, i), fmin(theta_upper_bound(D, i), x[i]));
 }
 
 /* SLSQP takes D^3 operations a step, in which it cannot be cancelled: at 5,000 inputs minutes. */
@@ -413,21 +434,20 @@ static int is_too_slow(nlopt_algorithm algorithm, size_t D)
     return algorithm == NLOPT_LD_SLSQP && D > MANY_INPUTS;
 }
 
-/* Minimises from x.  When an algorithm gives up (a line search that fails), the
+/* Minimises from s->x.  When an algorithm gives up (a line search that fails), the
  * next one goes on from the best point so far. */
-static quorum_status search_from(search *s, const training_options *o, double *x)
+static quorum_status search_on(search *s, const training_options *o)
 {
     static const nlopt_algorithm algorithms[] = {NLOPT_LD_LBFGS, NLOPT_LD_SLSQP, NLOPT_LD_CCSAQ};
-    size_t D = s->theta.D;
     int over = 0;
     for (size_t a = 0; !over && a < sizeof algorithms / sizeof *algorithms; a++) {
-        if (is_too_slow(algorithms[a], D))
+        if (is_too_slow(algorithms[a], s->theta.D))
             continue;
         double before = s->best;
-        TRY(judge(s, run(algorithms[a], s, o, x), &over));
+        TRY(judge(s, run(algorithms[a], s, o, s->x), &over));
         if (s->best < before)
-            memcpy(x, s->best_x, (D + 2) * sizeof *x);
-        bring_within_bounds(D, x);
+            memcpy(s->x, s->best_x, s->P * sizeof *s->x);
+        bring_within_bounds(s);
     }
     return QUORUM_OK;
 }
@@ -439,7 +459,7 @@ static const double HARDLY_ANYTHING = 0.01; /* nats a row */
 static evidence weigh(const search *s)
 {
     double noise = 0.5 * log(2.0 * M_PI) + 0.5;
-    double by_chance = HARDLY_ANYTHING + (double)(s->varying + 2) / s->rows;
+    double by_chance = HARDLY_ANYTHING + (double)(s->varying + s->P - s->theta.D) / s->rows;
     if (s->best <= noise - by_chance)
         return SIGNAL_FOUND;
     return s->best < noise - HARDLY_ANYTHING ? SIGNAL_DOUBTFUL : SIGNAL_NONE;
@@ -480,6 +500,7 @@ static quorum_status search_new(void *context)
     const training_options *o = t->o;
     search *s = &t->s;
     *s = (search){.theta = *t->theta,
+                  .P = theta_length(t->theta->kernel, p->rows.D),
                   .best = HUGE_VAL,
                   .varying = o->varying ? o->varying : p->rows.D,
                   .max_evaluations = o->max_evaluations,
@@ -488,13 +509,13 @@ static quorum_status search_new(void *context)
                   .checkpoint = o->checkpoint,
                   .progress = o->progress};
     NEW_ARRAY(s->theta.lengthscale, p->rows.D);
-    NEW_ARRAY(s->best_x, p->rows.D + 2);
-    NEW_ARRAY(s->x, p->rows.D + 2);
+    NEW_ARRAY(s->best_x, s->P);
+    NEW_ARRAY(s->x, s->P);
     for (size_t k = 0; k < t->count; k++) {
         size_t e = t->experts[k];
         s->rows += (double)(part_size(p, e) - (o->given ? o->given[e] : 0));
     }
-    TRY(job_new(p, t->experts, t->count, o, &s->job));
+    TRY(job_new(p, t->experts, t->count, o, t->theta->kernel, &s->job));
     if (!s->theta.lengthscale || !s->best_x || !s->x)
         return failure(QUORUM_E_MEMORY, "out of memory for training on %zu inputs", p->rows.D);
     return QUORUM_OK;
@@ -503,16 +524,15 @@ static quorum_status search_new(void *context)
 /* From the first start, and from others as long as they are wanted. */
 static quorum_status search_all(search *s, const training_options *o)
 {
-    size_t D = s->theta.D;
     if (o->start)
-        to_logs(o->start, s->x);
+        start_from(s, o->start);
     else
-        starting_logs(D, s->varying, first_start, s->x);
-    TRY(search_from(s, o, s->x));
+        start_at(s, first_start);
+    TRY(search_on(s, o));
     int others = o->variances_only ? 0 : OTHER_STARTS;
     for (int r = 0; r < others && starts_again(s, o, r); r++) {
-        starting_logs(D, s->varying, other_starts[r], s->x);
-        TRY(search_from(s, o, s->x));
+        start_at(s, other_starts[r]);
+        TRY(search_on(s, o));
     }
     if (isfinite(s->best))
         return QUORUM_OK;
@@ -523,7 +543,7 @@ static quorum_status search_all(search *s, const training_options *o)
 static quorum_status take_best(void *context)
 {
     training *t = context;
-    from_logs(t->s.best_x, t->theta);
+    theta_from_logs(t->s.best_x, t->theta);
     *t->result = (training_result){.nlml = t->s.best * t->s.rows,
                                    .rows = t->s.rows,
                                    .evaluations = t->s.evaluations,

@@ -20,14 +20,15 @@ typedef struct {
     const size_t *given;
     /* Parts with given rows have a scale of their own (conditional.h); 0: they have not. */
     double nu;
-    int variances_only;     /* 1: length-scales stay where they start                     */
+    int variances_only;     /* 1: length-scales, and a second scale's reach, stay         */
     checkpoint *checkpoint; /* remembers evaluations; NULL: nobody does               */
-    const hyper *start;     /* where to begin; NULL: l = sqrt(D), s_f^2 = 1, s^2 = 0.1  */
+    const hyper *start;     /* where to begin; NULL: l = sqrt(D), s_f^2 = 1, s^2 = 0.1; a second
+                               scale that it does not have begins by itself              */
     size_t varying;         /* D of that: inputs that vary; 0: all                      */
     double done, share;     /* of the caller's work: before this search, and this search */
 } training_options;
 
-/* Whether theta is more likely than noise alone: surely; less than D + 2 parameters may gain by
+/* Whether theta is more likely than noise alone: surely; less than its parameters may gain by
  * chance from so few rows; or not at all. */
 typedef enum { SIGNAL_FOUND, SIGNAL_DOUBTFUL, SIGNAL_NONE } evidence;
 
@@ -38,12 +39,13 @@ typedef struct {
     evidence signal; /* for anything but noise                                      */
 } training_result;
 
-/* Bounds of log theta: 0 .. D-1 length-scales, D signal, D+1 noise. */
+/* Bounds of log theta: 0 .. D-1 length-scales, D signal, D+1 noise; of a second scale D+2 logit w,
+ * D+3 log rho (gp/hyper.h). */
 double theta_lower_bound(size_t D, size_t i);
 double theta_upper_bound(size_t D, size_t i);
 
 /* For each parameter -1 on its lower bound, 1 on its upper, 0 between. */
-void theta_at_bound(const hyper *theta, int *at_bound /* D + 2 */);
+void theta_at_bound(const hyper *theta, int *at_bound /* D + 4: 0 of a scale that is not there */);
 
 /* Trains theta (lengthscale has room for D numbers) on the listed experts. */
 quorum_status train(const parts *p, const size_t *experts, size_t count,

@@ -244,10 +244,10 @@ static quorum_status find_targets(quorum_status ready, const vecchia_problem *p,
 /* ---- The parts ---- */
 
 /* Room for as many rows as may be found, so that nobody lacks it after the search. */
-static quorum_status make_room(const row_set *like, size_t skip, size_t targets, target_search *s,
-                               vecchia_parts *v)
+static quorum_status make_room(const vecchia_problem *p, const row_set *like, size_t targets,
+                               target_search *s, vecchia_parts *v)
 {
-    size_t most = targets + s->count * (s->given - skip);
+    size_t most = targets + s->count * (p->given + (p->with_far ? FAR_MOST : 0));
     TRY(rows_new(like, most, &v->parts.rows));
     NEW_ARRAY(s->found, s->count * s->given);
     NEW_ARRAY(s->found_count, s->count);
@@ -260,17 +260,21 @@ static quorum_status make_room(const row_set *like, size_t skip, size_t targets,
     return failure(QUORUM_E_MEMORY, "out of memory for %zu training blocks", s->count);
 }
 
-/* The list of all parts' rows: of those found, which come farthest first, the last `skip` are
- * passed over. */
-static void list_rows(const target_search *s, size_t skip, const target_rows *t, vecchia_parts *v)
+/* The list of all parts' rows: far ones, then those found, which come farthest first too and of
+ * which the last `skip` are passed over, then the block's. */
+static void list_rows(const target_search *s, size_t skip, const far_rows *far,
+                      const target_rows *t, vecchia_parts *v)
 {
     size_t to = 0;
     for (size_t e = 0; e < s->count; e++) {
+        size_t near = s->found_count[e] > skip ? s->found_count[e] - skip : 0;
         v->all[e] = e;
         v->parts.offset[e] = to;
-        v->given[e] = s->found_count[e] > skip ? s->found_count[e] - skip : 0;
-        for (size_t i = 0; i < v->given[e]; i++)
+        for (size_t i = 0; far->count && i < far->count[e]; i++)
+            v->row[to++] = far->row[e * FAR_MOST + i];
+        for (size_t i = 0; i < near; i++)
             v->row[to++] = s->found[e * s->given + i];
+        v->given[e] = to - v->parts.offset[e];
         for (size_t i = s->first[e]; i < s->first[e + 1]; i++)
             v->row[to++] = t->row[i - t->start];
     }
@@ -278,15 +282,23 @@ static void list_rows(const target_search *s, size_t skip, const target_rows *t,
 }
 
 static quorum_status gather(const scattered_rows *rows, size_t skip, const target_search *s,
-                            const target_rows *t, vecchia_parts *v)
+                            const far_rows *far, const target_rows *t, vecchia_parts *v)
 {
-    list_rows(s, skip, t, v);
+    list_rows(s, skip, far, t, v);
     v->parts.M = s->count;
     v->parts.rows.n = v->parts.offset[s->count];
     return rows_fetch(QUORUM_OK, rows, v->row, v->parts.rows.n, &v->parts.rows);
 }
 
-typedef quorum_status (*search_way)(quorum_status ready, const target_search *s);
+/* Nearest rows, then those far ones that are wanted. */
+static quorum_status search_rows(quorum_status ready, const vecchia_problem *p,
+                                 const block_order *b, search_way search, const target_search *s,
+                                 far_rows *far)
+{
+    placed_blocks placed = {.blocks = b->blocks, .targets = b->targets, .first = b->first};
+    TRY(search(ready, s));
+    return p->with_far ? far_rows_find(&placed, s, search, far) : QUORUM_OK;
+}
 
 /* What fails on one process alone goes on as `ready`, until a call that all make. */
 static quorum_status parts_of_boxes(quorum_status ready, scaled_boxes *boxes, const block_order *b,
@@ -295,6 +307,7 @@ static quorum_status parts_of_boxes(quorum_status ready, scaled_boxes *boxes, co
     const vecchia_problem *p = boxes->p;
     ordered_rows o = {0};
     target_rows t;
+    far_rows far = {0};
     target_search s = {.rows = &o,
                        .count = b->targets,
                        .first = b->first + b->blocks - b->targets,
@@ -307,14 +320,15 @@ static quorum_status parts_of_boxes(quorum_status ready, scaled_boxes *boxes, co
     scaled_boxes_free(boxes);
     ready = find_targets(ready, p, boxes->rows, &s, &t);
     if (ready >= 0)
-        ready = make_room(&boxes->rows->held, p->skip, t.total, &s, v);
-    quorum_status status = search(ready, &s);
+        ready = make_room(p, &boxes->rows->held, t.total, &s, v);
+    quorum_status status = search_rows(ready, p, b, search, &s, &far);
     ordered_rows_free(&o);
     if (ready >= 0 && status == QUORUM_OK)
-        status = gather(boxes->rows, p->skip, &s, &t, v);
+        status = gather(boxes->rows, p->skip, &s, &far, &t, v);
     target_rows_free(&t);
     mem_free(s.found);
     mem_free(s.found_count);
+    far_rows_free(&far);
     return status;
 }
 

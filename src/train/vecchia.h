@@ -10,6 +10,7 @@
 
 #include "rows/parts.h"
 #include "rows/scattered.h"
+#include "train/far_rows.h"
 
 #include <stdint.h>
 
@@ -21,14 +22,16 @@ typedef struct {
     size_t targets;            /* with more rows than this, only the last blocks of the order,
                                   about so many rows; 0: all                          */
     size_t skip;               /* so many rows nearest to it are passed over first     */
+    int with_far;              /* 1: FAR_MOST rows at most that are farther away are given too
+                                  (far_rows.h)                                         */
     int others;                /* 1: nearest among all rows outside the block, which
                                   leaves one block out at a time: a score, no likelihood */
     uint64_t seed;
     int threads;
 } vecchia_problem;
 
-/* Part e: the rows that block e is conditioned on, given[e] of them, nearest last, then its
- * own. */
+/* Part e: the rows that block e is conditioned on, given[e] of them, nearest last (far ones
+ * before), then its own. */
 typedef struct {
     parts parts;
     size_t *given; /* M                                        */

@@ -102,7 +102,7 @@ def test_prediction_options_stand_together(command):
 
 def test_help_names_default_and_choices():
     text = run("fit", "--help").out
-    assert "--kernel se|matern12|matern32|matern52" in text
+    assert "se|matern12|matern32|matern52|matern32x2|matern52x2|auto." in text
     assert re.search(r"--missing error\|drop.*?Default: error\.", text, re.S)
 
 
@@ -143,7 +143,8 @@ def test_help_lists_the_methods(name):
      "quorum predict: --no-latent: takes no value; try 'quorum predict --help'"),
     (["fit", "--no-json"], "quorum fit: --no-json: no such option; try 'quorum fit --help'"),
     (["fit", "--kernel", "foo"],
-     "quorum fit: --kernel: \"foo\" is not one of se|matern12|matern32|matern52|auto; "
+     "quorum fit: --kernel: \"foo\" is not one of se|matern12|matern32|matern52|"
+     "matern32x2|matern52x2|auto; "
      "try 'quorum fit --help'"),
     (["fit", "--experts", "few"],
      "quorum fit: --experts: \"few\" is not a whole number; try 'quorum fit --help'"),
@@ -206,7 +207,7 @@ def test_options_as_markdown():
     for line in text.splitlines():
         if line.startswith("| `") and line.count("`") >= 4:
             assert line.replace("\\|", "").count("|") in (3, 6), line
-    assert "| `kernel` | `auto` | se\\|matern12\\|matern32\\|matern52\\|auto | fit |" in text
+    assert "| `kernel` | `auto` | se\\|matern12\\|matern32\\|matern52\\|matern32x2\\|matern52x2\\|auto | fit |" in text
 
 
 def test_manual_page():
@@ -243,7 +244,7 @@ def test_completion(tmp_path):
     assert complete(tmp_path, "quorum", "ev") == ["evaluate"]
     assert complete(tmp_path, "quorum", "help", "ins") == ["inspect"]
     assert complete(tmp_path, "quorum", "fit", "--kern") == ["--kernel"]
-    assert complete(tmp_path, "quorum", "fit", "--kernel", "matern5") == ["matern52"]
+    assert complete(tmp_path, "quorum", "fit", "--kernel", "matern5") == ["matern52", "matern52x2"]
     assert complete(tmp_path, "quorum", "fit", "tr") == ["train.csv"]
     assert complete(tmp_path, "quorum", "fit", "-o", "tr") == ["train.csv"]
     assert complete(tmp_path, "quorum", "predict", "--no-l") == ["--no-latent"]

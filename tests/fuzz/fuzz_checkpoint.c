@@ -24,7 +24,7 @@ static int recall_all(checkpoint *c, double *values)
     int count = 0, known = 1;
     while (known && count < MOST_RECORDS) {
         double x[PARAMETERS], gradient[PARAMETERS];
-        evaluation e = {.gradient = count % 2 ? NULL : gradient};
+        evaluation e = {.parameters = PARAMETERS, .gradient = count % 2 ? NULL : gradient};
         ask(x, count);
         quorum_status status = checkpoint_recall(c, x, &e, &known);
         if (status < 0) {
@@ -42,7 +42,10 @@ static int recall_all(checkpoint *c, double *values)
 static void record_one(checkpoint *c, int count)
 {
     double x[PARAMETERS], gradient[PARAMETERS] = {1, 2, 3};
-    evaluation e = {.status = QUORUM_OK, .value = 7.5, .gradient = count % 2 ? NULL : gradient};
+    evaluation e = {.parameters = PARAMETERS,
+                    .status = QUORUM_OK,
+                    .value = 7.5,
+                    .gradient = count % 2 ? NULL : gradient};
     ask(x, count);
     REQUIRE(checkpoint_record(c, x, &e) == QUORUM_OK);
 }

@@ -46,6 +46,7 @@ FITS = [
     ("--theta 1,1,0.1 --kernel matern12 --experts 2 --overlap 0.5", 1),
     ("--theta 1,1,0.1 --kernel matern32 --experts 2 --calibrate", 1),
     ("--theta 1,1,0.1 --kernel matern52 --experts 1 --spread 4", 1),
+    ("--theta 0.3,1,0.1,0.6,5 --kernel matern32x2 --experts 2", 1),
     ("--theta 0.5,2,0.01 --kernel se --experts 4 --partition random --graph none", 1),
     ("--max-evaluations 5 --experts 3 --graph lasso --calibrate", 2),
     ("--theta 1,1,0.1 --kernel auto --experts 3 --partition kdtree --lambda ebic", 2),

@@ -131,7 +131,7 @@ def probe_gp(directory, theta, parts, Q, threads=1, keep=True, share_rows=False,
     rows = {"row": np.concatenate([p.row for p in parts]).astype(np.int64)} if share_rows else {}
     shown = probe(directory, "gp", X=np.vstack([p.X for p in parts]),
                   y=np.concatenate([p.y for p in parts]), offset=offset, Q=Q,
-                  theta=np.concatenate([theta.lengthscale, [theta.signal, theta.noise]]),
+                  theta=theta.numbers(),
                   kernel=ref.KERNELS.index(theta.kernel), threads=threads, keep=keep,
                   environment=environment, **rows)
     b = len(Q)
@@ -148,8 +148,11 @@ LENGTHS = {"short": 0.3, "middle": 1.0, "long": 4.0}  # of sqrt(D)
 
 def random_theta(rng, kernel, D, length, noise=None):
     l = LENGTHS[length] * np.sqrt(D) * rng.uniform(0.6, 1.6, D)
-    return ref.Theta(kernel, l, float(rng.uniform(0.5, 2.0)),
-                     float(rng.uniform(0.02, 0.2)) if noise is None else noise)
+    theta = ref.Theta(kernel, l, float(rng.uniform(0.5, 2.0)),
+                      float(rng.uniform(0.02, 0.2)) if noise is None else noise)
+    if theta.has_two_scales():
+        theta.share, theta.reach = float(rng.uniform(0.2, 0.8)), float(rng.uniform(2.0, 6.0))
+    return theta
 
 
 def target(X, rng):

@@ -79,7 +79,7 @@ static double *vector(const char *name, size_t n)
     return data;
 }
 
-/* ---- gp: X y offset [row] theta(D+2) kernel threads Q --------------------------- */
+/* ---- gp: X y offset [row] theta(D+2, or D+4) kernel threads Q --------------------------- */
 
 typedef struct {
     hyper theta;
@@ -103,6 +103,10 @@ static problem read_problem(void)
     p.theta.signal = p.theta.lengthscale[p.theta.D];
     p.theta.noise = p.theta.lengthscale[p.theta.D + 1];
     p.theta.kernel = kernel_at((int)number("kernel"));
+    if (p.theta.kernel->longer) {
+        p.theta.share = p.theta.lengthscale[p.theta.D + 2];
+        p.theta.reach = p.theta.lengthscale[p.theta.D + 3];
+    }
     p.threads = (int)number("threads");
     double *Q = doubles("Q", 2, shape);
     check(points_new(shape[0], p.rows.rows.D, &p.Q));
@@ -120,19 +124,20 @@ static void show_kernel(const problem *p)
     points Z;
     check(points_new(m, p->rows.rows.D, &Z));
     points_scale(&Z, m, p->rows.rows.X, NULL, p->theta.lengthscale);
-    double *self = result("self", m, m), *slopes = result("slopes", m, m);
-    check(covariance_self(p->theta.kernel, p->theta.signal, &Z, self, slopes, p->threads));
-    covariance_cross(p->theta.kernel, p->theta.signal, &Z, &p->Q, result("cross", p->Q.n, m), m);
+    double *self = result("self", m, m);
+    pair_slopes slopes = {.slope = result("slopes", m, m)};
+    check(covariance_self(&p->theta, &Z, self, &slopes, p->threads));
+    covariance_cross(&p->theta, &Z, &p->Q, result("cross", p->Q.n, m), m);
     points_free(&Z);
 }
 
 static void show_likelihood(const problem *p)
 {
-    size_t M = p->rows.M, P = p->rows.rows.D + 2;
+    size_t M = p->rows.M, P = theta_length(p->theta.kernel, p->rows.rows.D);
     double *value = vector("nlml", M), *gradient = result("gradient", M, P);
     double *total = vector("total", 1), *slope = vector("total_gradient", P);
     likelihood_space ws;
-    check(likelihood_space_new(largest_part(&p->rows), p->rows.rows.D, &ws));
+    check(likelihood_space_new(largest_part(&p->rows), p->rows.rows.D, p->theta.kernel, &ws));
     for (size_t e = 0; e < M; e++) {
         row_set data = part_rows(&p->rows, e);
         check(negative_log_likelihood(&p->theta, &data, &ws, p->threads, value + e,

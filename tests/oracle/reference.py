@@ -42,7 +42,9 @@ def _matern12_slope(s):
     return np.where(s > 0, -np.exp(-r) / (2.0 * np.where(s > 0, r, 1.0)), 0.0)
 
 
-KERNELS = ["se", "matern12", "matern32", "matern52"]  # as numbered in src/gp/kernel.c
+# Kernels with two scales: the short component and the long one.
+TWO_SCALES = {"matern32x2": ("matern32", "matern32"), "matern52x2": ("matern52", "matern52")}
+KERNELS = ["se", "matern12", "matern32", "matern52", *TWO_SCALES]  # as numbered in src/gp/kernel.c
 G = {"se": _se, "matern12": _matern12, "matern32": _matern32, "matern52": _matern52}
 DG = {  # g'(s)
     "se": lambda s: -0.5 * np.exp(-0.5 * s),
@@ -58,13 +60,36 @@ class Theta:
     lengthscale: np.ndarray
     signal: float
     noise: float
+    share: float = 0.0  # w of a kernel with two scales: the long component's share of the signal ...
+    reach: float = 1.0  # ... and rho, its length-scales as a multiple of the short one's
+
+    def has_two_scales(self):
+        return self.kernel in TWO_SCALES
+
+    def numbers(self):
+        shape = [self.share, self.reach] if self.has_two_scales() else []
+        return np.concatenate([self.lengthscale, [self.signal, self.noise], shape])
 
     def logs(self):
-        return np.concatenate([np.log(self.lengthscale), [np.log(self.signal), np.log(self.noise)]])
+        x = np.log(self.numbers())
+        if self.has_two_scales():
+            x[-2] = np.log(self.share / (1.0 - self.share))
+        return x
 
     @staticmethod
     def from_logs(kernel, x):
-        return Theta(kernel, np.exp(x[:-2]), float(np.exp(x[-2])), float(np.exp(x[-1])))
+        if kernel not in TWO_SCALES:
+            return Theta(kernel, np.exp(x[:-2]), float(np.exp(x[-2])), float(np.exp(x[-1])))
+        return Theta(kernel, np.exp(x[:-4]), float(np.exp(x[-4])), float(np.exp(x[-3])),
+                     float(1.0 / (1.0 + np.exp(-x[-2]))), float(np.exp(x[-1])))
+
+    def components(self):
+        """(g's name, variance, reach) of each."""
+        if not self.has_two_scales():
+            return [(self.kernel, self.signal, 1.0)]
+        short, long = TWO_SCALES[self.kernel]
+        return [(short, self.signal * (1.0 - self.share), 1.0),
+                (long, self.signal * self.share, self.reach)]
 
 
 def squared_differences(theta, A, B):
@@ -80,12 +105,25 @@ def scaled_distance(theta, A, B):
 
 
 def kernel(theta, A, B):
-    return theta.signal * G[theta.kernel](scaled_distance(theta, A, B))
+    s = scaled_distance(theta, A, B)
+    return sum(variance * G[g](s / reach**2) for g, variance, reach in theta.components())
 
 
 def kernel_slopes(theta, A, B):
-    """-2 s_f^2 g'(s): the factor of (x_d - x'_d)^2 / l_d^2 in dk / dlog l_d."""
-    return -2.0 * theta.signal * DG[theta.kernel](scaled_distance(theta, A, B))
+    """-2 dk/ds: the factor of (x_d - x'_d)^2 / l_d^2 in dk / dlog l_d."""
+    s = scaled_distance(theta, A, B)
+    return sum(-2.0 * variance / reach**2 * DG[g](s / reach**2)
+               for g, variance, reach in theta.components())
+
+
+def shape_derivatives(theta, A, B):
+    """dk / dlogit w = s_f^2 w (1 - w) (h(t) - g(s)) and dk / dlog rho = -2 s_f^2 w t h'(t),
+    t = s / rho^2, of k = s_f^2 ((1 - w) g(s) + w h(t))."""
+    s, w = scaled_distance(theta, A, B), theta.share
+    short, long = TWO_SCALES[theta.kernel]
+    t = s / theta.reach**2
+    yield theta.signal * w * (1.0 - w) * (G[long](t) - G[short](s))
+    yield -2.0 * theta.signal * w * t * DG[long](t)
 
 
 def covariance_of_targets(theta, X):
@@ -102,12 +140,14 @@ def nlml(theta, X, y):
 
 
 def derivative_matrices(theta, X):
-    """dC / dlog theta_j for l_1 .. l_D, s_f^2, s^2."""
+    """dC / dlog theta_j for l_1 .. l_D, s_f^2, s^2; with two scales for logit w and log rho too."""
     squares = squared_differences(theta, X, X)
     slopes = kernel_slopes(theta, X, X)
     yield from (slopes * squares[:, :, d] for d in range(X.shape[1]))
     yield kernel(theta, X, X)
     yield theta.noise * np.eye(len(X))
+    if theta.has_two_scales():
+        yield from shape_derivatives(theta, X, X)
 
 
 def nlml_gradient(theta, X, y):
@@ -496,6 +536,14 @@ def settings(method, select, neighbours, experts):
     return method, select, int(neighbours)
 
 
+def two_scales(arrays):
+    """share and reach, where the model's kernel has them."""
+    if "logit_long_share" not in arrays:
+        return ()
+    return (float(1.0 / (1.0 + np.exp(-arrays["logit_long_share"]))),
+            float(np.exp(arrays["log_long_reach"])))
+
+
 class Model:
     """A model file, opened with numpy.load alone, and the equations on top."""
 
@@ -507,7 +555,7 @@ class Model:
         a = self.arrays
         self.theta = Theta(self.meta["kernel"], np.exp(a["log_lengthscale"]),
                            float(np.exp(a["log_signal_variance"])),
-                           float(np.exp(a["log_noise_variance"])))
+                           float(np.exp(a["log_noise_variance"])), *two_scales(a))
         self.take_parts()
         self.order = self.find_order() if "importance" in a else None  # the graph is not learned
 

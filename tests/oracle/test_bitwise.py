@@ -201,7 +201,8 @@ def same_model(a, b):
 @pytest.mark.parametrize("core", [None, "SandyBridge", "Prescott"])
 @pytest.mark.parametrize("partition,D,kernel,overlap", [("kmeans", 3, "se", 0),
                                                         ("kdtree", 12, "matern32", 0),
-                                                        ("kmeans", 12, "se", 0.7)])
+                                                        ("kmeans", 12, "se", 0.7),
+                                                        ("kmeans", 3, "matern32x2", 0)])
 def test_fit(tmp_path, core, partition, D, kernel, overlap):
     rows = training_rows(45, 700, D)
     options = ["--experts", 7, "--partition", partition, "--kernel", kernel, "--max-evaluations", 12,

@@ -1,5 +1,7 @@
 """fit, then predict: numpy.load of the model and the equations reproduce every prediction."""
 import json
+import pathlib
+import re
 
 import numpy as np
 import pytest
@@ -20,6 +22,10 @@ MODELS = {
     "matern32": (3, 260, 12, ["--experts", 5, "--theta", "4,1.1,0.15", "--kernel", "matern32",
                               "--partition", "random", "--seed", 7]),
     "matern52": (4, 240, 9, ["--experts", 5, "--kernel", "matern52", "--seed", 3]),
+    "two scales": (8, 250, 2, ["--experts", 5, "--theta", "0.4,0.6,1.2,0.1,0.6,5", "--kernel",
+                               "matern32x2"]),
+    "two scales, trained": (9, 240, 3, ["--experts", 4, "--kernel", "matern52x2",
+                                        "--max-evaluations", 12]),
     "trained": (5, 300, 3, ["--experts", 5, "--seed", 2, "--graph-rows", 90]),
     "inputs40": (6, 240, 40, ["--experts", 4, "--max-evaluations", 15]),
 }
@@ -82,6 +88,26 @@ def test_likelihood_reported(fitted, name):
     f = fitted(name)
     total = sum(ref.nlml(f.model.theta, p.X, p.y) for p in f.model.parts)
     agree("fit --json nlml", f.said["nlml"], total, len(f.rows))
+
+
+def page_kernel(model):
+    """`k` of a kernel with two scales as docs/model-file.md writes it."""
+    page = (pathlib.Path(__file__).parents[2] / "docs" / "model-file.md").read_text()
+    text = re.search(r"```python\n(def k\(A, B\).*?)```", page, re.DOTALL).group(1)
+    known = {"np": np, "m": model.arrays, "ell": model.theta.lengthscale,
+             "signal": model.theta.signal}
+    exec(text, known)
+    return known["k"]
+
+
+def test_recipe_of_two_scales(fitted):
+    """The exact posterior of each expert by the page's own words."""
+    f = fitted("two scales")
+    assert f.model.meta["format_version"] == 4
+    k, Q = page_kernel(f.model), f.model.standardise(f.queries)
+    for p in f.model.parts:
+        agree("kernel of the page", k(p.X, Q), ref.kernel(f.model.theta, p.X, Q),
+              f.model.theta.signal, 1e-14)
 
 
 def test_theta_given_is_theta_kept(fitted):

@@ -23,7 +23,7 @@ static void record_two(void)
     checkpoint *c;
     double gradient[P] = {0.1, 0.2, 0.3};
     assert_ok(checkpoint_open(path, fit, P, &c));
-    evaluation e = {.value = M_PI, .gradient = gradient};
+    evaluation e = {.parameters = P, .value = M_PI, .gradient = gradient};
     assert_ok(checkpoint_record(c, first, &e));
     e = (evaluation){.status = QUORUM_E_NUMERIC, .value = HUGE_VAL};
     assert_ok(checkpoint_record(c, second, &e));
@@ -38,7 +38,7 @@ static void what_was_recorded_is_recalled(void **state)
     int known;
     record_two();
     assert_ok(checkpoint_open(path, fit, P, &c));
-    evaluation e = {.gradient = gradient};
+    evaluation e = {.parameters = P, .gradient = gradient};
     assert_ok(checkpoint_recall(c, first, &e, &known));
     assert_true(known);
     assert_int_equal(e.status, QUORUM_OK);
@@ -60,7 +60,7 @@ static void another_question_is_refused(void **state)
     int known;
     record_two();
     assert_ok(checkpoint_open(path, fit, P, &c));
-    evaluation e = {.gradient = gradient};
+    evaluation e = {.parameters = P, .gradient = gradient};
     assert_int_equal(checkpoint_recall(c, positive, &e, &known), QUORUM_E_FORMAT);
     e.gradient = NULL;
     assert_int_equal(checkpoint_recall(c, first, &e, &known), QUORUM_E_FORMAT);

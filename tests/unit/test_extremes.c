@@ -1,7 +1,7 @@
 /* Numbers at the ends of what a double can hold: queries far away are the prior, and data of any
  * magnitude give the same predictions as ordinary ones, or a sentence; nothing else. */
 #include "rows/scaling.h"
-#include "gp/kernel.h"
+#include "gp/hyper.h"
 #include "gp/points.h"
 #include "model/model.h"
 #include "support.h"
@@ -56,10 +56,17 @@ static int tear_down(void **state)
     return 0;
 }
 
+static void set_kernel(world *w, int k)
+{
+    const char *theta = kernel_at(k)->longer ? "1.5,1,0.1,0.4,5" : "1.5,1,0.1";
+    assert_ok(quorum_options_set(w->o, "kernel", kernel_at(k)->name));
+    assert_ok(quorum_options_set(w->o, "theta", theta));
+}
+
 static quorum_model *fit_kernel(world *w, int k)
 {
     quorum_model *m = NULL;
-    assert_ok(quorum_options_set(w->o, "kernel", kernel_at(k)->name));
+    set_kernel(w, k);
     assert_ok(quorum_fit(w->X, w->y, N, D, NULL, w->o, &m));
     return m;
 }
@@ -72,12 +79,15 @@ static void kernels_vanish_at_an_infinite_distance(void **state)
     const double distances[] = {1e6, 1e300, DBL_MAX, INFINITY};
     for (int k = 0; k < kernel_count(); k++)
         for (size_t i = 0; i < sizeof distances / sizeof *distances; i++) {
-            double values[2] = {distances[i], distances[i]}, slopes[2];
-            kernel_at(k)->value(2, 1.7, values);
+            double s = 25.0 * distances[i], values[2] = {s, s}, slopes[2];
+            hyper theta = {.kernel = kernel_at(k), .signal = 1.7, .share = 0.4, .reach = 5.0};
+            kernel_values(&theta, 2, values);
             assert_true(values[0] == 0.0 && values[1] == 0.0);
-            values[0] = values[1] = distances[i];
-            kernel_at(k)->value_and_slope(2, 1.7, values, slopes);
-            assert_true(values[0] == 0.0 && slopes[0] == 0.0);
+            values[0] = values[1] = s;
+            double share[2] = {0}, reach[2] = {0};
+            kernel_slopes(&theta, 2, values,
+                          &(pair_slopes){.slope = slopes, .share = share, .reach = reach});
+            assert_true(values[0] == 0.0 && slopes[0] == 0.0 && share[0] == 0.0 && reach[0] == 0.0);
         }
 }
 
@@ -185,7 +195,7 @@ static void far_queries_of_many_inputs_get_the_prior(void **state)
     for (int k = 0; k < kernel_count(); k++) {
         quorum_model *m = NULL;
         quorum_prediction out = {.mean = mean, .std = std};
-        assert_ok(quorum_options_set(w->o, "kernel", kernel_at(k)->name));
+        set_kernel(w, k);
         assert_ok(quorum_fit(X, w->y, N, WIDE, NULL, w->o, &m));
         assert_ok(quorum_predict(m, x, FAR, w->o, &out, NULL));
         for (size_t f = 0; f < FAR; f++)

@@ -11,6 +11,33 @@ static points scaled(const double *X, size_t n, size_t D, const double *lengthsc
     return p;
 }
 
+/* g of a kernel with one scale. */
+static long double component(const char *name, long double s)
+{
+    long double r = sqrtl(s);
+    if (strcmp(name, "se") == 0)
+        return expl(-s / 2);
+    if (strcmp(name, "matern12") == 0)
+        return expl(-r);
+    if (strcmp(name, "matern32") == 0)
+        return (1 + sqrtl(3) * r) * expl(-sqrtl(3) * r);
+    assert_string_equal(name, "matern52");
+    return (1 + sqrtl(5) * r + 5 * s / 3) * expl(-sqrtl(5) * r);
+}
+
+static const double SHARE = 0.3, REACH = 4.0;
+
+/* k of variance 1 at a squared distance. */
+static double kernel_at_distance(const char *name, long double s)
+{
+    long double w = SHARE, rho = REACH, t = s / (rho * rho);
+    if (strcmp(name, "matern32x2") == 0)
+        return (double)((1 - w) * component("matern32", s) + w * component("matern32", t));
+    if (strcmp(name, "matern52x2") == 0)
+        return (double)((1 - w) * component("matern52", s) + w * component("matern52", t));
+    return (double)component(name, s);
+}
+
 /* From the definition, one pair at a time. */
 static double kernel_by_definition(const char *name, const double *x, const double *y, size_t D,
                                    const double *l)
@@ -18,22 +45,16 @@ static double kernel_by_definition(const char *name, const double *x, const doub
     long double s = 0.0L;
     for (size_t d = 0; d < D; d++)
         s += ((long double)x[d] - y[d]) * ((long double)x[d] - y[d]) / ((long double)l[d] * l[d]);
-    long double r = sqrtl(s);
-    if (strcmp(name, "se") == 0)
-        return (double)expl(-s / 2);
-    if (strcmp(name, "matern12") == 0)
-        return (double)expl(-r);
-    if (strcmp(name, "matern32") == 0)
-        return (double)((1 + sqrtl(3) * r) * expl(-sqrtl(3) * r));
-    return (double)((1 + sqrtl(5) * r + 5 * s / 3) * expl(-sqrtl(5) * r));
+    return kernel_at_distance(name, s);
 }
 
 static void check_covariances(const kernel *k, size_t n, size_t D, const double *X, const double *l)
 {
     points p = scaled(X, n, D, l);
+    hyper theta = {.kernel = k, .D = D, .signal = 2.5, .share = SHARE, .reach = REACH};
     double *cross = mem_alloc(n * n, 8), *self = mem_alloc(n * n, 8);
-    covariance_cross(k, 2.5, &p, &p, cross, n);
-    assert_ok(covariance_self(k, 2.5, &p, self, NULL, 2));
+    covariance_cross(&theta, &p, &p, cross, n);
+    assert_ok(covariance_self(&theta, &p, self, NULL, 2));
     for (size_t j = 0; j < n; j++)
         for (size_t i = 0; i < n; i++) {
             double expected = 2.5 * kernel_by_definition(k->name, X + i * D, X + j * D, D, l);
@@ -84,10 +105,11 @@ static void columns_do_not_depend_on_their_neighbours(void **state)
             l[d] = 2.0;
         points p = scaled(X, m, D, l), q = scaled(Q, b, D, l);
         double *whole = mem_alloc(m * b, 8), *part = mem_alloc(m * b, 8);
-        covariance_cross(&kernel_se, 1.0, &p, &q, whole, m);
+        hyper theta = {.kernel = &kernel_se, .D = D, .signal = 1.0};
+        covariance_cross(&theta, &p, &q, whole, m);
         for (size_t first = 0; first < b; first += 16) {
             points view = points_view(&q, first, 16);
-            covariance_cross(&kernel_se, 1.0, &p, &view, part, m);
+            covariance_cross(&theta, &p, &view, part, m);
             assert_memory_equal(part, whole + first * m, 16 * m * 8);
         }
         mem_free(X);
@@ -106,36 +128,38 @@ static double value_at(const hyper *theta, const row_set *data, likelihood_space
     return value;
 }
 
-static double *parameter(hyper *theta, size_t i)
-{
-    return i < theta->D ? &theta->lengthscale[i] : i == theta->D ? &theta->signal : &theta->noise;
-}
-
 /* Central differences in log theta, Richardson-extrapolated. */
 static void check_gradient(const kernel *k, size_t D)
 {
     enum { m = 60 };
     double *X = random_normals(m * D, 3), *y = smooth_targets(X, m, D, 0.1), gradient[64], value;
-    hyper theta = {.kernel = k, .D = D, .signal = 1.7, .noise = 0.2};
+    hyper theta = {
+        .kernel = k, .D = D, .signal = 1.7, .noise = 0.2, .share = SHARE, .reach = REACH};
+    size_t P = theta_length(k, D);
+    double x[64];
     theta.lengthscale = mem_alloc(D, 8);
     memcpy(X + 5 * D, X + 6 * D, D * 8); /* a duplicate: slope 1/r of Matern-1/2 */
     for (size_t d = 0; d < D; d++)
         theta.lengthscale[d] = 1.0 + 0.2 * (double)d;
     row_set data = {.n = m, .D = D, .X = X, .y = y};
     likelihood_space ws;
-    assert_ok(likelihood_space_new(m, D, &ws));
+    assert_ok(likelihood_space_new(m, D, k, &ws));
     assert_ok(negative_log_likelihood(&theta, &data, &ws, 1, &value, gradient));
     assert_close(value_at(&theta, &data, &ws), value, 1e-13);
-    for (size_t i = 0; i < D + 2; i++) {
-        double *t = parameter(&theta, i), old = *t, slope[2];
+    for (size_t i = 0; i < P; i++)
+        x[i] = theta_log(&theta, i);
+    for (size_t i = 0; i < P; i++) {
+        double old = x[i], slope[2];
         for (int h = 0; h < 2; h++) {
             double step = h == 0 ? 1e-3 : 5e-4;
-            *t = old * exp(step);
+            x[i] = old + step;
+            theta_from_logs(x, &theta);
             double up = value_at(&theta, &data, &ws);
-            *t = old * exp(-step);
+            x[i] = old - step;
+            theta_from_logs(x, &theta);
             slope[h] = (up - value_at(&theta, &data, &ws)) / (2.0 * step);
         }
-        *t = old;
+        x[i] = old;
         assert_close(gradient[i], (4.0 * slope[1] - slope[0]) / 3.0, 1e-8);
     }
     likelihood_space_free(&ws);
@@ -163,7 +187,7 @@ static void likelihood_does_not_depend_on_threads(void **state)
     hyper theta = {.kernel = &kernel_matern32, .D = D, .lengthscale = l, .signal = 1, .noise = 0.1};
     row_set data = {.n = m, .D = D, .X = X, .y = y};
     likelihood_space ws;
-    assert_ok(likelihood_space_new(m, D, &ws));
+    assert_ok(likelihood_space_new(m, D, theta.kernel, &ws));
     assert_ok(negative_log_likelihood(&theta, &data, &ws, 1, &value_one, one));
     assert_ok(negative_log_likelihood(&theta, &data, &ws, 3, &value_many, many));
     assert_true(value_one == value_many);
@@ -213,7 +237,7 @@ static void hopeless_covariances_are_reported(void **state)
     hyper theta = {.kernel = &kernel_se, .D = D, .lengthscale = l, .signal = 1, .noise = 0.0};
     row_set data = {.n = m, .D = D, .X = X, .y = y};
     likelihood_space ws;
-    assert_ok(likelihood_space_new(m, D, &ws));
+    assert_ok(likelihood_space_new(m, D, theta.kernel, &ws));
     assert_int_equal(negative_log_likelihood(&theta, &data, &ws, 1, &value, NULL),
                      QUORUM_E_NUMERIC);
     assert_says("not positive definite");

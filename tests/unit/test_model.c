@@ -1219,7 +1219,7 @@ static void bounds_are_named(void **state)
     (void)state;
     enum { INPUTS = 60 };
     char *names[INPUTS + 1], text[INPUTS + 1][32];
-    int at_bound[INPUTS + 2] = {[1] = -1, [INPUTS] = 1, [INPUTS + 1] = -1};
+    int at_bound[INPUTS + 4] = {[1] = -1, [INPUTS] = 1, [INPUTS + 1] = -1};
     quorum_model m = {.rows.D = INPUTS, .columns.names = names, .shown.at_bound = at_bound};
     for (size_t i = 0; i <= INPUTS; i++) {
         snprintf(text[i], sizeof text[i], "a long name of input %zu", i);
