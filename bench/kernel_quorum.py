@@ -74,6 +74,8 @@ def parts(table, rng):
     Z = table[:, :-1] / np.where(scale > 0, scale, 1.0)
     part, draw = np.full(n, "", dtype="U8"), np.arange(n)
     each = n // 14
+    if each < sum(BALLS):
+        sys.exit(f"{n} rows are too few: two balls a part need {14 * sum(BALLS)}")
     for k in range(2 * (each // sum(BALLS))):
         for size in BALLS:
             centre = rng.choice(np.flatnonzero(part == ""))
