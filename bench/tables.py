@@ -346,10 +346,10 @@ def kernel_quorum_counts():
         if way != "best single kernel" and not way.endswith(" alone"):
             of = {part: [r for r in rows if (r["way"], r["part"]) == (way, part)]
                   for part in ("all", "alone", "gaps")}
-            lines.append([way, *(counted(found, score) for found in of.values() for score in ("smse", "msll")),
-                          f"{mean(of['all'], 'msll_less'):+.3f}"])
+            lines.append([way, *(counted(found, score) for found in of.values()
+                                 for score in ("smse", "msll", "wide"))])
     return table(["way", *(f"{part}: {score}" for part in ("all rows", "alone", "in gaps")
-                           for score in ("SMSE", "MSLL")), "mean change of MSLL, all rows"], lines)
+                           for score in ("SMSE", "MSLL", "MSLL, widths"))], lines)
 
 
 def predictions():

@@ -75,6 +75,16 @@ def test_densities_against_their_definitions():
     assert kq.gaussian_loss(y, m, v) == pytest.approx(-np.log(pool(0.4) / total))
 
 
+def test_a_mixture_of_widths_finds_heavy_tails():
+    """Student-t errors are told from Gaussian ones; the mean is the kernel's own."""
+    def part(draws):
+        return {"y": draws, "mean": np.zeros((len(draws), 4)), "variance": np.ones((len(draws), 4))}
+    heavy, plain = part(rng.standard_t(3, 4000)), part(rng.standard_normal(4000))
+    mean, loss = kq.widened(heavy, heavy, 2)
+    assert (mean == 0).all() and loss.mean() < kq.gaussian_loss(heavy["y"], 0.0, 1.0).mean() - 0.1
+    assert kq.widened(plain, plain, 2)[1].mean() == pytest.approx(norm.entropy(), abs=0.05)
+
+
 def test_paired_errors_count_a_ball_once():
     d = rng.standard_normal(50)
     mean, error = kq.paired(d, np.arange(50))
@@ -118,7 +128,9 @@ def test_a_whole_run(tmp_path):
         error = (known["y"] - known["mean"][:, 1]) ** 2 / known["y"][whole].var()
         row = found["matern12 alone", part]
         assert (int(row["rows"]), float(row["smse"])) == (rows.sum(), pytest.approx(error[rows].mean(), rel=1e-4))
-        assert float(found["best single kernel", part]["smse_less"]) == 0
-        assert len([way for way, p in found if p == part]) == 17
+        first, wide = found["best single kernel", part], found[kq.WIDENED, part]
+        assert float(first["smse_less"]) == float(first["msll_less"]) == float(wide["wide_less"]) == 0
+        assert float(first["wide_less"]) == pytest.approx(float(first["msll"]) - float(wide["msll"]), abs=1e-3)
+        assert len([way for way, p in found if p == part]) == 18
     subprocess.run(command, check=True)  # from the predictions that were kept
     assert out.read_text() == text
