@@ -12,6 +12,7 @@ import re
 import sys
 
 from common import HERE, RESULTS, read_csv
+from uci import PUBLISHED, same_masks
 
 PAGES = [os.path.join(os.path.dirname(HERE), page)
          for page in ("docs/performance.md", "docs/training.md", "docs/methods.md", "docs/accuracy.md",
@@ -282,6 +283,75 @@ def metric():
                   "chosen: metric, kernel, neighbours"], lines)
 
 
+def uci():
+    """One line a set: over the masks of the published means, and over all that were measured."""
+    rows, lines = rows_of("uci"), []
+    for name in dict.fromkeys(r["set"] for r in rows):
+        own, same = [r for r in rows if r["set"] == name], same_masks(name, rows)
+        which, masks, rmse, nll = PUBLISHED.get(name, ("", None, None, None))
+        lines.append([
+            name, f"{int(own[0]['rows']):,} x {own[0]['inputs']}",
+            f"{rmse} / {nll} ({which}; {f'masks {masks[0]} to {masks[-1]}' if masks else 'masks not known'})"
+            if which else "",
+            f"{mean(same, 'rmse'):.4f} / {mean(same, 'nll'):.3f}",
+            f"{mean(own, 'rmse'):.4f} / {mean(own, 'nll'):.3f}, {len(own)} masks",
+            f"{ends(own, 'rmse', digits=3)} / {ends(own, 'nll', digits=3)}",
+            ends(own, "coverage95", 100, 1), ", ".join(sorted({r["kernel"] for r in own}))])
+    return table(["set", "rows x inputs", "exact GP, published: RMSE / NLL", "default, the same masks",
+                  "default, all masks measured", "lowest and highest", "95 % covers", "kernels"], lines)
+
+
+# ---- Several kernels ----
+
+def gained(row, score):
+    """1: better than the best single kernel by more than two standard errors, -1: worse, 0: neither."""
+    less, error = float(row[f"{score}_less"]), float(row[f"{score}_error"])
+    return 0 if abs(less) <= 2 * error + 1e-12 else (1 if less < 0 else -1)  # 1e-12: the same but for rounding
+
+
+def marked(text, row, score):
+    return {1: f"**{text}**", 0: text, -1: f"*{text}*"}[gained(row, score)]
+
+
+def quorum_cell(row, first):
+    """Change of SMSE in per cent and of MSLL, beside the best single kernel."""
+    share = 100 * float(row["smse_less"]) / float(first["smse"])
+    return (marked(f"{share:+.1f} %", row, "smse") + " / " +
+            marked(f"{float(row['msll_less']):+.3f}", row, "msll"))
+
+
+def counted(rows, score):
+    found = [gained(r, score) for r in rows]
+    return f"{found.count(1)} / {found.count(-1)}"
+
+
+def kernel_quorum():
+    rows = rows_of("kernel_quorum", part="all", seed="1")
+    first = {r["set"]: r for r in rows if r["way"] == "best single kernel"}
+    chosen = {name: next(r["way"].split()[0] for r in rows if r["set"] == name and r["way"].endswith(" alone")
+                         and r["weights"] == first[name]["weights"]) for name in first}
+    lines = [["best single kernel", *(f"{chosen[n]}: {scores(float(r['smse']), float(r['msll']))}"
+                                      for n, r in first.items())]]
+    for way in dict.fromkeys(r["way"] for r in rows):
+        if way != "best single kernel" and not way.endswith(" alone"):
+            by = {r["set"]: r for r in rows if r["way"] == way}
+            lines.append([way, *(quorum_cell(by[n], first[n]) for n in first)])
+    return table(["way", *first], lines)
+
+
+def kernel_quorum_counts():
+    rows = rows_of("kernel_quorum", seed="1")
+    lines = []
+    for way in dict.fromkeys(r["way"] for r in rows):
+        if way != "best single kernel" and not way.endswith(" alone"):
+            of = {part: [r for r in rows if (r["way"], r["part"]) == (way, part)]
+                  for part in ("all", "alone", "gaps")}
+            lines.append([way, *(counted(found, score) for found in of.values()
+                                 for score in ("smse", "msll", "wide"))])
+    return table(["way", *(f"{part}: {score}" for part in ("all rows", "alone", "in gaps")
+                           for score in ("SMSE", "MSLL", "MSLL, widths"))], lines)
+
+
 def predictions():
     rows = [r for r in rows_of("predictions") if (r["spread"], r["overlap"]) != ("none", "0")
             or r["set"] == "pumadyn32nm"]
@@ -435,7 +505,7 @@ RELIABILITY = {"campaigns": lambda: campaigns() + "\n\n" + campaign_source("camp
                "fuzzing": lambda: fuzzing() + "\n\n" + campaign_source("fuzz")}
 ACCURACY = {"defaults": defaults, "predictions": predictions, "training": training,
             "pumadyn": pumadyn, "synthetic": synthetic, "protein": protein, "glasso_r": glasso_r,
-            "beside": beside, "local_protein": lambda: local(["protein"]),
+            "kernel_quorum_counts": kernel_quorum_counts, "beside": beside, "local_protein": lambda: local(["protein"]),
             "local_kin40k": lambda: local(["kin40k", "exact"])}
 SUITE = {"limits": limits, "lapack": lapack,
          "kernel": lambda: "\n\n".join([kernels(), claims("kernel"), flushing()]),
@@ -447,7 +517,8 @@ SUITE = {"limits": limits, "lapack": lapack,
          "solve": lambda: lines_of("solve"), "rows": lambda: lines_of("kmeans", "neighbours"),
          "glasso": lambda: lines_of("glasso"), "reading": lambda: lines_of("reading"),
          "whole": lambda: lines_of("whole"), "latency": latency, "slopes": slopes}
-SCRIPTS = {"metric": metric, "scale": scale, "busy": busy, "peers": peers, "single_precision": single_precision}
+SCRIPTS = {"metric": metric, "uci": uci, "kernel_quorum": kernel_quorum, "scale": scale, "busy": busy,
+           "peers": peers, "single_precision": single_precision}
 
 
 def make(name):
