@@ -246,6 +246,14 @@ typedef struct {
     size_t
         neighbours; /* nearest rows that are enough to predict a query (docs/training.md, "How many
                           neighbours"); 0: not known                                      */
+    /* The trend (docs/methods.md, "Trend"). */
+    const char *trend; /* "none", "constant" or "linear": what y_mean and slope are of      */
+    const double *slope, *slope_std; /* inputs: of a linear trend, the target's change by a unit of
+                                        each input, and its standard error; NULL: no line */
+    double target_mean, target_scale; /* mean and standard deviation of the target itself, as
+                                         quorum_scores_add wants them; y_mean and y_scale are
+                                         those of what is left by an offset or a line     */
+    const char *offset_name; /* the column that is to be added to predictions; NULL: none */
 } quorum_info;
 
 QUORUM_API quorum_status quorum_inspect(const quorum_model *model, quorum_info *info);

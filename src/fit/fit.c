@@ -5,6 +5,7 @@
 #include "base/parallel.h"
 #include "base/text_buffer.h"
 #include "fit/calibrate.h"
+#include "fit/line.h"
 #include "archive/json.h"
 #include "rows/scaling.h"
 #include "linalg/blas.h"
@@ -45,6 +46,11 @@ static quorum_status check_some(void *context, const row_range *range, int worke
         if (!isfinite(range->rows.y[i]))
             return failure(QUORUM_E_DATA, "row %zu: the target is %g: it must be finite", row,
                            range->rows.y[i]);
+        if (range->rows.offset && !isfinite(range->rows.y[i] - range->rows.offset[i]))
+            return failure(QUORUM_E_DATA,
+                           "row %zu: the target is %g and the offset %g: both and their difference "
+                           "must be finite",
+                           row, range->rows.y[i], range->rows.offset[i]);
     }
     return QUORUM_OK;
 }
@@ -103,7 +109,9 @@ static quorum_status room_to_standardise(fitting *f)
     NEW_ARRAY(m->units.constant, m->rows.D);
     if (!m->units.x_mean || !m->units.x_scale || !m->units.constant)
         return failure(QUORUM_E_MEMORY, "out of memory for %zu inputs", m->rows.D);
-    return rows_new(&f->given->held, f->given->held.n, &f->own);
+    row_set like = f->given->held;
+    like.offset = NULL; /* y is about it already */
+    return rows_new(&like, f->given->held.n, &f->own);
 }
 
 /* A constant input's mean is its value, without what rounding leaves of a sum. */
@@ -132,31 +140,15 @@ static quorum_status standardise_inputs(fitting *f, quorum_status ready)
     return QUORUM_OK;
 }
 
-static quorum_status standardise_target(fitting *f)
-{
-    quorum_model *m = f->m;
-    row_set column = rows_view_of(f->own.n, 1, f->given->held.y, NULL);
-    scattered_rows targets = rows_scattered(m->rows.n, &column);
-    char constant;
-    TRY(scaling_learn(QUORUM_OK, &targets, &m->units.y_mean, &m->units.y_scale, &constant));
-    if (constant)
-        return failure(QUORUM_E_DATA,
-                       "the target varies by no more than rounding about its mean %.17g: there is "
-                       "nothing to learn",
-                       m->units.y_mean);
-    scaling_apply(column.n, 1, column.X, &m->units.y_mean, &m->units.y_scale, f->own.y);
-    return QUORUM_OK;
-}
-
 static quorum_status standardise(fitting *f, quorum_status ready)
 {
     if (ready >= 0)
         ready = room_to_standardise(f);
     rows_note(f->given->held.n);
     TRY(standardise_inputs(f, ready));
-    TRY(standardise_target(f));
     f->rows = rows_scattered(f->m->rows.n, &f->own);
-    return QUORUM_OK;
+    TRY(target_standardise(f->m, f->s, f->given, &f->own));
+    return f->s->trend == TREND_LINEAR ? line_begin(f->m, f->given, &f->rows) : QUORUM_OK;
 }
 
 static quorum_status copy_names(quorum_model *m, const char *const *names)
@@ -345,6 +337,7 @@ static quorum_status prepare(fitting *f)
 {
     quorum_model *m = f->m;
     m->seed = (uint64_t)f->s->seed;
+    m->history.trend = f->s->trend;
     TRY(check_column_names(f->names, m->rows.D));
     TRY(blas_check());
     TRY(check_calibration(m, f->s));
@@ -355,13 +348,17 @@ static quorum_status prepare(fitting *f)
 static quorum_status train_before(fitting *f)
 {
     TRY(open_checkpoint(f->m, &f->rows, f->options, &f->kept));
-    return theta_before_partition(f->m, f->s, f->p, f->given, &f->rows, f->kept, &f->found);
+    TRY(theta_before_partition(f->m, f->s, f->p, f->given, &f->rows, f->kept, &f->found));
+    return f->s->train == TRAIN_PARTS ? QUORUM_OK : line_settle(f->m, f->s, f->given, &f->rows);
 }
 
 static quorum_status train_after(fitting *f)
 {
     f->event = theta_after_partition(f->m, f->s, f->p, f->kept, &f->found);
-    return f->event;
+    TRY(f->event);
+    if (f->s->train == TRAIN_PARTS)
+        TRY(line_settle_parts(f->m, f->s));
+    return QUORUM_OK;
 }
 
 static quorum_status complete(void *model)

@@ -48,6 +48,7 @@ static int is_in_model(const save_state *s, const array_member *a)
     case ALWAYS: break;
     case WITH_OVERLAP: return s->m->extra.offset != NULL;
     case WITH_ROTATION: return s->m->units.rotation != NULL;
+    case WITH_TREND: return s->m->units.line != NULL;
     case WHERE_LEARNED: return numbers_of(a, s->m) && s->sizes.length[a->side[0]] > 0;
     case WITH_CALIBRATION: return s->m->calibration.count > 0;
     }
@@ -218,11 +219,22 @@ static quorum_status load_own_rows(load_state *l, const array_member *a)
     return QUORUM_OK;
 }
 
+/* From this version on: where the file has one of its arrays. */
+static int may_have(const load_state *l, int64_t version, const char *one, const char *other)
+{
+    return l->meta.version >= version && (npz_has(l->npz, one) || npz_has(l->npz, other));
+}
+
 static int has_overlap(const load_state *l)
 {
     return l->meta.version == FORMAT_VERSION_OVERLAP ||
-           (l->meta.version == FORMAT_VERSION_METRIC &&
-            (npz_has(l->npz, "extra.npy") || npz_has(l->npz, "extra_offset.npy")));
+           may_have(l, FORMAT_VERSION_METRIC, "extra.npy", "extra_offset.npy");
+}
+
+static int has_rotation(const load_state *l)
+{
+    return l->meta.version == FORMAT_VERSION_METRIC ||
+           may_have(l, FORMAT_VERSION_TREND, "rotation.npy", "rotation.npy");
 }
 
 static int is_in_file(const load_state *l, const array_member *a)
@@ -230,7 +242,8 @@ static int is_in_file(const load_state *l, const array_member *a)
     switch (a->when) {
     case ALWAYS: break;
     case WITH_OVERLAP: return has_overlap(l);
-    case WITH_ROTATION: return l->meta.version == FORMAT_VERSION_METRIC;
+    case WITH_ROTATION: return has_rotation(l);
+    case WITH_TREND: return may_have(l, FORMAT_VERSION_TREND, "trend.npy", "trend_covariance.npy");
     case WHERE_LEARNED: return has_array(l->npz, a);
     case WITH_CALIBRATION: return has_array(l->npz, a) || l->m->calibration.how.rule;
     }
@@ -289,6 +302,8 @@ static quorum_status load_but_rows(load_state *l)
     TRY(load_arrays(l, 0));
     TRY(settle_graph(l->m));
     model_set_theta(l->m);
+    if (l->meta.version == FORMAT_VERSION_TREND && !l->m->units.line && !l->m->columns.offset)
+        return damaged("it has neither a trend nor an offset");
     return QUORUM_OK;
 }
 

@@ -9,8 +9,14 @@
 #include "model/model.h"
 
 /* Version 2 has extra rows of the experts, which a reader of version 1 would overlook; version 3 has
- * a rotation, and may have extra rows.  Without either a file is still of version 1. */
-enum { FORMAT_VERSION = 1, FORMAT_VERSION_OVERLAP = 2, FORMAT_VERSION_METRIC = 3 };
+ * a rotation, and may have extra rows; version 4 has a trend or an offset, and may have both of these.
+ * Without any a file is still of version 1. */
+enum {
+    FORMAT_VERSION = 1,
+    FORMAT_VERSION_OVERLAP = 2,
+    FORMAT_VERSION_METRIC = 3,
+    FORMAT_VERSION_TREND = 4
+};
 
 /* ---- Arrays ---- */
 
@@ -21,6 +27,7 @@ typedef enum {
     SIDE_INPUTS,
     SIDE_EXPERTS,
     SIDE_OFFSETS,    /* one more than there are experts                               */
+    SIDE_LINE,       /* one more than there are inputs                                */
     SIDE_EXTRAS,     /* these three: as the array says that has them; 0: there is none */
     SIDE_REFERENCES, /* ...                                                           */
     SIDE_HELD_OUT,   /* ... but no more than there are rows                           */
@@ -35,8 +42,9 @@ typedef enum { NUMBERS /* double */, INDICES /* size_t; one side */ } array_type
 
 typedef enum {
     ALWAYS,
-    WITH_OVERLAP,    /* format version 2, and 3 where it has them */
-    WITH_ROTATION,   /* format version 3                          */
+    WITH_OVERLAP,    /* format version 2, and 3 and 4 where it has them */
+    WITH_ROTATION,   /* format version 3, and 4 where it has one  */
+    WITH_TREND,      /* format version 4 where it has one         */
     WHERE_LEARNED,   /* where the model has one                   */
     WITH_CALIBRATION /* where meta.json has one too               */
 } presence;

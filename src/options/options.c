@@ -112,6 +112,13 @@ static const option table[] = {
      "Distances by which rows are split among experts: those of the metric and its length-scales, "
      "or of standardised inputs as they are.",
      NULL},
+    {"trend", CHOICE, FIELD(trend), "auto", "auto|none|constant|linear", 0, 0, NULL, "fit",
+     "What predictions return to away from the data: 0, the target's mean, or a line in the "
+     "inputs, "
+     "whose uncertainty then widens intervals.  auto: with train=neighbours, the line where "
+     "rows left out, above all with the rows around them, are predicted better with it; else the "
+     "mean.",
+     NULL},
     {"train-experts", COUNT, FIELD(train_experts), "auto", NULL, 1, 1e8, "N", "fit",
      "With train=parts, experts, drawn at random, that hyperparameters are trained on; with "
      "train=random, the number of random parts.  auto: all, or 100 when there are more.",
@@ -469,6 +476,12 @@ double options_memory(const settings *s)
         return s->memory;
     double physical = team_memory();
     return physical > 0.0 ? 0.5 * physical : 4e9;
+}
+
+const char *options_trend_name(int trend)
+{
+    static const char *const names[] = {"auto", "none", "constant", "linear"};
+    return names[trend];
 }
 
 static const char *const train_names[] = {"neighbours", "parts", "random", "subset"};

@@ -15,8 +15,10 @@ static const double SCRATCH_MOST = 64e6;        /* ... in bytes at most         
 /* w->mean, var and spread at n queries, standardised, in the space of aggregation. */
 static quorum_status predict_block(const plan *p, size_t n, block_space *w, tally *t)
 {
-    for (size_t q = 0; q < n; q++)
+    for (size_t q = 0; q < n; q++) {
         w->spread[q] = 1.0;
+        w->doubt[q] = 0.0;
+    }
     return p->how->answer(p, n, w, t);
 }
 
