@@ -69,6 +69,7 @@ static quorum_status finals(finder *f, contender **list, int count)
     for (int place = 0; place < finalists; place++)
         contender_best_first(list + place, count - place);
     TRY(find_metric(f, list, finalists));
+    TRY(find_trend(f, list, finalists));
     for (int place = 0; place < finalists; place++) {
         TRY(last_round(f, &list[place]->theta));
         list[place]->result = *f->result;
@@ -149,13 +150,14 @@ static quorum_status train_given_kernel(finder *f)
     contender only = {0}, *list = &only;
     line_up alone = {.theta = &m->theta, .all = &only, .count = 1};
     quorum_status status;
-    if (count_turns(m, f->s) == 0) {
+    if (count_turns(m, f->s) + count_trials(m, f->s) == 0) {
         TRY(quick_round(f, &m->theta));
         return last_round(f, &m->theta);
     }
     TRY_OR_DONE(team_all(QUORUM_OK, copy_thetas, &alone));
     TRY_OR_DONE(quick_round_and_score(f, &only));
     TRY_OR_DONE(find_metric(f, &list, 1));
+    TRY_OR_DONE(find_trend(f, &list, 1));
     TRY_OR_DONE(last_round(f, &only.theta));
     only.result = *f->result;
     keep_contender(f, &only);

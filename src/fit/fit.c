@@ -20,6 +20,7 @@ typedef struct {
     quorum_model *m;
     const scattered_rows *given;
     const char *const *names;
+    const char *offset_name; /* of rows with an offset, or NULL */
     const quorum_options *options;
     const settings *s;
     const progress *p;
@@ -163,6 +164,18 @@ static quorum_status copy_names(quorum_model *m, const char *const *names)
         if (!m->columns.names[i])
             return failure(QUORUM_E_MEMORY, "out of memory for column names");
     }
+    return QUORUM_OK;
+}
+
+/* A made-up name is none of the others, which are made up then too. */
+static quorum_status copy_offset_name(fitting *f)
+{
+    const char *name = f->offset_name ? f->offset_name : "offset";
+    if (!f->given->held.offset)
+        return QUORUM_OK;
+    TRY(check_offset_column(f->names, f->m->rows.D, name));
+    if (!(f->m->columns.offset = mem_copy_text(name)))
+        return failure(QUORUM_E_MEMORY, "out of memory for column names");
     return QUORUM_OK;
 }
 
@@ -342,6 +355,7 @@ static quorum_status prepare(fitting *f)
     TRY(blas_check());
     TRY(check_calibration(m, f->s));
     TRY(copy_names(m, f->names));
+    TRY(copy_offset_name(f));
     return remember_options(m, f->options);
 }
 
@@ -409,28 +423,16 @@ static quorum_status fit_and_time(fitting *f)
     return status;
 }
 
-quorum_status quorum_fit(const double *X, const double *y, size_t rows, size_t inputs,
-                         const char *const *names, const quorum_options *options,
-                         quorum_model **model)
+/* f has all but the model. */
+static quorum_status fit_rows(fitting *f, quorum_model **model)
 {
-    if (!model)
-        return failure(QUORUM_E_ARGUMENT, "quorum_fit: model must not be NULL");
-    *model = NULL;
-    row_set own = rows_view_of(rows, inputs, X, y);
-    scattered_rows given = rows_scattered(rows, &own);
-    quorum_model *m = model_new();
-    fitting f = {.m = m,
-                 .given = &given,
-                 .names = names,
-                 .options = options,
-                 .s = options_values(options),
-                 .p = options_progress(options)};
+    quorum_model *m = f->m = model_new();
     quorum_status status =
-        check_data(m ? QUORUM_OK : failure(QUORUM_E_MEMORY, "out of memory for a model"), &given);
+        check_data(m ? QUORUM_OK : failure(QUORUM_E_MEMORY, "out of memory for a model"), f->given);
     if (m && status >= 0) {
-        m->rows.n = rows;
-        m->rows.D = m->columns.target = inputs;
-        status = fit_and_time(&f);
+        m->rows.n = f->given->n;
+        m->rows.D = m->columns.target = m->columns.offset_place = f->given->held.D;
+        status = fit_and_time(f);
     }
     if (status < 0)
         quorum_model_free(m);
@@ -439,14 +441,48 @@ quorum_status quorum_fit(const double *X, const double *y, size_t rows, size_t i
     return status;
 }
 
+/* offset and its name may be NULL. */
+static quorum_status fit_arrays(const row_set *own, size_t rows, const char *const *names,
+                                const char *offset_name, const quorum_options *options,
+                                quorum_model **model)
+{
+    scattered_rows given = rows_scattered(rows, own);
+    fitting f = {.given = &given,
+                 .names = names,
+                 .offset_name = offset_name,
+                 .options = options,
+                 .s = options_values(options),
+                 .p = options_progress(options)};
+    return fit_rows(&f, model);
+}
+
+quorum_status quorum_fit(const double *X, const double *y, size_t rows, size_t inputs,
+                         const char *const *names, const quorum_options *options,
+                         quorum_model **model)
+{
+    if (!model)
+        return failure(QUORUM_E_ARGUMENT, "quorum_fit: model must not be NULL");
+    *model = NULL;
+    row_set own = rows_view_of(rows, inputs, X, y);
+    return fit_arrays(&own, rows, names, NULL, options, model);
+}
+
 quorum_status quorum_fit_data(const quorum_data *data, const quorum_options *options,
                               quorum_model **model)
 {
     if (!data || !model)
         return failure(QUORUM_E_ARGUMENT, "quorum_fit_data: data and model must not be NULL");
-    quorum_status status = quorum_fit(data->X, data->y, data->rows, data->inputs,
-                                      (const char *const *)data->names, options, model);
-    if (status >= 0)
+    *model = NULL;
+    if (data->target > data->inputs || data->offset_place > data->inputs + 1)
+        return failure(QUORUM_E_ARGUMENT,
+                       "quorum_fit_data: target or offset_place is out of range");
+    row_set own = rows_view_of(data->rows, data->inputs, data->X, data->y);
+    own.offset = data->offset;
+    quorum_status status = fit_arrays(&own, data->rows, (const char *const *)data->names,
+                                      data->offset_name, options, model);
+    if (status >= 0) {
         (*model)->columns.target = data->target;
+        (*model)->columns.offset_place = data->offset_place;
+    }
     return status;
 }

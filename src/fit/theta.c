@@ -109,7 +109,8 @@ static int count_searches(const quorum_model *m, const settings *s)
     if (given && s->train == TRAIN_NEIGHBOURS)
         kernels = 1;
     switch (s->train) {
-    case TRAIN_NEIGHBOURS: return first + kernels + finalists * (count_turns(m, s) + last);
+    case TRAIN_NEIGHBOURS:
+        return first + kernels + finalists * (count_turns(m, s) + count_trials(m, s) + last);
     case TRAIN_PARTS: return first + kernels;
     default: return first + kernels + 1;
     }

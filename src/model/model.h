@@ -122,6 +122,9 @@ struct quorum_model {
  * passes. */
 quorum_status check_column_names(const char *const *names, size_t inputs);
 
+/* The same of the offset's name, which is none of them. */
+quorum_status check_offset_column(const char *const *names, size_t inputs, const char *offset);
+
 /* Empty, with cache; NULL: out of memory. */
 quorum_model *model_new(void);
 

@@ -46,6 +46,11 @@ static const option table[] = {
      "Target column, by name or number; negative numbers count from the end (-1: the last).", NULL},
     {"ignore", TEXT, FIELD(ignore), "", NULL, 0, 0, "COLS", "fit",
      "Columns to leave out, by name or number, separated by commas.", NULL},
+    {"offset", TEXT, FIELD(offset), "", NULL, 0, 0, "COL", "fit",
+     "Column, by name or number, that is known of the target beforehand, such as another model's "
+     "prediction: no input, but taken from the target, and added to predictions, which need the "
+     "column too.",
+     NULL},
     {"header", CHOICE, FIELD(header), "auto", "auto|yes|no", 0, 0, NULL, "fit predict evaluate",
      "Whether a csv file starts with column names; auto: when its first row is not all numbers.",
      NULL},

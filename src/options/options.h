@@ -13,7 +13,7 @@
 /* Values, in their own types.  0 in a count or bytes means "auto". */
 typedef struct {
     /* data */
-    const char *target, *ignore;
+    const char *target, *ignore, *offset;
     int header, missing, decimal;
     const char *thousands, *comment;
     /* experts */

@@ -254,3 +254,99 @@ def test_bad_values_are_refused(tmp_path):
     done = subprocess.run([QUORUM, "fit", tmp_path / "wide.npy", "-o", tmp_path / "m.npz", "--trend", "linear"],
                           capture_output=True, text=True)
     assert done.returncode == 1 and "1000 inputs at most" in done.stderr
+
+
+# ---- The choice ---------------------------------------------------------------------------------
+
+
+def test_auto_takes_a_line_that_continues(tmp_path):
+    rows = series(700)
+    path, said = fit(tmp_path, "auto", rows[:300], *NEAR, "--trend", "auto")
+    assert said["trend"] == "linear"
+    error = predict(path, rows[300:, :1])["mean"] - rows[300:, 1]
+    flat = predict(fit(tmp_path, "flat", rows[:300], *NEAR, "--trend", "constant")[0], rows[300:, :1])
+    assert np.mean(error ** 2) < 0.5 * np.mean((flat["mean"] - rows[300:, 1]) ** 2)
+
+
+def test_auto_takes_a_plane_across_holes(tmp_path):
+    rng = np.random.default_rng(5)
+    X = rng.uniform(0.0, 10.0, size=(2400, 2))
+    hole = (np.linalg.norm(X[:, None] - [[3, 3], [7, 6]], axis=2) < 1.6).any(1)
+    y = 3.0 * X[:, 0] - X[:, 1] + np.sin(3.0 * X[:, 0]) * np.cos(3.0 * X[:, 1]) + 0.1 * rng.standard_normal(2400)
+    rows = np.column_stack([X, y])
+    path, said = fit(tmp_path, "holes", rows[~hole][:1200], *NEAR)
+    assert said["trend"] == "linear"
+    assert np.sqrt(np.mean((predict(path, X[hole])["mean"] - y[hole]) ** 2)) < 0.9
+
+
+def test_auto_stays_with_the_mean_where_there_is_no_line(tmp_path):
+    """And then leaves no trace."""
+    rows = series(300)
+    rows[:, 1] -= 0.05 * rows[:, 0]
+    path, said = fit(tmp_path, "auto", rows, *NEAR)
+    other, _ = fit(tmp_path, "constant", rows, *NEAR, "--trend", "constant")
+    assert said["trend"] == "constant"
+    first, second = ref.Model(path), ref.Model(other)
+    for name, array in second.arrays.items():
+        same_bits(name, first.arrays[name], array)
+    assert first.meta["format_version"] == 1 and "target" not in first.meta
+
+
+# ---- The offset ---------------------------------------------------------------------------------
+
+
+def with_offset(rows, seed=1):
+    """The rows with a column between the inputs that is no input."""
+    offset = 100.0 + 5.0 * rows[:, 1] + np.random.default_rng(seed).standard_normal(len(rows))
+    return np.column_stack([rows[:, :1], offset, rows[:, 1:]]), offset
+
+
+@pytest.mark.parametrize("options", [[], ["--trend", "linear"], ["--trend", "none"], ["--calibrate"]])
+def test_an_offset_is_a_shift(tmp_path, options):
+    """A fit of y with offset o is that of y - o, plus o."""
+    rows, test = rows_of(250, 1), rows_of(60, 2)
+    given, offset = with_offset(rows)
+    asked, shift = with_offset(test, 2)
+    less = rows.copy()
+    less[:, -1] -= offset
+    path, _ = fit(tmp_path, "offset", given, *NEAR, "--offset", "2", *options)
+    other, _ = fit(tmp_path, "less", less, *NEAR, *options)
+    first, second = ref.Model(path), ref.Model(other)
+    assert first.meta["format_version"] == 4 and first.meta["offset_column"] == "offset"
+    for name, array in second.arrays.items():
+        same_bits(name, first.arrays[name], array)
+    for columns in (asked, asked[:, :-1]):  # with the target, and without
+        got, plain = predict(path, columns), predict(other, test[:, :-1])
+        for name, add in (("mean", shift), ("lower", shift), ("upper", shift), ("std", 0.0)):
+            same_bits(name, got[name], plain[name] + add)
+    np.save(tmp_path / "test.npy", asked)
+    scores = json.loads(quorum("evaluate", path, tmp_path / "test.npy", "--json"))[0]
+    expected = ref.metrics(test[:, -1], got["mean"], got["std"], rows[:, -1].mean(), rows[:, -1].std())
+    for name in ("smse", "msll", "rmse"):
+        agree(f"offset: {name}", scores[name], expected[name], abs(expected[name]), 1e-9)
+
+
+def test_offsets_are_found_by_name(tmp_path):
+    rows, offset = with_offset(rows_of(120, 1))
+    table = lambda name, data, head: np.savetxt(tmp_path / name, data, delimiter=",", header=head,
+                                                comments="", fmt="%.17g") or tmp_path / name
+    train = table("train.csv", rows, "a,base,b,c,y")
+    quorum("fit", train, "-o", tmp_path / "m.npz", "-q", "--offset", "base", "--kernel", "se", "--theta", "1,1,0.1")
+    usual = quorum("predict", tmp_path / "m.npz", train, "-q")
+    other = quorum("predict", tmp_path / "m.npz", table("turned.csv", rows[:, [3, 2, 1, 0]], "c,b,base,a"), "-q")
+    assert usual == other
+    assert "offset      predictions are about the values of the column base" in quorum("inspect", tmp_path / "m.npz")
+    missing = table("missing.csv", rows[:, [0, 2, 3]], "a,b,c")
+    done = subprocess.run([QUORUM, "predict", tmp_path / "m.npz", missing], capture_output=True, text=True)
+    assert done.returncode == 1 and 'no column "base", which the model needs as the offset' in done.stderr
+
+
+@pytest.mark.parametrize("options,words", [(["--offset", "nobody"], "offset"),
+                                           (["--offset", "y"], "both the target and the offset"),
+                                           (["--offset", "base", "--ignore", "base"], "both the offset and ignored")])
+def test_bad_offsets_are_refused(tmp_path, options, words):
+    rows, _ = with_offset(rows_of(50, 1))
+    np.savetxt(tmp_path / "t.csv", rows, delimiter=",", header="a,base,b,c,y", comments="")
+    done = subprocess.run([QUORUM, "fit", tmp_path / "t.csv", "-o", tmp_path / "m.npz", *options],
+                          capture_output=True, text=True)
+    assert done.returncode == 1 and words in done.stderr
