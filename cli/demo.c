@@ -37,7 +37,7 @@ static quorum_status score(demo *d, const arguments *given, progress *p)
 {
     double mean[DEMO_TEST], std[DEMO_TEST];
     quorum_status status = contenders_score(&d->all, d->model, given->options, p, DEMO_TEST,
-                                            d->x_test, d->y_test, mean, std);
+                                            d->x_test, d->y_test, NULL, mean, std);
     contenders_finish(&d->all);
     return status;
 }

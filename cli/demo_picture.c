@@ -55,7 +55,7 @@ static quorum_status predict_curve(const demo *d, const contender *c, quorum_opt
         v->x[i] = DEMO_LOW + (DEMO_HIGH - DEMO_LOW) * i / (GRID - 1);
         v->truth[i] = quorum_demo_function(v->x[i]);
     }
-    quorum_prediction out = {v->mean, v->std, v->lower, v->upper};
+    quorum_prediction out = {.mean = v->mean, .std = v->std, .lower = v->lower, .upper = v->upper};
     quorum_status status = contender_apply(c, options);
     if (status >= 0)
         status = quorum_predict(d->model, v->x, GRID, options, &out, NULL);

@@ -38,8 +38,9 @@ static int open_inputs(work *w, const arguments *given)
 static int score_rows(work *w, const arguments *given)
 {
     row_block *r = &w->rows;
-    quorum_status status = contenders_score(&w->all, w->model, given->options, &w->progress,
-                                            r->count, r->X, r->y, r->result[0], r->result[1]);
+    quorum_status status =
+        contenders_score(&w->all, w->model, given->options, &w->progress, r->count, r->X, r->y,
+                         r->offset, r->result[0], r->result[1]);
     progress_clear(&w->progress);
     w->scored += r->count;
     return status < 0 ? library_failure(given, status) : EXIT_DONE;

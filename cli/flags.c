@@ -21,11 +21,11 @@ static const struct {
     const char *title, *names;
 } groups[] = {
     {"Options", ""},
-    {"Data", "target ignore header missing decimal thousands comment"},
+    {"Data", "target ignore offset header missing decimal thousands comment"},
     {"Experts", "experts expert-size partition min-size max-size overlap"},
-    {"Training",
-     "kernel theta train train-rows metric partition-metric train-experts restarts max-evaluations "
-     "tolerance spread calibrate"},
+    {"Training", "kernel theta train train-rows metric partition-metric trend train-experts "
+                 "restarts max-evaluations "
+                 "tolerance spread calibrate"},
     {"Expert graph", "graph lambda free-diagonal graph-rows graph-on"},
     {"Prediction", "method select neighbours space interval calibration latent mean-only"},
     {"Machine", "seed threads memory checkpoint"},

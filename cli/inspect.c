@@ -61,6 +61,20 @@ static double experts_per_row(const quorum_info *info)
     return held / (double)info->rows;
 }
 
+static void print_trend(const quorum_info *info)
+{
+    if (info->slope)
+        printf("trend       linear: predictions continue a line in the inputs\n");
+    else if (strcmp(info->trend, "none") == 0)
+        printf("trend       none: away from the rows predictions return to 0\n");
+    else
+        printf("trend       constant: away from the rows predictions return to %.6g\n",
+               info->y_mean);
+    if (info->offset_name)
+        printf("offset      predictions are about the values of the column %s\n",
+               shown(info->offset_name).text);
+}
+
 static void print_experts(const quorum_info *info, const size_range *r)
 {
     printf("rows        %zu\ninputs      %zu\ntarget      %s\n", info->rows, info->inputs,
@@ -81,6 +95,7 @@ static void print_experts(const quorum_info *info, const size_range *r)
     if (isfinite(info->spread))
         printf("spread      variances follow the rows around a query, against %g rows\n",
                info->spread);
+    print_trend(info);
     if (info->neighbours)
         printf("neighbours  %zu nearest rows are enough to predict a query\n", info->neighbours);
     if (info->calibration_rows)
@@ -206,6 +221,25 @@ static int print_directions(const arguments *given, const quorum_info *info)
             listed++;
         }
     printf("\nThe metric is linear: %zu directions in the inputs, these first\n", info->inputs);
+    return table_finish(&t, given);
+}
+
+/* The line's slopes in the data's units. */
+static int print_slopes(const arguments *given, const quorum_info *info)
+{
+    static const char *const titles[] = {"input", "slope", "standard error",
+                                         "over an input's scale"};
+    table t;
+    table_start(&t, "lrrr", titles);
+    for (size_t d = 0; d < info->inputs; d++) {
+        table_add(&t, "%s", input_name(info, d).text);
+        table_add(&t, info->constant[d] ? "-" : "%.4g", info->slope[d]);
+        table_add(&t, info->constant[d] ? "-" : "%.2g", info->slope_std[d]);
+        table_add(&t, info->constant[d] ? "-" : "%.4g", info->slope[d] * info->x_scale[d]);
+    }
+    printf("\nThe trend is linear: change of %s by a unit of each input, where the rest returns to "
+           "it\n",
+           shown(target_name(info)).text);
     return table_finish(&t, given);
 }
 
@@ -348,6 +382,33 @@ static void put_hyperparameters(json_writer *w, const quorum_info *info)
     json_member_number(w, "y_scale", info->y_scale);
 }
 
+static void put_slope(json_writer *w, const quorum_info *info, size_t d)
+{
+    json_begin_object(w);
+    json_key(w, "name");
+    put_input_name(w, info, d);
+    json_member_number(w, "slope", info->slope[d]);
+    json_member_number(w, "standard_error", info->slope_std[d]);
+    json_end(w);
+}
+
+static void put_trend(json_writer *w, const quorum_info *info)
+{
+    json_key(w, "trend");
+    json_begin_object(w);
+    json_member_text(w, "kind", info->trend);
+    json_key(w, "slopes");
+    json_begin_list(w);
+    for (size_t d = 0; info->slope && d < info->inputs; d++)
+        put_slope(w, info, d);
+    json_end(w);
+    json_member_number(w, "target_mean", info->target_mean);
+    json_member_number(w, "target_scale", info->target_scale);
+    if (info->offset_name)
+        json_member_text(w, "offset", info->offset_name);
+    json_end(w);
+}
+
 static void put_kernel_scores(json_writer *w, const quorum_info *info)
 {
     json_key(w, "kernel_scores");
@@ -406,6 +467,7 @@ static int print_as_json(const arguments *given, const quorum_info *info, const 
     json_key(&w, "seed");
     json_put_integer(&w, (int64_t)info->seed);
     put_hyperparameters(&w, info);
+    put_trend(&w, info);
     put_training(&w, info);
     put_graph(&w, info);
     json_end(&w);
@@ -427,6 +489,8 @@ static int tell(const arguments *given, const quorum_info *info)
     if (info->rotation && print_directions(given, info) != EXIT_DONE)
         return EXIT_FAILED;
     print_variances(info);
+    if (info->slope && print_slopes(given, info) != EXIT_DONE)
+        return EXIT_FAILED;
     if (info->graph_trouble)
         printf("\nExpert graph: %s: %s\n", info->precision ? "only approximate" : "none",
                info->graph_trouble);

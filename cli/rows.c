@@ -18,6 +18,7 @@ quorum_status rows_open(row_block *b, const char *path, const quorum_model *mode
     if (status < 0)
         return status;
     b->inputs = info.inputs;
+    b->with_offset = info.offset_name != NULL;
     status = quorum_stream_open(path, model, with_target, given->options, &b->stream);
     if (status >= 0 && quorum_stream_converted(b->stream))
         note(given, "%s: the column names are not UTF-8 and were read as Windows-1252",
@@ -30,6 +31,7 @@ void rows_close(row_block *b)
     quorum_stream_close(b->stream);
     free(b->X);
     free(b->y);
+    free(b->offset);
     for (size_t k = 0; k < MAX_RESULTS; k++)
         free(b->result[k]);
     memset(b, 0, sizeof *b);
@@ -53,7 +55,8 @@ static int reserve(row_block *b, size_t rows, const arguments *given)
 {
     if (rows <= b->capacity)
         return EXIT_DONE;
-    bool fits = grow(&b->X, rows * b->inputs) && (!b->with_target || grow(&b->y, rows));
+    bool fits = grow(&b->X, rows * b->inputs) && (!b->with_target || grow(&b->y, rows)) &&
+                (!b->with_offset || grow(&b->offset, rows));
     for (size_t k = 0; fits && k < b->results; k++)
         fits = grow(&b->result[k], rows);
     if (!fits)
@@ -78,6 +81,8 @@ static int append(row_block *b, size_t limit, const arguments *given, size_t *ad
     if (status < 0)
         return library_failure(given, status);
     note_notation(b, given);
+    if (b->with_offset && *added > 0)
+        memcpy(b->offset + b->count, quorum_stream_offset(b->stream), *added * sizeof *b->offset);
     b->count += *added;
     return EXIT_DONE;
 }

@@ -11,10 +11,12 @@ typedef struct {
     quorum_stream *stream;
     size_t inputs, results; /* results: how many arrays below are wanted    */
     bool with_target;
-    bool said_comma;             /* that numbers have decimal commas             */
-    size_t count, capacity;      /* rows now in X and y; rows there is room for  */
-    double *X;                   /* capacity x inputs                            */
-    double *y;                   /* capacity; NULL without target                */
+    bool said_comma;        /* that numbers have decimal commas             */
+    size_t count, capacity; /* rows now in X and y; rows there is room for  */
+    double *X;              /* capacity x inputs                            */
+    double *y;              /* capacity; NULL without target                */
+    bool with_offset;
+    double *offset;              /* capacity; NULL: the model has no offset      */
     double *result[MAX_RESULTS]; /* capacity each; NULL where not wanted         */
 } row_block;
 

@@ -162,24 +162,26 @@ static void add_scores(contender *c, const quorum_model *model, const quorum_opt
     double factor[4];
     for (int k = 0; k < 4; k++)
         factor[k] = quorum_interval_factor(model, options, quorum_coverage_levels[k]);
-    quorum_scores_add(&c->scores, rows, y, mean, std, info->y_mean, info->y_scale, factor);
+    quorum_scores_add(&c->scores, rows, y, mean, std, info->target_mean, info->target_scale,
+                      factor);
     if (!report->calibrated)
         return;
     for (size_t i = 0; i < rows; i++)
         std[i] /= info->calibration_scale;
-    quorum_scores_add(&c->scores_before, rows, y, mean, std, info->y_mean, info->y_scale, NULL);
+    quorum_scores_add(&c->scores_before, rows, y, mean, std, info->target_mean, info->target_scale,
+                      NULL);
 }
 
 quorum_status contenders_score(contenders *all, const quorum_model *model, quorum_options *options,
                                progress *p, size_t rows, const double *X, const double *y,
-                               double *mean, double *std)
+                               const double *offset, double *mean, double *std)
 {
     quorum_info info;
     quorum_status status = quorum_inspect(model, &info);
     for (size_t i = 0; i < all->count && status >= 0; i++) {
         contender *c = &all->items[i];
         quorum_report report = {0};
-        quorum_prediction out = {.mean = mean, .std = std};
+        quorum_prediction out = {.mean = mean, .std = std, .offset = offset};
         progress_task(p, "%s (%zu of %zu), rows from %zu", c->method, i + 1, all->count,
                       c->scores.n + 1);
         status = contender_apply(c, options);

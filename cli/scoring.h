@@ -44,7 +44,7 @@ quorum_status contenders_block_rows(const contenders *all, const quorum_model *m
  * are room for `rows` values. */
 quorum_status contenders_score(contenders *all, const quorum_model *model, quorum_options *options,
                                progress *p, size_t rows, const double *X, const double *y,
-                               double *mean, double *std);
+                               const double *offset, double *mean, double *std);
 
 /* The method that predicted, once it has: what auto meant. */
 const char *contender_method(const contender *c);

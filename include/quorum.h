@@ -116,7 +116,7 @@ QUORUM_API void quorum_options_set_progress(quorum_options *options, quorum_prog
 /* ---- Data from files --------------------------------------------------- */
 
 /* Training data: csv, csv.gz (any delimiter, header or none), npy or npz.
- * Options used: target, ignore, missing, header, decimal, thousands, comment; a table whose
+ * Options used: target, ignore, offset, missing, header, decimal, thousands, comment; a table whose
  * reading takes more than the option memory is QUORUM_E_MEMORY.  The progress callback can cancel
  * reading, also while nothing comes through a pipe.  In a team of several
  * processes (below) process 0 alone reads the file, and X and y are each process's share of the
@@ -124,13 +124,16 @@ QUORUM_API void quorum_options_set_progress(quorum_options *options, quorum_prog
  * and the same in every process. */
 typedef struct {
     size_t rows, inputs;
-    double *X;         /* rows x inputs, row-major; in a team this process's rows only  */
-    double *y;         /* rows, likewise                                                */
-    char **names;      /* inputs + 1 column names, the target's last; NULL: no header   */
-    size_t target;     /* the target's place among the columns kept, 0 .. inputs        */
-    size_t dropped;    /* rows left out by missing=drop                                 */
-    int converted;     /* 1: the header is not UTF-8 and was read as Windows-1252       */
-    int decimal_comma; /* 1: decimal=auto found that numbers have decimal commas        */
+    double *X;           /* rows x inputs, row-major; in a team this process's rows only  */
+    double *y;           /* rows, likewise                                                */
+    char **names;        /* inputs + 1 column names, the target's last; NULL: no header   */
+    size_t target;       /* the target's place among the columns kept but the offset, 0 .. inputs */
+    size_t dropped;      /* rows left out by missing=drop                                 */
+    int converted;       /* 1: the header is not UTF-8 and was read as Windows-1252       */
+    int decimal_comma;   /* 1: decimal=auto found that numbers have decimal commas        */
+    double *offset;      /* rows, as y: what is known of the target; NULL: no offset      */
+    char *offset_name;   /* its column's name, none of `names`; NULL: no header           */
+    size_t offset_place; /* its place among the columns kept, 0 .. inputs + 1           */
 } quorum_data;
 
 QUORUM_API quorum_status quorum_data_read(const char *path, const quorum_options *options,
@@ -154,6 +157,10 @@ QUORUM_API quorum_status quorum_stream_open(const char *path, const quorum_model
  * the option memory is QUORUM_E_MEMORY. */
 QUORUM_API quorum_status quorum_stream_next(quorum_stream *stream, size_t max_rows, double *X,
                                             double *y, size_t *rows);
+
+/* The offsets of the rows that quorum_stream_next gave last, for quorum_prediction; they are the
+ * stream's, until its next call.  NULL: the model has no offset. */
+QUORUM_API const double *quorum_stream_offset(const quorum_stream *stream);
 QUORUM_API size_t quorum_stream_dropped(const quorum_stream *stream);
 QUORUM_API int quorum_stream_converted(const quorum_stream *stream);     /* as in quorum_data */
 QUORUM_API int quorum_stream_decimal_comma(const quorum_stream *stream); /* of the rows read */
@@ -170,8 +177,9 @@ QUORUM_API quorum_status quorum_fit(const double *X, const double *y, size_t row
                                     const char *const *names, const quorum_options *options,
                                     quorum_model **model);
 
-/* The same from data read from a file; query files without a header are then
- * matched by the training file's layout. */
+/* The same from data read from a file, or put together by the caller; query files without a header
+ * are then matched by the training file's layout.  With an offset the target is y - offset, and
+ * every prediction needs the offset at its queries. */
 QUORUM_API quorum_status quorum_fit_data(const quorum_data *data, const quorum_options *options,
                                          quorum_model **model);
 QUORUM_API void quorum_model_free(quorum_model *model);
@@ -250,6 +258,14 @@ typedef struct {
     /* Of a kernel with two scales (docs/methods.md, "Kernels"). */
     double long_share; /* the long component's share of signal_variance; 0: one scale    */
     double long_reach; /* its length-scales as a multiple of lengthscale; 1: one scale   */
+    /* The trend (docs/methods.md, "Trend"). */
+    const char *trend; /* "none", "constant" or "linear": what y_mean and slope are of      */
+    const double *slope, *slope_std;  /* inputs: of a linear trend, the target's change by a unit of
+                                        each input, and its standard error; NULL: no line */
+    double target_mean, target_scale; /* mean and standard deviation of the target itself, as
+                                         quorum_scores_add wants them; y_mean and y_scale are
+                                         those of what is left by an offset or a line     */
+    const char *offset_name; /* the column that is to be added to predictions; NULL: none */
 } quorum_info;
 
 QUORUM_API quorum_status quorum_inspect(const quorum_model *model, quorum_info *info);
@@ -273,6 +289,8 @@ QUORUM_API quorum_status quorum_learn_graph(quorum_model *model, const double *X
  * all are finite (with mean-only, the means), on failure all are filled with NaN. */
 typedef struct {
     double *mean, *std, *lower, *upper;
+    const double *offset; /* given, of a model with an offset: its values at the queries, which are
+                             added to mean, lower and upper; NULL otherwise */
 } quorum_prediction;
 
 /* Counts of numerical events; all but experts_used are sums over queries. */
@@ -306,8 +324,8 @@ QUORUM_API quorum_status quorum_predict(const quorum_model *model, const double 
 /* The joint predictive covariance of nearest or npae between the given queries, rows x rows; the
  * noise is on the diagonal unless latent=true, and the diagonal is the square of the std
  * that quorum_predict gives (but for select local:auto, which asks all it may here), calibrated
- * where that is.  Options used: method, select,
- * neighbours, latent, calibration, graph-on, threads, memory.  Refused in a team of several
+ * where that is.  Of a model with an offset the mean is without it: add it.  Options used: method,
+ * select, neighbours, latent, calibration, graph-on, threads, memory.  Refused in a team of several
  * processes. */
 QUORUM_API quorum_status quorum_predict_joint(const quorum_model *model, const double *X,
                                               size_t rows, const quorum_options *options,

@@ -15,9 +15,9 @@ static void print_cell(const char *text)
 static void print_shape(const array_member *a)
 {
     static const char *const letter[] = {
-        [SIDE_ROWS] = "n",        [SIDE_INPUTS] = "D", [SIDE_EXPERTS] = "M",
-        [SIDE_OFFSETS] = "M + 1", [SIDE_EXTRAS] = "k", [SIDE_REFERENCES] = "r",
-        [SIDE_HELD_OUT] = "h"};
+        [SIDE_ROWS] = "n",        [SIDE_INPUTS] = "D",  [SIDE_EXPERTS] = "M",
+        [SIDE_OFFSETS] = "M + 1", [SIDE_EXTRAS] = "k",  [SIDE_REFERENCES] = "r",
+        [SIDE_HELD_OUT] = "h",    [SIDE_LINE] = "D + 1"};
     printf("%s (", a->type == INDICES ? "i8" : "f8");
     for (int k = 0; k < 2 && a->side[k] != NO_SIDE; k++)
         printf("%s%s", k > 0 ? ", " : "", letter[a->side[k]]);
@@ -26,10 +26,13 @@ static void print_shape(const array_member *a)
 
 static void print_arrays(void)
 {
-    static const char *const when[] = {
-        [ALWAYS] = "",        [WITH_OVERLAP] = "only after `fit --overlap`: ",
-        [WITH_ROTATION] = "", [WITH_TWO_SCALES] = "only of a kernel with two scales: ",
-        [WHERE_LEARNED] = "", [WITH_CALIBRATION] = "only after `fit --calibrate`: "};
+    static const char *const when[] = {[ALWAYS] = "",
+                                       [WITH_OVERLAP] = "only after `fit --overlap`: ",
+                                       [WITH_ROTATION] = "",
+                                       [WITH_TWO_SCALES] = "only of a kernel with two scales: ",
+                                       [WITH_TREND] = "",
+                                       [WHERE_LEARNED] = "",
+                                       [WITH_CALIBRATION] = "only after `fit --calibrate`: "};
     printf("| member | type, shape | meaning | checked |\n|---|---|---|---|\n");
     for (int i = 0; i < ARRAYS; i++) {
         const array_member *a = &array_members[i];

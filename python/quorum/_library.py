@@ -41,11 +41,21 @@ class Info(ctypes.Structure):
         ("named", c_int), ("options", c_char_p), ("constant", POINTER(c_int)),
         ("calibration_for", c_char_p), ("graph_trouble", c_char_p),
         ("rotation", POINTER(c_double)), ("input_lengthscale", POINTER(c_double)),
-        ("neighbours", c_size_t), ("long_share", c_double), ("long_reach", c_double)]
+        ("neighbours", c_size_t), ("long_share", c_double), ("long_reach", c_double),
+        ("trend", c_char_p), ("slope", POINTER(c_double)), ("slope_std", POINTER(c_double)),
+        ("target_mean", c_double), ("target_scale", c_double), ("offset_name", c_char_p)]
+
+
+class Data(ctypes.Structure):
+    _fields_ = [("rows", c_size_t), ("inputs", c_size_t), ("X", c_void_p), ("y", c_void_p),
+                ("names", POINTER(c_char_p)), ("target", c_size_t), ("dropped", c_size_t),
+                ("converted", c_int), ("decimal_comma", c_int), ("offset", c_void_p),
+                ("offset_name", c_char_p), ("offset_place", c_size_t)]
 
 
 class Prediction(ctypes.Structure):
-    _fields_ = [("mean", c_void_p), ("std", c_void_p), ("lower", c_void_p), ("upper", c_void_p)]
+    _fields_ = [("mean", c_void_p), ("std", c_void_p), ("lower", c_void_p), ("upper", c_void_p),
+                ("offset", c_void_p)]
 
 
 class Report(ctypes.Structure):
@@ -79,8 +89,7 @@ FUNCTIONS = {
     "quorum_options_free": (None, [c_void_p]),
     "quorum_options_set": (c_int, [c_void_p, c_char_p, c_char_p]),
     "quorum_options_set_progress": (None, [c_void_p, PROGRESS, c_void_p]),
-    "quorum_fit": (c_int, [c_void_p, c_void_p, c_size_t, c_size_t, POINTER(c_char_p), c_void_p,
-                           POINTER(c_void_p)]),
+    "quorum_fit_data": (c_int, [POINTER(Data), c_void_p, POINTER(c_void_p)]),
     "quorum_model_free": (None, [c_void_p]),
     "quorum_save": (c_int, [c_void_p, c_char_p]),
     "quorum_load_with": (c_int, [c_char_p, c_void_p, POINTER(c_void_p)]),

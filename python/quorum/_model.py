@@ -6,7 +6,7 @@ from ctypes import byref, c_char_p, c_void_p
 
 import numpy as np
 
-from ._library import Info, Prediction, Report, lib
+from ._library import Data, Info, Prediction, Report, lib
 from ._options import Options
 from ._text import as_bytes, path_as_bytes
 from ._watch import Watch
@@ -41,13 +41,17 @@ class Model:
     # ---- making one ----
 
     @classmethod
-    def fit(cls, X, y, names, options, verbose=0):
-        """From X (rows x inputs) and y; `names` are inputs + 1 column names, or None."""
-        model = cls()
+    def fit(cls, X, y, names, options, verbose=0, offset=None, offset_name=None):
+        """From X (rows x inputs) and y; `names` are inputs + 1 column names, or None, and `offset`
+        (rows) is known of y, or None."""
+        model, inputs = cls(), X.shape[1]
+        data = Data(rows=X.shape[0], inputs=inputs, X=X.ctypes.data, y=y.ctypes.data,
+                    names=_encode(names) if names is not None else None, target=inputs,
+                    offset=offset.ctypes.data if offset is not None else None,
+                    offset_name=as_bytes(offset_name, "column name") if offset_name else None,
+                    offset_place=inputs)
         with Watch(options, verbose, "fit"):
-            status = lib.quorum_fit(X.ctypes.data, y.ctypes.data, X.shape[0], X.shape[1],
-                                    _encode(names) if names is not None else None,
-                                    options.handle, byref(model._handle))
+            status = lib.quorum_fit_data(byref(data), options.handle, byref(model._handle))
         check(status, stacklevel=4)
         warn_of_constants(model.constant_names(),
                           "constant in the training data, and so without effect on predictions: {}",
@@ -151,6 +155,12 @@ class Model:
             "x_scale": _copied(info.x_scale, D),
             "y_mean": info.y_mean,
             "y_scale": info.y_scale,
+            "target_mean": info.target_mean,
+            "target_scale": info.target_scale,
+            "trend": info.trend.decode(),
+            "slope": _copied(info.slope, D) if info.slope else None,
+            "slope_std": _copied(info.slope_std, D) if info.slope else None,
+            "offset_name": (info.offset_name or b"").decode() or None,
             "nlml": info.nlml,
             "experts": np.split(rows, offset[1:-1]),
             "options": json.loads(info.options.decode()),
@@ -162,10 +172,13 @@ class Model:
         info = self._info()
         return [info.names[d].decode() for d in range(info.inputs) if info.constant[d]]
 
-    def predict(self, X, options, wanted, verbose=0):
-        """The wanted of "mean", "std", "lower" and "upper" at X, a list of arrays."""
+    def predict(self, X, options, wanted, verbose=0, offset=None):
+        """The wanted of "mean", "std", "lower" and "upper" at X, a list of arrays; `offset` is that
+        of X, where the model has one."""
         out = [np.empty(X.shape[0]) for _ in wanted]
         places = Prediction(**{name: array.ctypes.data for name, array in zip(wanted, out)})
+        if offset is not None:
+            places.offset = offset.ctypes.data
         report, known = Report(), self._has_graph()
         with Watch(options, verbose, "predict"):
             status = lib.quorum_predict(self._handle, X.ctypes.data, X.shape[0], options.handle,

@@ -50,6 +50,11 @@ class Parameters(BaseEstimator):
     partition_metric : {"learned", "input"}, default='learned'
         Distances by which rows are split among experts: those of the metric and its
         length-scales, or of standardised inputs as they are.
+    trend : {"auto", "none", "constant", "linear"}, default='auto'
+        What predictions return to away from the data: 0, the target's mean, or a line in the
+        inputs, whose uncertainty then widens intervals. auto: with train=neighbours, the line
+        where rows left out, above all with the rows around them, are predicted better with it;
+        else the mean.
     train_experts : int or None, default=None
         With train=parts, experts, drawn at random, that hyperparameters are trained on; with
         train=random, the number of random parts. None: all, or 100 when there are more. From 1
@@ -146,6 +151,7 @@ class Parameters(BaseEstimator):
         train_rows=20000,
         metric='auto',
         partition_metric='learned',
+        trend='auto',
         train_experts=None,
         restarts=0,
         max_evaluations=200,
@@ -181,6 +187,7 @@ class Parameters(BaseEstimator):
         self.train_rows = train_rows
         self.metric = metric
         self.partition_metric = partition_metric
+        self.trend = trend
         self.train_experts = train_experts
         self.restarts = restarts
         self.max_evaluations = max_evaluations

@@ -91,8 +91,8 @@ def metrics(y_true, mean, std, *, train_mean=None, train_std=None):
     mean, std : array-like of shape (n,)
         Predictions, std with the noise.
     train_mean, train_std : float, default=None
-        The trivial Gaussian that `msll` compares with: of the training targets (`y_mean_`,
-        `y_scale_`).  None: of `y_true`.
+        The trivial Gaussian that `msll` compares with: of the training targets (`target_mean_`,
+        `target_scale_`).  None: of `y_true`.
 
     Returns
     -------

@@ -27,6 +27,29 @@ def _column_names(estimator, y):
     return [*inputs, target]
 
 
+def _offsets(offset, n):
+    """An offset as the library takes it; None stays None."""
+    if offset is None:
+        return None
+    offset = np.ascontiguousarray(offset, dtype=np.float64)
+    if offset.shape != (n,):
+        raise ValueError(f"offset has the shape {offset.shape}, and there are {n} rows: it takes one "
+                         "number a row")
+    return offset
+
+
+def _offset_name(offset, names):
+    """The name of an offset's column, where the data have names."""
+    name = getattr(offset, "name", None)
+    if offset is None or names is None:
+        return None
+    if not isinstance(name, str):
+        name = "offset"
+        while name in names:
+            name += "_"
+    return name
+
+
 class QuorumRegressor(RegressorMixin, Parameters):
     __doc__ = """Gaussian-process regression for data too big for one GP.
 
@@ -65,7 +88,14 @@ class QuorumRegressor(RegressorMixin, Parameters):
     x_mean_, x_scale_ : ndarray of shape (n_features_in_,)
         By which inputs were standardised.
     y_mean_, y_scale_ : float
-        By which the target was standardised.
+        By which the target was standardised, or what an offset or a linear trend left of it.
+    target_mean_, target_scale_ : float
+        Mean and standard deviation of the target itself.
+    trend_ : str
+        What predictions return to away from the data: "none" (0), "constant" (the mean) or
+        "linear" (a line).
+    slope_, slope_std_ : ndarray of shape (n_features_in_,) or None
+        Of a linear trend: the target's change by a unit of each input, and its standard error.
     n_experts_ : int
         Number of experts.
     experts_ : list of ndarray
@@ -104,7 +134,7 @@ class QuorumRegressor(RegressorMixin, Parameters):
     (array([2.9, 2.6]), array([0.1, 0.1]))
     """.replace("PARAMETERS", (Parameters.__doc__ or "").strip())
 
-    def fit(self, X, y):
+    def fit(self, X, y, offset=None):
         """Fit experts and hyperparameters.
 
         Parameters
@@ -113,6 +143,9 @@ class QuorumRegressor(RegressorMixin, Parameters):
             Inputs; not copied when C-contiguous float64.
         y : array-like of shape (n_samples,)
             Target, not constant.
+        offset : array-like of shape (n_samples,), default=None
+            What is known of the target, such as another model's prediction: it is taken from `y`,
+            and predictions, which need it at their queries, are about it.
 
         Returns
         -------
@@ -123,7 +156,9 @@ class QuorumRegressor(RegressorMixin, Parameters):
                              ensure_min_samples=2)
         y = np.ascontiguousarray(y, dtype=np.float64)
         options = Options.of(self, "fit", "predict")
-        return self._adopt(Model.fit(X, y, _column_names(self, target), options, self.verbose))
+        names = _column_names(self, target)
+        return self._adopt(Model.fit(X, y, names, options, self.verbose, _offsets(offset, len(y)),
+                                     _offset_name(offset, names)))
 
     def _adopt(self, model):
         """Make the model's contents attributes."""
@@ -135,7 +170,8 @@ class QuorumRegressor(RegressorMixin, Parameters):
         self.inverse_lengthscale_share_ = inverse / inverse.sum()
         for name in ("kernel", "lengthscale", "rotation", "input_lengthscale", "neighbours",
                      "constant", "signal_variance", "noise_variance", "long_share", "long_reach",
-                     "x_mean", "x_scale", "y_mean", "y_scale", "experts", "nlml"):
+                     "x_mean", "x_scale", "y_mean", "y_scale", "target_mean", "target_scale",
+                     "trend", "slope", "slope_std", "experts", "nlml"):
             setattr(self, name + "_", info[name])
         return self
 
@@ -163,7 +199,7 @@ class QuorumRegressor(RegressorMixin, Parameters):
         check_is_fitted(self)
         return validate_data(self, X, dtype=np.float64, order="C", reset=False)
 
-    def predict(self, X, return_std=False, return_interval=None):
+    def predict(self, X, return_std=False, return_interval=None, offset=None):
         """Predict the target.
 
         Parameters
@@ -175,6 +211,8 @@ class QuorumRegressor(RegressorMixin, Parameters):
             ``latent=True``.
         return_interval : float, default=None
             Probability, such as 0.95: also return both ends of the central interval.
+        offset : array-like of shape (n_queries,), default=None
+            The offset at the queries, of a model that was fitted with one.
 
         Returns
         -------
@@ -191,16 +229,18 @@ class QuorumRegressor(RegressorMixin, Parameters):
             options.set("interval", return_interval)
             wanted += ["lower", "upper"]
         options.set("mean-only", wanted == ["mean"])
-        results = self._model.predict(X, options, wanted, self.verbose)
+        results = self._model.predict(X, options, wanted, self.verbose, _offsets(offset, len(X)))
         return results[0] if len(results) == 1 else tuple(results)
 
-    def predict_joint(self, X):
+    def predict_joint(self, X, offset=None):
         """Predict together with the covariance between the queries (`nearest` and `npae`).
 
         Parameters
         ----------
         X : array-like of shape (n_queries, n_features)
             A few thousand queries at most: the covariance is a full matrix.
+        offset : array-like of shape (n_queries,), default=None
+            As in `predict`.
 
         Returns
         -------
@@ -209,7 +249,11 @@ class QuorumRegressor(RegressorMixin, Parameters):
             The noise is on the diagonal unless ``latent=True``.
         """
         X = self._queries(X)
-        return self._model.predict_joint(X, Options.of(self, "predict"), self.verbose)
+        mean, covariance = self._model.predict_joint(X, Options.of(self, "predict"), self.verbose)
+        offset = _offsets(offset, len(X))
+        if (offset is None) != (self._model.inspect()["offset_name"] is None):
+            raise ValueError("offset: it is given where the model was fitted with one, and only there")
+        return (mean if offset is None else mean + offset), covariance
 
     def save(self, path):
         """Save the model as a file that the command line and C can load.

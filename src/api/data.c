@@ -41,34 +41,70 @@ static quorum_status fail_without_inputs(const reader *r, size_t target)
                    reader_path(r), reader_name(r, target), comment[0] ? comment + 1 : "");
 }
 
-/* Input columns in file order, then the target. */
-static quorum_status choose_columns(const reader *r, const settings *s, size_t *columns,
-                                    size_t *inputs, size_t *target_place)
+/* The columns that are no inputs. */
+typedef struct {
+    size_t target, offset; /* offset: the number of columns where there is none */
+    char *ignored;         /* columns */
+} special_columns;
+
+static quorum_status fail_both(const reader *r, size_t column, const char *one, const char *other)
 {
-    size_t count = reader_columns(r), target;
-    char *ignored;
-    if (!NEW_ZEROED(ignored, count))
-        return failure(QUORUM_E_MEMORY, "out of memory for %zu columns", count);
-    quorum_status status = reader_find(r, s->target, &target);
+    return failure(QUORUM_E_ARGUMENT, "column %s cannot be both %s and %s", reader_name(r, column),
+                   one, other);
+}
+
+static quorum_status find_special(const reader *r, const settings *s, special_columns *k)
+{
+    quorum_status status = reader_find(r, s->target, &k->target);
     if (status < 0)
-        status = failure_in(status, "target");
-    if (status == QUORUM_OK)
-        status = mark_columns(r, s->ignore, ignored);
-    if (status == QUORUM_OK && ignored[target])
-        status = failure(QUORUM_E_ARGUMENT, "column %s cannot be both the target and ignored",
-                         reader_name(r, target));
-    *inputs = 0;
-    for (size_t c = 0; status == QUORUM_OK && c < count; c++) {
-        if (c == target)
-            *target_place = *inputs;
-        else if (!ignored[c])
-            columns[(*inputs)++] = c;
+        return failure_in(status, "target");
+    k->offset = reader_columns(r);
+    if (s->offset[0] != '\0' && (status = reader_find(r, s->offset, &k->offset)) < 0)
+        return failure_in(status, "offset");
+    TRY(mark_columns(r, s->ignore, k->ignored));
+    if (k->ignored[k->target])
+        return fail_both(r, k->target, "the target", "ignored");
+    if (k->offset == k->target)
+        return fail_both(r, k->target, "the target", "the offset");
+    if (k->offset < reader_columns(r) && k->ignored[k->offset])
+        return fail_both(r, k->offset, "the offset", "ignored");
+    return QUORUM_OK;
+}
+
+/* Input columns in file order, then the target, then the offset where there is one. */
+static quorum_status list_columns(const reader *r, const special_columns *k, size_t *columns,
+                                  quorum_data *d)
+{
+    size_t count = reader_columns(r), kept = 0;
+    d->inputs = 0;
+    for (size_t c = 0; c < count; c++) {
+        if (k->ignored[c])
+            continue;
+        if (c == k->target)
+            d->target = d->inputs;
+        else if (c == k->offset)
+            d->offset_place = kept;
+        else
+            columns[d->inputs++] = c;
+        kept++;
     }
-    if (status == QUORUM_OK && *inputs == 0)
-        status = fail_without_inputs(r, target);
+    if (d->inputs == 0)
+        return fail_without_inputs(r, k->target);
+    columns[d->inputs] = k->target;
+    columns[d->inputs + 1] = k->offset;
+    return QUORUM_OK;
+}
+
+static quorum_status choose_columns(const reader *r, const settings *s, size_t *columns,
+                                    quorum_data *d)
+{
+    special_columns k = {0};
+    if (!NEW_ZEROED(k.ignored, reader_columns(r)))
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu columns", reader_columns(r));
+    quorum_status status = find_special(r, s, &k);
     if (status == QUORUM_OK)
-        columns[*inputs] = target;
-    mem_free(ignored);
+        status = list_columns(r, &k, columns, d);
+    mem_free(k.ignored);
     return status;
 }
 
@@ -90,7 +126,8 @@ static quorum_status fail_twice(const reader *r, const named_column *two, size_t
 
 /* Of the columns that are used no two may have the same name: which is meant?  Above all, a copy
  * of the target among the inputs would explain everything. */
-static quorum_status check_names_differ(const reader *r, const size_t *columns, size_t count)
+static quorum_status check_names_differ(const reader *r, const size_t *columns, size_t count,
+                                        size_t target)
 {
     named_column *list;
     if (!reader_has_names(r))
@@ -102,13 +139,13 @@ static quorum_status check_names_differ(const reader *r, const size_t *columns, 
                                  reader_name_is_made_up(r, columns[i])};
     names_sort(list, count);
     size_t twice = names_find_twice(list, count);
-    quorum_status status =
-        twice == count ? QUORUM_OK : fail_twice(r, list + twice, columns[count - 1]);
+    quorum_status status = twice == count ? QUORUM_OK : fail_twice(r, list + twice, target);
     mem_free(list);
     return status;
 }
 
-static quorum_status copy_column_names(const reader *r, const size_t *columns, quorum_data *d)
+static quorum_status copy_column_names(const reader *r, const size_t *columns, size_t used,
+                                       quorum_data *d)
 {
     if (!reader_has_names(r))
         return QUORUM_OK;
@@ -117,7 +154,15 @@ static quorum_status copy_column_names(const reader *r, const size_t *columns, q
     for (size_t i = 0; i <= d->inputs; i++)
         if (!(d->names[i] = mem_copy_text(reader_name(r, columns[i]))))
             return failure(QUORUM_E_MEMORY, "out of memory for column names");
+    if (used > d->inputs + 1 &&
+        !(d->offset_name = mem_copy_text(reader_name(r, columns[d->inputs + 1]))))
+        return failure(QUORUM_E_MEMORY, "out of memory for column names");
     return QUORUM_OK;
+}
+
+static int has_offset(const quorum_options *options)
+{
+    return options_values(options)->offset[0] != '\0';
 }
 
 /* The file's columns and names; *out is left open at its first row. */
@@ -126,18 +171,19 @@ static quorum_status open_file(const char *path, const quorum_options *options, 
 {
     reader_options how = how_to_read(options, READ_TRAINING);
     reader *r = NULL;
-    size_t *columns = NULL;
+    size_t *columns = NULL, used;
     quorum_status status = reader_open(path, &how, &r);
     if (status < 0)
         return status;
-    if (!NEW_ARRAY(columns, reader_columns(r) + 1)) {
+    if (!NEW_ARRAY(columns, reader_columns(r) + 2)) {
         status = failure(QUORUM_E_MEMORY, "out of memory for reading %s", path);
         goto done;
     }
-    TRY_OR_DONE(choose_columns(r, options_values(options), columns, &d->inputs, &d->target));
-    TRY_OR_DONE(check_names_differ(r, columns, d->inputs + 1));
-    TRY_OR_DONE(copy_column_names(r, columns, d));
-    TRY_OR_DONE(reader_select(r, columns, d->inputs + 1));
+    TRY_OR_DONE(choose_columns(r, options_values(options), columns, d));
+    used = d->inputs + 1 + (size_t)has_offset(options);
+    TRY_OR_DONE(check_names_differ(r, columns, used, columns[d->inputs]));
+    TRY_OR_DONE(copy_column_names(r, columns, used, d));
+    TRY_OR_DONE(reader_select(r, columns, used));
 done:
     mem_free(columns);
     if (status < 0)
@@ -173,16 +219,17 @@ static quorum_status room_for_names(void *context)
 /* What the reading process knows of the columns, to all. */
 static quorum_status send_columns(quorum_data *d)
 {
-    size_t about[] = {d->inputs, d->target, d->names != NULL};
+    size_t about[] = {d->inputs, d->target, d->names != NULL, d->offset_place};
     team_send(about, sizeof about);
     d->inputs = about[0];
     d->target = about[1];
+    d->offset_place = about[3];
     if (!about[2])
         return QUORUM_OK;
     TRY(team_all(QUORUM_OK, room_for_names, d));
     for (size_t i = 0; i <= d->inputs; i++)
         TRY(team_send_text(QUORUM_OK, &d->names[i]));
-    return QUORUM_OK;
+    return team_send_text(QUORUM_OK, &d->offset_name);
 }
 
 static quorum_status next_rows(void *r, size_t most, double *rows, size_t *got)
@@ -206,6 +253,8 @@ static quorum_status read_rows(reading *in)
     row_source source = {.like = rows_schema(d->inputs),
                          .memory = options_memory(options_values(in->options))};
     row_set held;
+    if (has_offset(in->options))
+        source.like.offset = source.like.y;
     if (in->r) {
         source.memory -= reader_held(in->r);
         source.name = reader_path(in->r);
@@ -216,6 +265,7 @@ static quorum_status read_rows(reading *in)
     quorum_status status = rows_deal(QUORUM_OK, &source, &d->rows, &held);
     d->X = held.X;
     d->y = held.y;
+    d->offset = held.offset;
     TRY(status);
     return d->rows > 0 ? QUORUM_OK : team_first(QUORUM_OK, fail_without_rows, in->r);
 }
@@ -270,5 +320,7 @@ void quorum_data_free(quorum_data *d)
     mem_free(d->names);
     mem_free(d->X);
     mem_free(d->y);
+    mem_free(d->offset);
+    mem_free(d->offset_name);
     mem_free(d);
 }

@@ -6,6 +6,7 @@
 #include "data/names.h"
 #include "model/model.h"
 
+#include <stdint.h>
 #include <string.h>
 
 /* Of the memory, what a chunk may take: who reads all rows by doubling holds four times that. */
@@ -13,41 +14,53 @@ static const double CHUNK_SHARE = 0.25;
 
 struct quorum_stream {
     reader *reader;       /* of the process that reads; NULL on the others */
-    size_t inputs, width; /* selected columns: inputs, or inputs + 1 */
-    double *rows;         /* room x width */
+    size_t inputs, width; /* selected columns: inputs, then the target and the offset as wanted */
+    int with_target, with_offset;
+    double *rows;   /* room x width                          */
+    double *offset; /* room: of the last rows, where wanted  */
     size_t room;
     double memory; /* the option's bytes */
 };
 
-/* The column of the model's name i in the sorted list of all columns. */
-static quorum_status find_by_name(const reader *r, const quorum_model *m, size_t i,
+/* The column of this name in the sorted list of all columns. */
+static quorum_status find_by_name(const reader *r, const char *name, const char *role,
                                   const named_column *list, size_t *column)
 {
-    size_t count = reader_columns(r), found = names_find(list, count, m->columns.names[i]);
-    const char *role = i < m->rows.D ? "an input" : "the target";
+    size_t count = reader_columns(r), found = names_find(list, count, name);
     char comment[100];
     reader_advise_comment(r, comment);
     if (found == count)
         return failure(QUORUM_E_DATA,
                        "%s has no column \"%s\", which the model needs as %s; it has %zu columns, "
                        "the first is \"%s\"%s",
-                       reader_path(r), m->columns.names[i], role, count, reader_name(r, 0),
-                       comment);
+                       reader_path(r), name, role, count, reader_name(r, 0), comment);
     const named_column *here = &list[found];
     if (found + 1 < count && !here[1].made_up && strcmp(here[0].name, here[1].name) == 0)
         return failure(QUORUM_E_DATA,
                        "%s: columns %zu and %zu are both named \"%s\", which the model needs as "
                        "%s: rename or remove the one that is not meant",
-                       reader_path(r), here[0].column + 1, here[1].column + 1, m->columns.names[i],
-                       role);
+                       reader_path(r), here[0].column + 1, here[1].column + 1, name, role);
     *column = here->column;
     return QUORUM_OK;
 }
 
-static quorum_status match_by_name(const reader *r, const quorum_model *m, size_t wanted,
-                                   size_t *columns)
+/* The columns that the stream wants: inputs, target, offset. */
+static quorum_status find_all(const quorum_stream *s, const quorum_model *m,
+                              const named_column *list, size_t *columns)
 {
-    quorum_status status = QUORUM_OK;
+    size_t D = s->inputs;
+    for (size_t i = 0; i < D; i++)
+        TRY(find_by_name(s->reader, m->columns.names[i], "an input", list, columns++));
+    if (s->with_target)
+        TRY(find_by_name(s->reader, m->columns.names[D], "the target", list, columns++));
+    if (s->with_offset)
+        TRY(find_by_name(s->reader, m->columns.offset, "the offset", list, columns));
+    return QUORUM_OK;
+}
+
+static quorum_status match_by_name(const quorum_stream *s, const quorum_model *m, size_t *columns)
+{
+    const reader *r = s->reader;
     named_column *list;
     size_t count = reader_columns(r);
     if (!NEW_ARRAY(list, count))
@@ -55,27 +68,38 @@ static quorum_status match_by_name(const reader *r, const quorum_model *m, size_
     for (size_t c = 0; c < count; c++)
         list[c] = (named_column){reader_name(r, c), c, reader_name_is_made_up(r, c)};
     names_sort(list, count);
-    for (size_t i = 0; i < wanted && status == QUORUM_OK; i++)
-        status = find_by_name(r, m, i, list, &columns[i]);
+    quorum_status status = find_all(s, m, list, columns);
     mem_free(list);
     return status;
 }
 
-static quorum_status match_by_place(const reader *r, const quorum_model *m, int with_target,
-                                    size_t *columns)
+/* The training file's layout, or that without its target.  In the whole of it the offset stands at
+ * offset_place, and the target, were the offset not there, at `target`. */
+static quorum_status match_by_place(const quorum_stream *s, const quorum_model *m, size_t *columns)
 {
-    size_t count = reader_columns(r), next = 0;
-    if (count != m->rows.D + 1 && (with_target || count != m->rows.D))
+    const model_columns *k = &m->columns;
+    size_t D = s->inputs, count = reader_columns(s->reader), next = 0;
+    size_t all = D + 1 + (size_t)s->with_offset, none = SIZE_MAX;
+    if (count != all && (s->with_target || count != all - 1))
         return failure(
             QUORUM_E_DATA,
-            "%s has %zu columns; the model takes %zu inputs%s.  Give the file the training "
+            "%s has %zu columns; the model takes %zu inputs%s%s.  Give the file the training "
             "file's header, or its layout",
-            reader_path(r), count, m->rows.D, with_target ? " and the target" : "");
+            reader_path(s->reader), count, D, s->with_target ? " and the target" : "",
+            s->with_offset ? " and the offset" : "");
+    size_t target = s->with_offset && k->target >= k->offset_place ? k->target + 1 : k->target;
+    size_t offset = s->with_offset ? k->offset_place : none;
+    if (count < all) {
+        offset -= s->with_offset && target < offset;
+        target = none;
+    }
     for (size_t c = 0; c < count; c++)
-        if (count == m->rows.D || c != m->columns.target)
+        if (c != target && c != offset)
             columns[next++] = c;
-    if (with_target)
-        columns[m->rows.D] = m->columns.target;
+    if (s->with_target)
+        columns[next++] = target;
+    if (s->with_offset)
+        columns[next] = offset;
     return QUORUM_OK;
 }
 
@@ -94,26 +118,29 @@ static quorum_status open_reader(void *context)
     reader_options how = how_to_read(o->options, READ_QUERIES);
     size_t *columns;
     quorum_status status = QUORUM_OK;
-    if (!NEW_ARRAY(columns, m->rows.D + 1))
+    if (!NEW_ARRAY(columns, m->rows.D + 2))
         return failure(QUORUM_E_MEMORY, "out of memory for reading %s", o->path);
     TRY_OR_DONE(reader_open(o->path, &how, &s->reader));
     if (m->columns.has_names && reader_has_names(s->reader))
-        TRY_OR_DONE(match_by_name(s->reader, m, s->width, columns));
+        TRY_OR_DONE(match_by_name(s, m, columns));
     else
-        TRY_OR_DONE(match_by_place(s->reader, m, s->width > m->rows.D, columns));
+        TRY_OR_DONE(match_by_place(s, m, columns));
     TRY_OR_DONE(reader_select(s->reader, columns, s->width));
 done:
     mem_free(columns);
     return status;
 }
 
-static quorum_stream *stream_new(size_t inputs, int with_target, const quorum_options *options)
+static quorum_stream *stream_new(const quorum_model *m, int with_target,
+                                 const quorum_options *options)
 {
     quorum_stream *s;
     if (!NEW_ZEROED(s, 1))
         return NULL;
-    s->inputs = inputs;
-    s->width = inputs + (with_target != 0);
+    s->inputs = m->rows.D;
+    s->with_target = with_target != 0;
+    s->with_offset = m->columns.offset != NULL;
+    s->width = s->inputs + (size_t)(s->with_target + s->with_offset);
     s->memory = options_memory(options_values(options));
     return s;
 }
@@ -124,7 +151,7 @@ quorum_status quorum_stream_open(const char *path, const quorum_model *m, int wi
     if (!path || !m || !stream)
         return failure(QUORUM_E_ARGUMENT,
                        "quorum_stream_open: path, model and stream must not be NULL");
-    quorum_stream *s = stream_new(m->rows.D, with_target, options);
+    quorum_stream *s = stream_new(m, with_target, options);
     opening o = {.path = path, .m = m, .options = options, .s = s};
     quorum_status ready =
         s ? QUORUM_OK : failure(QUORUM_E_MEMORY, "out of memory for reading %s", path);
@@ -168,22 +195,28 @@ static quorum_status make_room(quorum_stream *s, size_t rows)
     if (rows <= s->room)
         return QUORUM_OK;
     mem_free(s->rows);
+    mem_free(s->offset);
     s->room = 0;
-    if (!NEW_ARRAY(s->rows, rows * s->width))
+    NEW_ARRAY(s->rows, rows * s->width);
+    NEW_ARRAY(s->offset, rows);
+    if (!s->rows || !s->offset)
         return failure(QUORUM_E_MEMORY, "out of memory for %zu rows", rows);
     s->room = rows;
     return QUORUM_OK;
 }
 
-/* The inputs and the targets apart. */
-static quorum_status next_with_target(quorum_stream *s, size_t most, double *X, double *y,
-                                      size_t *rows)
+/* The inputs, the targets and the offsets apart. */
+static quorum_status next_apart(quorum_stream *s, size_t most, double *X, double *y, size_t *rows)
 {
     quorum_status ready = make_room(s, most);
     TRY(next_rows(ready, s, most, s->rows, rows));
     for (size_t i = 0; i < *rows; i++) {
-        memcpy(X + i * s->inputs, s->rows + i * s->width, s->inputs * sizeof *X);
-        y[i] = s->rows[i * s->width + s->inputs];
+        const double *row = s->rows + i * s->width;
+        memcpy(X + i * s->inputs, row, s->inputs * sizeof *X);
+        if (s->with_target)
+            y[i] = row[s->inputs];
+        if (s->with_offset)
+            s->offset[i] = row[s->width - 1];
     }
     return QUORUM_OK;
 }
@@ -191,7 +224,7 @@ static quorum_status next_with_target(quorum_stream *s, size_t most, double *X, 
 quorum_status quorum_stream_next(quorum_stream *s, size_t max_rows, double *X, double *y,
                                  size_t *rows)
 {
-    if (!s || !X || !rows || (s->width > s->inputs && !y))
+    if (!s || !X || !rows || (s->with_target && !y))
         return failure(QUORUM_E_ARGUMENT,
                        "quorum_stream_next: stream, X, y and rows must not be NULL");
     if ((double)max_rows * (double)s->width * sizeof *X > CHUNK_SHARE * s->memory)
@@ -201,8 +234,13 @@ quorum_status quorum_stream_next(quorum_stream *s, size_t max_rows, double *X, d
             "for them; give more with --memory",
             max_rows, s->width, s->memory / (1 << 20));
     if (s->width > s->inputs)
-        return next_with_target(s, max_rows, X, y, rows);
+        return next_apart(s, max_rows, X, y, rows);
     return next_rows(QUORUM_OK, s, max_rows, X, rows);
+}
+
+const double *quorum_stream_offset(const quorum_stream *s)
+{
+    return s && s->with_offset ? s->offset : NULL;
 }
 
 size_t quorum_stream_dropped(const quorum_stream *s)
@@ -226,5 +264,6 @@ void quorum_stream_close(quorum_stream *s)
         return;
     reader_close(s->reader);
     mem_free(s->rows);
+    mem_free(s->offset);
     mem_free(s);
 }

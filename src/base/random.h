@@ -23,7 +23,8 @@ enum rng_stream {
     STREAM_DEMO = 6,         /* rows of `quorum demo`, of a seed of their own   */
     STREAM_LOOK = 7,         /* rows of the first look at theta, or of a subset */
     STREAM_CALIBRATE = 8,    /* rows held out to calibrate                      */
-    STREAM_GROUPS = 9        /* K-means of many parts: the sample of its groups */
+    STREAM_GROUPS = 9,       /* K-means of many parts: the sample of its groups */
+    STREAM_LINE = 10         /* rows that a linear trend is found from          */
 };
 
 rng rng_seed(uint64_t seed, uint64_t stream);

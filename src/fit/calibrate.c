@@ -85,7 +85,7 @@ static quorum_status copy_settings(const quorum_model *m, quorum_model *to)
     to->units.y_mean = m->units.y_mean;
     to->units.y_scale = m->units.y_scale;
     to->seed = m->seed;
-    return QUORUM_OK;
+    return line_copy(D, &m->units, &to->units);
 }
 
 /* The ranking, if there is one, is all that prediction wants of the graph. */
@@ -185,7 +185,7 @@ static quorum_status copy_held_out(calibration_round *r)
         if (!r->held[i])
             continue;
         model_in_units(m, m->rows.X + i * D, r->X + at * D);
-        r->y[at++] = number_in_units(m->units.y_mean, m->units.y_scale, m->rows.y[i]);
+        r->y[at++] = model_target_in_units(m, m->rows.X + i * D, m->rows.y[i]);
     }
     return QUORUM_OK;
 }

@@ -126,6 +126,7 @@ static quorum_status finals(finder *f, contender **list, int count)
     for (int place = 0; place < finalists; place++)
         contender_best_first(list + place, count - place);
     TRY(find_metric(f, list, finalists));
+    TRY(find_trend(f, list, finalists));
     quorum_status status = team_all(QUORUM_OK, copy_all, &start);
     if (status == QUORUM_OK)
         status = last_rounds(f, list, finalists, fresh);
@@ -206,7 +207,7 @@ static quorum_status train_given_kernel(finder *f)
     contender only = {0}, *list = &only;
     line_up alone = {.theta = &m->theta, .all = &only, .count = 1};
     quorum_status status;
-    if (count_turns(m, f->s) == 0 && !has_own_scales(m)) {
+    if (count_turns(m, f->s) + count_trials(m, f->s) == 0 && !has_own_scales(m)) {
         TRY(quick_round(f, &m->theta));
         return last_round(f, &m->theta, 0);
     }

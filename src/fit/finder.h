@@ -83,4 +83,12 @@ int count_turns(const quorum_model *m, const settings *s);
 /* The listed contenders, best first, in a metric of directions while that predicts rows better. */
 quorum_status find_metric(finder *f, contender **list, int count);
 
+/* ---- trend_choice.c ---- */
+
+/* Searches that a trial of a line may take, for each of so many contenders. */
+int count_trials(const quorum_model *m, const settings *s);
+
+/* With trend=auto: the listed contenders, best first, about a line if that predicts rows better. */
+quorum_status find_trend(finder *f, contender **list, int count);
+
 #endif

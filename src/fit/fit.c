@@ -5,6 +5,7 @@
 #include "base/parallel.h"
 #include "base/text_buffer.h"
 #include "fit/calibrate.h"
+#include "fit/line.h"
 #include "archive/json.h"
 #include "rows/scaling.h"
 #include "linalg/blas.h"
@@ -19,6 +20,7 @@ typedef struct {
     quorum_model *m;
     const scattered_rows *given;
     const char *const *names;
+    const char *offset_name; /* of rows with an offset, or NULL */
     const quorum_options *options;
     const settings *s;
     const progress *p;
@@ -45,6 +47,11 @@ static quorum_status check_some(void *context, const row_range *range, int worke
         if (!isfinite(range->rows.y[i]))
             return failure(QUORUM_E_DATA, "row %zu: the target is %g: it must be finite", row,
                            range->rows.y[i]);
+        if (range->rows.offset && !isfinite(range->rows.y[i] - range->rows.offset[i]))
+            return failure(QUORUM_E_DATA,
+                           "row %zu: the target is %g and the offset %g: both and their difference "
+                           "must be finite",
+                           row, range->rows.y[i], range->rows.offset[i]);
     }
     return QUORUM_OK;
 }
@@ -103,7 +110,9 @@ static quorum_status room_to_standardise(fitting *f)
     NEW_ARRAY(m->units.constant, m->rows.D);
     if (!m->units.x_mean || !m->units.x_scale || !m->units.constant)
         return failure(QUORUM_E_MEMORY, "out of memory for %zu inputs", m->rows.D);
-    return rows_new(&f->given->held, f->given->held.n, &f->own);
+    row_set like = f->given->held;
+    like.offset = NULL; /* y is about it already */
+    return rows_new(&like, f->given->held.n, &f->own);
 }
 
 /* A constant input's mean is its value, without what rounding leaves of a sum. */
@@ -132,31 +141,15 @@ static quorum_status standardise_inputs(fitting *f, quorum_status ready)
     return QUORUM_OK;
 }
 
-static quorum_status standardise_target(fitting *f)
-{
-    quorum_model *m = f->m;
-    row_set column = rows_view_of(f->own.n, 1, f->given->held.y, NULL);
-    scattered_rows targets = rows_scattered(m->rows.n, &column);
-    char constant;
-    TRY(scaling_learn(QUORUM_OK, &targets, &m->units.y_mean, &m->units.y_scale, &constant));
-    if (constant)
-        return failure(QUORUM_E_DATA,
-                       "the target varies by no more than rounding about its mean %.17g: there is "
-                       "nothing to learn",
-                       m->units.y_mean);
-    scaling_apply(column.n, 1, column.X, &m->units.y_mean, &m->units.y_scale, f->own.y);
-    return QUORUM_OK;
-}
-
 static quorum_status standardise(fitting *f, quorum_status ready)
 {
     if (ready >= 0)
         ready = room_to_standardise(f);
     rows_note(f->given->held.n);
     TRY(standardise_inputs(f, ready));
-    TRY(standardise_target(f));
     f->rows = rows_scattered(f->m->rows.n, &f->own);
-    return QUORUM_OK;
+    TRY(target_standardise(f->m, f->s, f->given, &f->own));
+    return f->s->trend == TREND_LINEAR ? line_begin(f->m, f->given, &f->rows) : QUORUM_OK;
 }
 
 static quorum_status copy_names(quorum_model *m, const char *const *names)
@@ -171,6 +164,18 @@ static quorum_status copy_names(quorum_model *m, const char *const *names)
         if (!m->columns.names[i])
             return failure(QUORUM_E_MEMORY, "out of memory for column names");
     }
+    return QUORUM_OK;
+}
+
+/* A made-up name is none of the others, which are made up then too. */
+static quorum_status copy_offset_name(fitting *f)
+{
+    const char *name = f->offset_name ? f->offset_name : "offset";
+    if (!f->given->held.offset)
+        return QUORUM_OK;
+    TRY(check_offset_column(f->names, f->m->rows.D, name));
+    if (!(f->m->columns.offset = mem_copy_text(name)))
+        return failure(QUORUM_E_MEMORY, "out of memory for column names");
     return QUORUM_OK;
 }
 
@@ -345,23 +350,29 @@ static quorum_status prepare(fitting *f)
 {
     quorum_model *m = f->m;
     m->seed = (uint64_t)f->s->seed;
+    m->history.trend = f->s->trend;
     TRY(check_column_names(f->names, m->rows.D));
     TRY(blas_check());
     TRY(check_calibration(m, f->s));
     TRY(copy_names(m, f->names));
+    TRY(copy_offset_name(f));
     return remember_options(m, f->options);
 }
 
 static quorum_status train_before(fitting *f)
 {
     TRY(open_checkpoint(f->m, &f->rows, f->options, &f->kept));
-    return theta_before_partition(f->m, f->s, f->p, f->given, &f->rows, f->kept, &f->found);
+    TRY(theta_before_partition(f->m, f->s, f->p, f->given, &f->rows, f->kept, &f->found));
+    return f->s->train == TRAIN_PARTS ? QUORUM_OK : line_settle(f->m, f->s, f->given, &f->rows);
 }
 
 static quorum_status train_after(fitting *f)
 {
     f->event = theta_after_partition(f->m, f->s, f->p, f->kept, &f->found);
-    return f->event;
+    TRY(f->event);
+    if (f->s->train == TRAIN_PARTS)
+        TRY(line_settle_parts(f->m, f->s));
+    return QUORUM_OK;
 }
 
 static quorum_status complete(void *model)
@@ -412,28 +423,16 @@ static quorum_status fit_and_time(fitting *f)
     return status;
 }
 
-quorum_status quorum_fit(const double *X, const double *y, size_t rows, size_t inputs,
-                         const char *const *names, const quorum_options *options,
-                         quorum_model **model)
+/* f has all but the model. */
+static quorum_status fit_rows(fitting *f, quorum_model **model)
 {
-    if (!model)
-        return failure(QUORUM_E_ARGUMENT, "quorum_fit: model must not be NULL");
-    *model = NULL;
-    row_set own = rows_view_of(rows, inputs, X, y);
-    scattered_rows given = rows_scattered(rows, &own);
-    quorum_model *m = model_new();
-    fitting f = {.m = m,
-                 .given = &given,
-                 .names = names,
-                 .options = options,
-                 .s = options_values(options),
-                 .p = options_progress(options)};
+    quorum_model *m = f->m = model_new();
     quorum_status status =
-        check_data(m ? QUORUM_OK : failure(QUORUM_E_MEMORY, "out of memory for a model"), &given);
+        check_data(m ? QUORUM_OK : failure(QUORUM_E_MEMORY, "out of memory for a model"), f->given);
     if (m && status >= 0) {
-        m->rows.n = rows;
-        m->rows.D = m->columns.target = inputs;
-        status = fit_and_time(&f);
+        m->rows.n = f->given->n;
+        m->rows.D = m->columns.target = m->columns.offset_place = f->given->held.D;
+        status = fit_and_time(f);
     }
     if (status < 0)
         quorum_model_free(m);
@@ -442,14 +441,48 @@ quorum_status quorum_fit(const double *X, const double *y, size_t rows, size_t i
     return status;
 }
 
+/* offset and its name may be NULL. */
+static quorum_status fit_arrays(const row_set *own, size_t rows, const char *const *names,
+                                const char *offset_name, const quorum_options *options,
+                                quorum_model **model)
+{
+    scattered_rows given = rows_scattered(rows, own);
+    fitting f = {.given = &given,
+                 .names = names,
+                 .offset_name = offset_name,
+                 .options = options,
+                 .s = options_values(options),
+                 .p = options_progress(options)};
+    return fit_rows(&f, model);
+}
+
+quorum_status quorum_fit(const double *X, const double *y, size_t rows, size_t inputs,
+                         const char *const *names, const quorum_options *options,
+                         quorum_model **model)
+{
+    if (!model)
+        return failure(QUORUM_E_ARGUMENT, "quorum_fit: model must not be NULL");
+    *model = NULL;
+    row_set own = rows_view_of(rows, inputs, X, y);
+    return fit_arrays(&own, rows, names, NULL, options, model);
+}
+
 quorum_status quorum_fit_data(const quorum_data *data, const quorum_options *options,
                               quorum_model **model)
 {
     if (!data || !model)
         return failure(QUORUM_E_ARGUMENT, "quorum_fit_data: data and model must not be NULL");
-    quorum_status status = quorum_fit(data->X, data->y, data->rows, data->inputs,
-                                      (const char *const *)data->names, options, model);
-    if (status >= 0)
+    *model = NULL;
+    if (data->target > data->inputs || data->offset_place > data->inputs + 1)
+        return failure(QUORUM_E_ARGUMENT,
+                       "quorum_fit_data: target or offset_place is out of range");
+    row_set own = rows_view_of(data->rows, data->inputs, data->X, data->y);
+    own.offset = data->offset;
+    quorum_status status = fit_arrays(&own, data->rows, (const char *const *)data->names,
+                                      data->offset_name, options, model);
+    if (status >= 0) {
         (*model)->columns.target = data->target;
+        (*model)->columns.offset_place = data->offset_place;
+    }
     return status;
 }

@@ -2,6 +2,7 @@
 #include "model/member_rules.h"
 
 #include "linalg/blas.h"
+#include "train/regression.h"
 
 #include <math.h>
 
@@ -83,6 +84,19 @@ quorum_status check_rotation(const quorum_model *m, const model_sizes *sizes)
         for (size_t j = 0; j <= i; j++)
             if (!(fabs(vec_dot(D, E + i * D, E + j * D) - (i == j)) < NOT_ORTHOGONAL))
                 return damaged("rotation is none");
+    return QUORUM_OK;
+}
+
+quorum_status check_line_covariance(const quorum_model *m, const model_sizes *sizes)
+{
+    size_t p = sizes->length[SIDE_LINE];
+    const double *V = m->units.line_covariance;
+    if (p - 1 > MOST_LINE_INPUTS)
+        return damaged("trend_covariance has too many inputs");
+    for (size_t i = 0; i < p; i++)
+        for (size_t j = 0; j <= i; j++)
+            if (V[i * p + j] != V[j * p + i] || !(V[i * p + i] >= 0.0))
+                return damaged("trend_covariance is none");
     return QUORUM_OK;
 }
 

@@ -16,6 +16,8 @@ typedef struct {
 static place name_place(size_t column, size_t inputs)
 {
     place p = {"the target"};
+    if (column > inputs)
+        snprintf(p.text, sizeof p.text, "the offset");
     if (column < inputs)
         snprintf(p.text, sizeof p.text, "input %zu", column + 1);
     return p;
@@ -64,4 +66,15 @@ quorum_status check_column_names(const char *const *names, size_t inputs)
     for (size_t i = 0; i <= inputs; i++)
         TRY(check_name(names[i], i, inputs));
     return check_names_differ(names, inputs);
+}
+
+quorum_status check_offset_column(const char *const *names, size_t inputs, const char *offset)
+{
+    TRY(check_name(offset, inputs + 1, inputs));
+    for (size_t i = 0; names && i <= inputs; i++)
+        if (strcmp(names[i], offset) == 0)
+            return failure(QUORUM_E_ARGUMENT,
+                           "%s and the offset are both named \"%.200s\": rename one",
+                           name_place(i, inputs).text, offset);
+    return QUORUM_OK;
 }

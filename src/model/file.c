@@ -49,6 +49,7 @@ static int is_in_model(const save_state *s, const array_member *a)
     case WITH_OVERLAP: return s->m->extra.offset != NULL;
     case WITH_ROTATION: return s->m->units.rotation != NULL;
     case WITH_TWO_SCALES: return s->m->theta.kernel->longer != NULL;
+    case WITH_TREND: return s->m->units.line != NULL;
     case WHERE_LEARNED: return numbers_of(a, s->m) && s->sizes.length[a->side[0]] > 0;
     case WITH_CALIBRATION: return s->m->calibration.count > 0;
     }
@@ -219,11 +220,16 @@ static quorum_status load_own_rows(load_state *l, const array_member *a)
     return QUORUM_OK;
 }
 
+/* From this version on: where the file has one of its arrays. */
+static int may_have(const load_state *l, int64_t version, const char *one, const char *other)
+{
+    return l->meta.version >= version && (npz_has(l->npz, one) || npz_has(l->npz, other));
+}
+
 static int has_overlap(const load_state *l)
 {
     return l->meta.version == FORMAT_VERSION_OVERLAP ||
-           (l->meta.version >= FORMAT_VERSION_METRIC &&
-            (npz_has(l->npz, "extra.npy") || npz_has(l->npz, "extra_offset.npy")));
+           may_have(l, FORMAT_VERSION_METRIC, "extra.npy", "extra_offset.npy");
 }
 
 static int has_rotation(const load_state *l, const array_member *rotation)
@@ -239,6 +245,7 @@ static int is_in_file(const load_state *l, const array_member *a)
     case WITH_OVERLAP: return has_overlap(l);
     case WITH_ROTATION: return has_rotation(l, a);
     case WITH_TWO_SCALES: return l->m->theta.kernel->longer != NULL;
+    case WITH_TREND: return may_have(l, FORMAT_VERSION_PARTS, "trend.npy", "trend_covariance.npy");
     case WHERE_LEARNED: return has_array(l->npz, a);
     case WITH_CALIBRATION: return has_array(l->npz, a) || l->m->calibration.how.rule;
     }
@@ -290,11 +297,11 @@ static quorum_status settle_graph(quorum_model *m)
     return QUORUM_OK;
 }
 
-/* A kernel with two scales and its version come together. */
+/* Readers of earlier versions would overlook the long scale. */
 static quorum_status check_scales(const load_state *l)
 {
     int has_two = l->m->theta.kernel->longer != NULL;
-    return has_two == (l->meta.version == FORMAT_VERSION_SCALES)
+    return !has_two || l->meta.version == FORMAT_VERSION_PARTS
                ? QUORUM_OK
                : damaged("its kernel is not one of its format version");
 }
@@ -308,6 +315,8 @@ static quorum_status load_but_rows(load_state *l)
     TRY(load_arrays(l, 0));
     TRY(settle_graph(l->m));
     model_set_theta(l->m);
+    if (l->meta.version == FORMAT_VERSION_PARTS && !l->m->units.line && !l->m->columns.offset)
+        return damaged("it has neither a trend nor an offset");
     return QUORUM_OK;
 }
 

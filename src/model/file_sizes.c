@@ -61,7 +61,8 @@ static quorum_status read_sizes(npz_reader *npz, model_sizes *sizes)
     *sizes = (model_sizes){{[SIDE_ROWS] = shape[0],
                             [SIDE_INPUTS] = shape[1],
                             [SIDE_EXPERTS] = offsets - 1,
-                            [SIDE_OFFSETS] = offsets}};
+                            [SIDE_OFFSETS] = offsets,
+                            [SIDE_LINE] = shape[1] + 1}};
     return QUORUM_OK;
 }
 

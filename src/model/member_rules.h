@@ -22,6 +22,7 @@ quorum_status check_log_noise(const quorum_model *m, const model_sizes *sizes);
 quorum_status check_logit_share(const quorum_model *m, const model_sizes *sizes);
 quorum_status check_log_reach(const quorum_model *m, const model_sizes *sizes);
 quorum_status check_rotation(const quorum_model *m, const model_sizes *sizes);
+quorum_status check_line_covariance(const quorum_model *m, const model_sizes *sizes);
 quorum_status check_calibration(const quorum_model *m, const model_sizes *sizes);
 
 /* ---- meta_rules.c: put_ writes a value, read_ checks and keeps it ---- */
@@ -36,6 +37,11 @@ quorum_status read_partition(const json_node *value, quorum_model *m);
 void put_columns(json_writer *w, const quorum_model *m);
 quorum_status read_columns(const json_node *value, quorum_model *m);
 quorum_status check_target(const quorum_model *m);
+int has_offset(const quorum_model *m);
+quorum_status check_offset_name(const quorum_model *m);
+quorum_status check_offset_place(const quorum_model *m);
+int has_target_units(const quorum_model *m);
+quorum_status check_target_scale(const quorum_model *m);
 int has_constants(const quorum_model *m);
 void put_constants(json_writer *w, const quorum_model *m);
 quorum_status read_constants(const json_node *value, quorum_model *m);

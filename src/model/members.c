@@ -117,6 +117,20 @@ const array_member array_members[] = {
      .positive = 1,
      .allowed = "positive",
      .doc = "likewise"},
+    {.name = "trend",
+     .side = {SIDE_LINE},
+     .when = WITH_TREND,
+     .place = AT(units.line),
+     .doc =
+         "of a linear trend: coefficients of (1, x), x being the model's inputs as in `X`; `y` is "
+         "what it leaves of the standardised target, and predictions get it back"},
+    {.name = "trend_covariance",
+     .side = {SIDE_LINE, SIDE_LINE},
+     .when = WITH_TREND,
+     .place = AT(units.line_covariance),
+     .check = check_line_covariance,
+     .allowed = "symmetric, diagonal not negative; D is 1,000 at most",
+     .doc = "of these coefficients"},
     {.name = "reference",
      .side = {SIDE_REFERENCES, SIDE_INPUTS},
      .when = WHERE_LEARNED,
@@ -150,9 +164,9 @@ const meta_member meta_members[] = {
      .put = put_version,
      .kind = "integer",
      .doc =
-         "1; 2 with `extra`, 3 with `rotation` and 4 with a kernel of two scales, which must not "
-         "be overlooked (3 may have `extra`, 4 both). Other versions are refused with a "
-         "sentence"},
+         "1; 2 with `extra`, 3 with `rotation`, and 4 with a kernel of two scales, a `trend` or an "
+         "`offset_column`, which must not be overlooked (3 may have `extra`, 4 any of them). Other "
+         "versions are refused with a sentence"},
     {.key = "library", .type = OWN, .put = put_library, .kind = "text", .doc = "`\"quorum\"`"},
     {.key = "library_version",
      .type = OWN,
@@ -188,6 +202,21 @@ const meta_member meta_members[] = {
      .check = check_target,
      .doc = "the target's place among the training file's columns (those not ignored), 0 to D; for "
             "query files without names"},
+    {.key = "offset_column",
+     .type = TEXT,
+     .place = AT(columns.offset),
+     .shown = SHOWN(offset_name),
+     .is_there = has_offset,
+     .check = check_offset_name,
+     .doc = "only after `fit --offset`: the column whose values were taken from the target and are "
+            "to be added to predicted means and interval ends"},
+    {.key = "offset_place",
+     .type = COUNT,
+     .place = AT(columns.offset_place),
+     .is_there = has_offset,
+     .check = check_offset_place,
+     .doc =
+         "likewise: its place among the training file's columns (those not ignored), 0 to D + 1"},
     {.key = "constant_inputs",
      .type = OWN,
      .is_there = has_constants,
@@ -314,6 +343,20 @@ const meta_member meta_members[] = {
      .is_there = knows_neighbours,
      .doc = "nearest rows that are enough to predict a query, as left-out rows say; missing: not "
             "known"},
+    {.object = "target",
+     .key = "mean",
+     .type = NUMBER,
+     .place = AT(units.target_mean),
+     .is_there = has_target_units,
+     .doc = "of the training target itself, where `y_mean` is not: with a trend that is linear or "
+            "none, and with an offset"},
+    {.object = "target",
+     .key = "scale",
+     .type = NUMBER,
+     .place = AT(units.target_scale),
+     .is_there = has_target_units,
+     .check = check_target_scale,
+     .doc = "likewise, its standard deviation"},
     {.key = "kernel_scores",
      .type = OWN,
      .is_there = has_kernel_scores,
@@ -347,6 +390,7 @@ model_sizes sizes_of_model(const quorum_model *m)
                           [SIDE_INPUTS] = m->rows.D,
                           [SIDE_EXPERTS] = m->M,
                           [SIDE_OFFSETS] = m->M + 1,
+                          [SIDE_LINE] = m->rows.D + 1,
                           [SIDE_EXTRAS] = m->extra.offset ? m->extra.offset[m->M] : 0,
                           [SIDE_REFERENCES] = m->learned.references,
                           [SIDE_HELD_OUT] = m->calibration.count}};

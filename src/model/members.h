@@ -9,13 +9,13 @@
 #include "model/model.h"
 
 /* Version 2 has extra rows of the experts, which a reader of version 1 would overlook; version 3 has
- * a rotation, and may have extra rows; version 4 has a kernel with two scales, and may have both.
- * Without any of these a file is still of version 1. */
+ * a rotation, and may have extra rows; version 4 has a kernel with two scales, a trend or an offset,
+ * and may have all of these.  Without any a file is still of version 1. */
 enum {
     FORMAT_VERSION = 1,
     FORMAT_VERSION_OVERLAP = 2,
     FORMAT_VERSION_METRIC = 3,
-    FORMAT_VERSION_SCALES = 4
+    FORMAT_VERSION_PARTS = 4
 };
 
 /* ---- Arrays ---- */
@@ -27,6 +27,7 @@ typedef enum {
     SIDE_INPUTS,
     SIDE_EXPERTS,
     SIDE_OFFSETS,    /* one more than there are experts                               */
+    SIDE_LINE,       /* one more than there are inputs                                */
     SIDE_EXTRAS,     /* these three: as the array says that has them; 0: there is none */
     SIDE_REFERENCES, /* ...                                                           */
     SIDE_HELD_OUT,   /* ... but no more than there are rows                           */
@@ -44,6 +45,7 @@ typedef enum {
     WITH_OVERLAP,    /* format version 2, and later where it has them */
     WITH_ROTATION,   /* format version 3, and 4 where it has one  */
     WITH_TWO_SCALES, /* where the kernel has two                  */
+    WITH_TREND,      /* format version 4 where it has one         */
     WHERE_LEARNED,   /* where the model has one                   */
     WITH_CALIBRATION /* where meta.json has one too               */
 } presence;

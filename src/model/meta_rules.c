@@ -25,10 +25,11 @@ static void put_member_number(json_writer *w, const char *key, double value)
 
 void put_version(json_writer *w, const quorum_model *m)
 {
-    json_put_integer(w, m->theta.kernel->longer ? FORMAT_VERSION_SCALES
-                        : m->units.rotation     ? FORMAT_VERSION_METRIC
-                        : m->extra.offset       ? FORMAT_VERSION_OVERLAP
-                                                : FORMAT_VERSION);
+    int is_latest = m->theta.kernel->longer || m->units.line || m->columns.offset;
+    json_put_integer(w, is_latest           ? FORMAT_VERSION_PARTS
+                        : m->units.rotation ? FORMAT_VERSION_METRIC
+                        : m->extra.offset   ? FORMAT_VERSION_OVERLAP
+                                            : FORMAT_VERSION);
 }
 
 void put_library(json_writer *w, const quorum_model *m)
@@ -96,6 +97,37 @@ quorum_status read_columns(const json_node *value, quorum_model *m)
 quorum_status check_target(const quorum_model *m)
 {
     return m->columns.target <= m->rows.D ? QUORUM_OK : damaged("target_place is out of range");
+}
+
+int has_offset(const quorum_model *m)
+{
+    return m->columns.offset != NULL;
+}
+
+quorum_status check_offset_name(const quorum_model *m)
+{
+    for (size_t i = 0; m->columns.offset && i <= m->rows.D; i++)
+        if (strcmp(m->columns.offset, m->columns.names[i]) == 0)
+            return damaged("offset_column is an input or the target");
+    return QUORUM_OK;
+}
+
+quorum_status check_offset_place(const quorum_model *m)
+{
+    return m->columns.offset_place <= m->rows.D + 1 ? QUORUM_OK
+                                                    : damaged("offset_place is out of range");
+}
+
+int has_target_units(const quorum_model *m)
+{
+    return m->units.target_scale > 0.0;
+}
+
+quorum_status check_target_scale(const quorum_model *m)
+{
+    const unit_change *u = &m->units;
+    int good = isfinite(u->target_mean) && isfinite(u->target_scale) && u->target_scale >= 0.0;
+    return good ? QUORUM_OK : damaged("the target's mean or scale is out of range");
 }
 
 int has_constants(const quorum_model *m)
@@ -191,6 +223,7 @@ quorum_status read_options(const json_node *value, quorum_model *m)
         return failure(QUORUM_E_MEMORY, "out of memory for the options");
     TRY_OR_DONE(set_options(value, options));
     TRY_OR_DONE(options_graph(options_values(options), &m->graph_how));
+    m->history.trend = options_values(options)->trend;
     TRY_OR_DONE(copy_options_text(value, m));
 done:
     quorum_options_free(options);

@@ -33,6 +33,7 @@ void quorum_model_free(quorum_model *m)
     expert_graph_free(&m->learned.graph);
     calibration_free(&m->calibration);
     mem_free(m->columns.names);
+    mem_free(m->columns.offset);
     rows_free(&m->rows);
     mem_free(m->row);
     mem_free(m->offset);
@@ -42,6 +43,7 @@ void quorum_model_free(quorum_model *m)
     mem_free(m->units.x_scale);
     mem_free(m->units.constant);
     mem_free(m->units.rotation);
+    line_free(&m->units);
     mem_free(m->log_theta);
     mem_free(m->theta.lengthscale);
     mem_free(m->learned.reference);
@@ -50,6 +52,8 @@ void quorum_model_free(quorum_model *m)
     mem_free(m->shown.at_bound);
     mem_free(m->shown.is_constant);
     mem_free(m->shown.input_lengthscale);
+    mem_free(m->shown.slope);
+    mem_free(m->shown.slope_std);
     mem_free(m);
 }
 
@@ -122,7 +126,22 @@ quorum_status model_complete(quorum_model *m)
         if (m->units.constant[d])
             m->shown.at_bound[d] = 0;
     }
-    return QUORUM_OK;
+    return model_show_line(m);
+}
+
+/* The target's own mean and deviation, whatever y is about. */
+static void show_target(const unit_change *u, quorum_info *info)
+{
+    int apart = u->target_scale > 0.0;
+    info->target_mean = apart ? u->target_mean : u->y_mean;
+    info->target_scale = apart ? u->target_scale : u->y_scale;
+}
+
+static const char *trend_name(const quorum_model *m)
+{
+    return options_trend_name(m->units.line                    ? TREND_LINEAR
+                              : m->history.trend == TREND_NONE ? TREND_NONE
+                                                               : TREND_CONSTANT);
 }
 
 /* What is derived or irregular; the rest is in the tables of members. */
@@ -157,8 +176,12 @@ quorum_status quorum_inspect(const quorum_model *m, quorum_info *info)
         .long_share = m->theta.share,
         .long_reach = m->theta.reach,
         .calibration_for = m->calibration.count > 0 ? m->calibration.purpose : NULL,
+        .trend = trend_name(m),
+        .slope = m->shown.slope,
+        .slope_std = m->shown.slope_std,
     };
     members_show(&now, info);
+    show_target(&m->units, info);
     return QUORUM_OK;
 }
 

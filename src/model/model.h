@@ -54,18 +54,25 @@ typedef struct {
     double *rotation;         /* D x D: directions that stand for the standardised inputs, in
                                  columns; NULL: the inputs themselves */
     double y_mean, y_scale;
+    double target_mean, target_scale; /* of the target itself, where y is about an offset or a
+                                         line; target_scale 0: as y */
+    double *line;                     /* D + 1: a linear trend (trend.c), or NULL ... */
+    double *line_covariance;          /* ... and (D + 1)^2: of these coefficients     */
 } unit_change;
 
 /* The training file's columns. */
 typedef struct {
-    char **names;  /* D + 1, the target's last                */
-    int has_names; /* 0: made up                              */
-    size_t target; /* the target's place in the training file */
+    char **names;        /* D + 1, the target's last                */
+    int has_names;       /* 0: made up                              */
+    size_t target;       /* the target's place in the training file, but for an offset */
+    char *offset;        /* the name of the offset's column; NULL: there is none       */
+    size_t offset_place; /* its place in the training file                       */
 } model_columns;
 
 /* How a model came about. */
 typedef struct {
     int train; /* the option train: TRAIN_.. */
+    int trend; /* the option trend: TREND_.. */
     double nlml;
     int evaluations;
     size_t train_experts, train_rows;
@@ -80,6 +87,7 @@ typedef struct {
     int *at_bound;             /* D + 4 */
     int *is_constant;          /* D     */
     double *input_lengthscale; /* D: along each input alone */
+    double *slope, *slope_std; /* D: of a linear trend, in the data's units; or NULL */
 } model_shown;
 
 struct quorum_model {
@@ -114,6 +122,9 @@ struct quorum_model {
 /* Fails unless the inputs + 1 names are UTF-8 without control characters, no two alike; NULL
  * passes. */
 quorum_status check_column_names(const char *const *names, size_t inputs);
+
+/* The same of the offset's name, which is none of them. */
+quorum_status check_offset_column(const char *const *names, size_t inputs, const char *offset);
 
 /* Empty, with cache; NULL: out of memory. */
 quorum_model *model_new(void);
@@ -161,6 +172,27 @@ double number_in_units(double mean, double scale, double z);
 
 /* Queries in which a constant input has another value than in the training data. */
 size_t model_count_off_constants(const quorum_model *m, const double *X, size_t n);
+
+/* ---- trend.c: what y is about, in the model's inputs and standardised units ---- */
+
+/* Room for a line, all 0, or a copy; none where there is none. */
+quorum_status line_new(size_t D, unit_change *u);
+quorum_status line_copy(size_t D, const unit_change *from, unit_change *to);
+void line_free(unit_change *u);
+
+/* beta_0 + sum_d beta_d x_d. */
+double line_at(size_t D, const double *beta, const double *x);
+
+/* The target of a row x (D) whose y this is, about its offset. */
+double model_target_in_units(const quorum_model *m, const double *x, double y);
+
+/* u' V u of coefficients u (D + 1), and of u = f(x) - lift, which it also writes; lift, sum_i
+ * gamma_i f(x_i) of the rows that a prediction weighs by gamma, may be NULL: none. */
+double model_line_variance(const quorum_model *m, const double *u);
+double model_line_doubt(const quorum_model *m, const double *x, const double *lift, double *u);
+
+/* Slopes and their standard errors, for quorum_inspect. */
+quorum_status model_show_line(quorum_model *m);
 
 /* ---- calibration.c ---- */
 

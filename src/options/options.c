@@ -46,6 +46,11 @@ static const option table[] = {
      "Target column, by name or number; negative numbers count from the end (-1: the last).", NULL},
     {"ignore", TEXT, FIELD(ignore), "", NULL, 0, 0, "COLS", "fit",
      "Columns to leave out, by name or number, separated by commas.", NULL},
+    {"offset", TEXT, FIELD(offset), "", NULL, 0, 0, "COL", "fit",
+     "Column, by name or number, that is known of the target beforehand, such as another model's "
+     "prediction: no input, but taken from the target, and added to predictions, which need the "
+     "column too.",
+     NULL},
     {"header", CHOICE, FIELD(header), "auto", "auto|yes|no", 0, 0, NULL, "fit predict evaluate",
      "Whether a csv file starts with column names; auto: when its first row is not all numbers.",
      NULL},
@@ -113,6 +118,13 @@ static const option table[] = {
      "fit",
      "Distances by which rows are split among experts: those of the metric and its length-scales, "
      "or of standardised inputs as they are.",
+     NULL},
+    {"trend", CHOICE, FIELD(trend), "auto", "auto|none|constant|linear", 0, 0, NULL, "fit",
+     "What predictions return to away from the data: 0, the target's mean, or a line in the "
+     "inputs, "
+     "whose uncertainty then widens intervals.  auto: with train=neighbours, the line where "
+     "rows left out, above all with the rows around them, are predicted better with it; else the "
+     "mean.",
      NULL},
     {"train-experts", COUNT, FIELD(train_experts), "auto", NULL, 1, 1e8, "N", "fit",
      "With train=parts, experts, drawn at random, that hyperparameters are trained on; with "
@@ -471,6 +483,12 @@ double options_memory(const settings *s)
         return s->memory;
     double physical = team_memory();
     return physical > 0.0 ? 0.5 * physical : 4e9;
+}
+
+const char *options_trend_name(int trend)
+{
+    static const char *const names[] = {"auto", "none", "constant", "linear"};
+    return names[trend];
 }
 
 static const char *const train_names[] = {"neighbours", "parts", "random", "subset"};

@@ -13,7 +13,7 @@
 /* Values, in their own types.  0 in a count or bytes means "auto". */
 typedef struct {
     /* data */
-    const char *target, *ignore;
+    const char *target, *ignore, *offset;
     int header, missing, decimal;
     const char *thousands, *comment;
     /* experts */
@@ -22,7 +22,7 @@ typedef struct {
     /* training */
     int kernel; /* a number for kernel_at, or beyond: auto */
     const char *theta;
-    int train, metric, partition_metric;
+    int train, metric, partition_metric, trend;
     double train_rows, train_experts, restarts, max_evaluations, tolerance;
     const char *spread;
     /* graph */
@@ -45,6 +45,7 @@ typedef struct {
 enum { TRAIN_NEIGHBOURS, TRAIN_PARTS, TRAIN_RANDOM, TRAIN_SUBSET };
 enum { METRIC_AUTO, METRIC_ARD, METRIC_LINEAR };
 enum { PARTITION_LEARNED, PARTITION_INPUT };
+enum { TREND_AUTO, TREND_NONE, TREND_CONSTANT, TREND_LINEAR };
 enum { SPACE_LATENT, SPACE_OBSERVED };
 enum { CALIBRATION_AUTO, CALIBRATION_OFF };
 enum { GRAPH_ON_TRAIN, GRAPH_ON_TEST };
@@ -71,7 +72,8 @@ double options_memory(const settings *s); /* bytes: auto resolved (half of the R
 char options_thousands(const settings *s);
 char options_comment(const settings *s);
 
-/* A value of the option train by its number, and back (-1: unknown). */
+/* A value of the options trend and train by its number, and back (-1: unknown). */
+const char *options_trend_name(int trend);
 const char *options_train_name(int train);
 int options_train_number(const char *name);
 

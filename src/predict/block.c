@@ -12,6 +12,8 @@ void block_free(block_space *w)
     mem_free(w->mean);
     mem_free(w->var);
     mem_free(w->spread);
+    mem_free(w->doubt);
+    mem_free(w->u);
     *w = (block_space){0};
 }
 
@@ -19,7 +21,8 @@ quorum_status block_new(size_t b, size_t D, block_space *w)
 {
     *w = (block_space){0};
     if (points_new(b, D, &w->Q) == QUORUM_OK && NEW_ARRAY(w->X, b * D) && NEW_ARRAY(w->mean, b) &&
-        NEW_ARRAY(w->var, b) && NEW_ARRAY(w->spread, b))
+        NEW_ARRAY(w->var, b) && NEW_ARRAY(w->spread, b) && NEW_ARRAY(w->doubt, b) &&
+        NEW_ARRAY(w->u, D + 1))
         return QUORUM_OK;
     block_free(w);
     return failure(QUORUM_E_MEMORY, "out of memory for a block of %zu queries: lower memory", b);
@@ -61,6 +64,15 @@ static quorum_status check_query(const plan *p, const quorum_prediction *out, si
                    q + 1, p->m->units.y_mean, p->m->units.y_scale);
 }
 
+double block_mean(const quorum_model *m, const block_space *w, size_t q)
+{
+    const unit_change *u = &m->units;
+    double mean = w->mean[q];
+    if (u->line)
+        mean += line_at(m->rows.D, u->line, w->X + q * m->rows.D);
+    return u->y_mean + u->y_scale * mean;
+}
+
 quorum_status block_write(const plan *p, const block_space *w, const size_t *which, size_t n,
                           const quorum_prediction *out)
 {
@@ -69,8 +81,8 @@ quorum_status block_write(const plan *p, const block_space *w, const size_t *whi
     double z = model_interval_reach(m, p->s, p->s->interval);
     double scale = model_calibration_scale(m, p->s);
     for (size_t q = 0; q < n; q++) {
-        double mean = m->units.y_mean + m->units.y_scale * w->mean[q];
-        double var = w->spread[q] * fmax(0.0, w->var[q] + noise);
+        double mean = block_mean(m, w, q);
+        double var = w->spread[q] * fmax(0.0, w->var[q] + noise) + w->doubt[q];
         double std = p->s->mean_only ? NAN : m->units.y_scale * sqrt(var);
         if (out->mean)
             out->mean[which[q]] = mean;

@@ -10,6 +10,9 @@ void block_free(block_space *w);
 /* Standardises and scales the listed rows of X; the padding repeats the last one. */
 void block_take(const plan *p, const double *X, const size_t *which, size_t n, block_space *w);
 
+/* The mean at query q in the target's units: the GP's, and the line. */
+double block_mean(const quorum_model *m, const block_space *w, size_t q);
+
 /* Writes the predictions at the n queries to the listed places of `out`. */
 quorum_status block_write(const plan *p, const block_space *w, const size_t *which, size_t n,
                           const quorum_prediction *out);

@@ -36,6 +36,19 @@ static void take_means(const assembly *a, block_space *w)
     memset(w->var, 0, a->b * sizeof *w->var);
 }
 
+/* Rules do not say how they weigh rows.  A linear trend has its full variance where nothing of the
+ * prior's is explained, and of it the share that is not, which is not less than u' V u has:
+ *
+ *   doubt = f(x)' V f(x) var / s_f^2 */
+static void doubt_by_share(const plan *p, double noise, size_t n, block_space *w)
+{
+    const quorum_model *m = p->m;
+    for (size_t q = 0; q < n; q++) {
+        double share = fmin(fmax((w->var[q] - noise) / m->theta.signal, 0.0), 1.0);
+        w->doubt[q] = share * model_line_doubt(m, w->X + q * m->rows.D, NULL, w->u);
+    }
+}
+
 /* v_i = s_f^2 - explained, plus s^2 in observed space. */
 static void combine(const plan *p, assembly *a, size_t n, block_space *w, tally *t)
 {
@@ -52,6 +65,8 @@ static void combine(const plan *p, assembly *a, size_t n, block_space *w, tally 
     consensus out = {.mean = w->mean, .var = w->var, .real = n};
     p->rule->combine(&o, &out);
     t->events.prior_fallbacks += out.fallbacks;
+    if (plan_line_width(p) > 0)
+        doubt_by_share(p, noise, n, w);
 }
 
 static quorum_status answer_opinions(const plan *p, size_t n, block_space *w, tally *t)

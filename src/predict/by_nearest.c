@@ -1,7 +1,9 @@
 /* Method nearest: a GP on each query's nearest rows.  No experts take part; of the model it uses
  * the rows, theta and the spread.
  *
- *   mean = k*' C^-1 y,   var = s_f^2 - e,   e = k*' C^-1 k*     over the m nearest rows */
+ *   mean = k*' C^-1 y,   var = s_f^2 - e,   e = k*' C^-1 k*     over the m nearest rows
+ *
+ * and of a linear trend u' V u, u = f(x) - F' C^-1 k* (model/trend.c). */
 #include "predict/predictor.h"
 
 #include <math.h>
@@ -35,7 +37,7 @@ static quorum_status plan_nearest(plan *p, const double *X, size_t n)
 
 static double query_bytes(const plan *p)
 {
-    return 8.0 * ((double)p->neighbours + 8.0);
+    return 8.0 * ((double)p->neighbours + 8.0 + (double)plan_line_width(p));
 }
 
 static size_t block_most(const plan *p)
@@ -48,8 +50,8 @@ static size_t block_most(const plan *p)
 static quorum_status ask(const plan *p, const points *Q, size_t real, int with_gamma,
                          neighbourhoods *n)
 {
-    quorum_status ready =
-        neighbourhoods_new(Q->n, real, p->neighbours, p->m->spread, with_gamma, n);
+    quorum_status ready = neighbourhoods_new(Q->n, real, p->neighbours, p->m->spread, with_gamma,
+                                             plan_line_width(p), n);
     if (!p->index)
         return neighbourhoods_ask_scattered(ready, p->c, p->held, Q, p->threads, n);
     TRY(neighbourhoods_find(ready, p->c, p->index, Q, p->threads, n));
@@ -76,14 +78,25 @@ static double posterior_at(const neighbourhoods *near, double signal, size_t q, 
     return weight;
 }
 
+/* The line's variance in the prediction at x; lift is used up. */
+static double doubt_at(const quorum_model *m, const double *x, double weight, double *lift)
+{
+    for (size_t i = 0; i <= m->rows.D; i++)
+        lift[i] *= weight;
+    return model_line_doubt(m, x, lift, lift);
+}
+
 static quorum_status answer_nearest(const plan *p, size_t n, block_space *w, tally *t)
 {
     neighbourhoods near;
     npae_result out = {.mean = w->mean, .var = w->var, .real = n};
     quorum_status status = ask(p, &w->Q, n, 0, &near);
     for (size_t q = 0; status == QUORUM_OK && q < n; q++) {
-        posterior_at(&near, p->m->theta.signal, q, &out);
+        double weight = posterior_at(&near, p->m->theta.signal, q, &out);
         w->spread[q] = near.spread[q];
+        if (near.lift)
+            w->doubt[q] =
+                doubt_at(p->m, w->X + q * p->m->rows.D, weight, near.lift + q * near.width);
     }
     t->events.clamped += out.clamped;
     neighbourhoods_free(&near);

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "predict/block.h"
+#include "predict/line_errors.h"
 #include "predict/nearest_seat.h"
 
 #include <math.h>
@@ -44,7 +45,8 @@ static double query_bytes(const plan *p)
     for (size_t i = 0; i < p->count; i++)
         rows += (double)part_size(&p->c->parts, p->experts[i]);
     rows *= (double)plan_seats(p) / (double)p->count;
-    return 16.0 * (double)p->neighbours + plan_seat_bytes(p, rows);
+    return 16.0 * (double)p->neighbours + plan_seat_bytes(p, rows) +
+           8.0 * (3.0 * (double)plan_line_width(p) + (double)plan_seats(p));
 }
 
 static size_t block_most(const plan *p)
@@ -63,7 +65,8 @@ static quorum_status joint_space_new(const plan *p, const points *Q, size_t real
         return failure(QUORUM_E_MEMORY, "out of memory for the covariances of %zu experts", seats);
     if (p->neighbours == 0)
         return QUORUM_OK;
-    return neighbourhoods_new(Q->n, real, p->neighbours, p->m->spread, 1, &j->near);
+    return neighbourhoods_new(Q->n, real, p->neighbours, p->m->spread, 1, plan_line_width(p),
+                              &j->near);
 }
 
 /* K experts at each of the queries Q and the neighbourhood at the last seat. */
@@ -84,6 +87,26 @@ static quorum_status aggregate(quorum_status ready, const plan *p, const points 
     return npae_solve(&j->a, j->pairs, p->threads, out);
 }
 
+/* The same, and doubt (real): the variance of a linear trend in it. */
+static quorum_status aggregate_with_line(quorum_status ready, const plan *p, const points *Q,
+                                         size_t K, joint_space *j, npae_result *out, double *doubt,
+                                         size_t *unsure)
+{
+    double *weights = NULL;
+    if (plan_line_width(p) == 0)
+        return aggregate(ready, p, Q, K, j, out, unsure);
+    NEW_ARRAY(weights, (K + 1) * Q->n);
+    if (ready >= 0 && !weights)
+        ready = failure(QUORUM_E_MEMORY, "out of memory for the weights of %zu experts", K);
+    out->weights = weights;
+    quorum_status status = aggregate(ready, p, Q, K, j, out, unsure);
+    out->weights = NULL;
+    if (status >= 0)
+        status = line_doubts(p->m, j, weights, out->real, doubt);
+    mem_free(weights);
+    return status;
+}
+
 static void count_events(const npae_result *out, tally *t)
 {
     t->events.clamped += out->clamped;
@@ -96,7 +119,7 @@ static quorum_status answer_at_once(const plan *p, size_t n, block_space *w, tal
     joint_space j = {0};
     npae_result out = {.mean = w->mean, .var = w->var, .real = n};
     size_t K = plan_seats(p), unsure = 0;
-    quorum_status status = aggregate(QUORUM_OK, p, &w->Q, K, &j, &out, &unsure);
+    quorum_status status = aggregate_with_line(QUORUM_OK, p, &w->Q, K, &j, &out, w->doubt, &unsure);
     count_events(&out, t);
     t->seats += (double)K * (double)n;
     t->events.unsure += unsure;
@@ -112,7 +135,7 @@ static quorum_status answer_at_once(const plan *p, size_t n, block_space *w, tal
 typedef struct {
     size_t left, *active; /* their numbers in the block; the padding repeats the last */
     points Q;
-    double *mean, *var;
+    double *mean, *var, *doubt;
 } round_space;
 
 static void round_free(round_space *r)
@@ -121,13 +144,15 @@ static void round_free(round_space *r)
     mem_free(r->active);
     mem_free(r->mean);
     mem_free(r->var);
+    mem_free(r->doubt);
 }
 
 static quorum_status round_new(size_t b, size_t D, size_t n, round_space *r)
 {
     *r = (round_space){.left = n};
     TRY(points_new(b, D, &r->Q));
-    if (!NEW_ARRAY(r->active, b) || !NEW_ARRAY(r->mean, b) || !NEW_ARRAY(r->var, b))
+    if (!NEW_ARRAY(r->active, b) || !NEW_ARRAY(r->mean, b) || !NEW_ARRAY(r->var, b) ||
+        !NEW_ZEROED(r->doubt, b))
         return failure(QUORUM_E_MEMORY, "out of memory for %zu queries", n);
     for (size_t i = 0; i < n; i++)
         r->active[i] = i;
@@ -146,7 +171,7 @@ static quorum_status ask_again(quorum_status ready, const plan *p, size_t K, rou
     if (ready >= 0)
         points_gather(&w->Q, r->active, padded, &r->Q);
     K = K < p->count ? K : p->count;
-    quorum_status status = aggregate(ready, p, &r->Q, K, &j, &out, unsure);
+    quorum_status status = aggregate_with_line(ready, p, &r->Q, K, &j, &out, r->doubt, unsure);
     for (size_t i = 0; status >= 0 && i < r->left && j.near.m > 0; i++)
         w->spread[r->active[i]] = j.near.spread[i];
     count_events(&out, t);
@@ -163,6 +188,7 @@ static void keep_unsettled(size_t K, int is_last, round_space *r, block_space *w
         int settled = is_last || r->var[i] >= w->var[q] * (1.0 - AUTO_TOLERANCE);
         w->mean[q] = r->mean[i];
         w->var[q] = r->var[i];
+        w->doubt[q] = r->doubt[i];
         if (settled)
             t->seats += (double)K;
         else

@@ -11,17 +11,20 @@
 #include <string.h>
 
 quorum_status neighbourhoods_new(size_t b, size_t real, size_t m, double prior, int with_gamma,
-                                 neighbourhoods *out)
+                                 size_t width, neighbourhoods *out)
 {
-    neighbourhoods n = {.b = b, .real = real, .m = m, .prior = prior};
+    neighbourhoods n = {.b = b, .real = real, .m = m, .width = width, .prior = prior};
     NEW_ARRAY(n.row, b * m);
     NEW_ARRAY(n.mean, b);
     NEW_ARRAY(n.explained, b);
     NEW_ARRAY(n.spread, b);
     if (with_gamma)
         NEW_ARRAY(n.gamma, b * m);
+    if (width > 0)
+        NEW_ARRAY(n.lift, b * width);
     *out = n;
-    if (n.row && n.mean && n.explained && n.spread && (n.gamma || !with_gamma))
+    if (n.row && n.mean && n.explained && n.spread && (n.gamma || !with_gamma) &&
+        (n.lift || width == 0))
         return QUORUM_OK;
     neighbourhoods_free(out);
     return failure(QUORUM_E_MEMORY, "out of memory for %zu neighbours of %zu queries", m, b);
@@ -31,6 +34,7 @@ void neighbourhoods_free(neighbourhoods *n)
 {
     mem_free(n->row);
     mem_free(n->gamma);
+    mem_free(n->lift);
     mem_free(n->mean);
     mem_free(n->explained);
     mem_free(n->spread);
@@ -83,8 +87,9 @@ quorum_status neighbourhoods_find(quorum_status ready, const committee *c,
 
 /* A worker's space. */
 typedef struct {
-    points X;     /* m: the neighbourhood       */
-    row_set rows; /* m: of which only some processes need the inputs */
+    points X;      /* m: the neighbourhood       */
+    row_set rows;  /* m: of which only some processes need the inputs */
+    double *gamma; /* m */
     neighbourhood_space own;
 } nearest_space;
 
@@ -100,6 +105,7 @@ static void space_free(nearest_space *w)
 {
     points_free(&w->X);
     rows_free(&w->rows);
+    mem_free(w->gamma);
     neighbourhood_space_free(&w->own);
 }
 
@@ -107,6 +113,8 @@ static quorum_status space_new(size_t m, const row_set *like, nearest_space *w)
 {
     TRY(points_new(m, like->D, &w->X));
     TRY(neighbourhood_space_new(m, &w->own));
+    if (!NEW_ARRAY(w->gamma, m))
+        return failure(QUORUM_E_MEMORY, "out of memory for a neighbourhood of %zu rows", m);
     return rows_new(like, m, &w->rows);
 }
 
@@ -146,18 +154,34 @@ static double variance_left(const hyper *theta, double explained)
     return fmax(theta->signal - explained, 0.0) + theta->noise;
 }
 
+/* lift (D + 1) = sum_i gamma_i (1, x_i), x = z l. */
+static void lift_line(const points *X, const double *lengthscale, const double *gamma, double *lift)
+{
+    size_t D = X->D;
+    memset(lift, 0, (D + 1) * sizeof *lift);
+    for (size_t i = 0; i < X->n; i++) {
+        lift[0] += gamma[i];
+        for (size_t d = 0; d < D; d++)
+            lift[d + 1] += gamma[i] * X->Z[i * D + d];
+    }
+    for (size_t d = 0; d < D; d++)
+        lift[d + 1] *= lengthscale[d];
+}
+
 /* The posterior at query q from the neighbourhood in w. */
 static quorum_status ask_neighbourhood(nearest_job *j, size_t q, nearest_space *w)
 {
     neighbourhoods *n = j->n;
     points query = points_view(j->Q, q, 1);
-    double *gamma = n->gamma ? n->gamma + q * n->m : NULL;
+    double *gamma = n->gamma ? n->gamma + q * n->m : n->lift ? w->gamma : NULL;
     neighbourhood own;
     TRY(neighbourhood_posterior(&j->c->theta, &w->X, &w->rows, &query, &w->own, gamma, &own));
+    if (n->lift)
+        lift_line(&w->X, j->c->theta.lengthscale, gamma, n->lift + q * n->width);
     n->mean[q] = own.mean;
     n->explained[q] = own.explained;
     n->spread[q] = spread_factor(n->prior, own.around, variance_left(&j->c->theta, own.explained));
-    if (gamma && q + 1 == n->real)
+    if (n->gamma && q + 1 == n->real)
         repeat_last(n, n->gamma, sizeof *gamma);
     return QUORUM_OK;
 }
@@ -177,16 +201,22 @@ static void fill_padding(neighbourhoods *n)
         n->mean[q] = n->mean[last];
         n->explained[q] = n->explained[last];
         n->spread[q] = n->spread[last];
+        if (n->lift)
+            memcpy(n->lift + q * n->width, n->lift + last * n->width, n->width * sizeof *n->lift);
     }
 }
 
-enum { ANSWERS = 3 }; /* numbers per query that go to all processes */
+enum { ANSWERS = 4 }; /* numbers per query that go to all processes, and lift */
 
-static void list_answers(const neighbourhoods *n, team_result *out)
+static size_t list_answers(const neighbourhoods *n, team_result *out)
 {
-    double *answers[ANSWERS] = {n->mean, n->explained, n->spread};
-    for (int i = 0; i < ANSWERS; i++)
+    double *answers[] = {n->mean, n->explained, n->spread};
+    size_t count = sizeof answers / sizeof *answers;
+    for (size_t i = 0; i < count; i++)
         out[i] = (team_result){.data = answers[i], .width = sizeof *answers[i]};
+    if (n->width > 0)
+        out[count++] = (team_result){.data = n->lift, .width = n->width * sizeof *n->lift};
+    return count;
 }
 
 quorum_status neighbourhoods_ask(quorum_status ready, const committee *c, const points *Q,
@@ -194,9 +224,9 @@ quorum_status neighbourhoods_ask(quorum_status ready, const committee *c, const 
 {
     nearest_job j;
     team_result answers[ANSWERS];
-    list_answers(n, answers);
+    size_t count = list_answers(n, answers);
     ready = job_new(ready, c, Q, n, threads, &j);
-    quorum_status status = team_map(ready, j.workers, n->real, one_query, &j, answers, ANSWERS);
+    quorum_status status = team_map(ready, j.workers, n->real, one_query, &j, answers, count);
     if (status == QUORUM_OK)
         fill_padding(n);
     job_free(&j);
@@ -269,7 +299,7 @@ quorum_status neighbourhoods_ask_scattered(quorum_status ready, const committee 
     claims f = {.c = c, .Q = Q};
     team_result answers[ANSWERS];
     points queries = points_view(Q, 0, n->real);
-    list_answers(n, answers);
+    size_t count = list_answers(n, answers);
     ready = job_new(ready, c, Q, n, threads, &j);
     NEW_ARRAY(f.expert, n->real);
     NEW_ARRAY(f.claimed, n->real);
@@ -278,7 +308,7 @@ quorum_status neighbourhoods_ask_scattered(quorum_status ready, const committee 
     quorum_status status = claim_queries(ready, &f, threads, n->real);
     near_question asked = {&queries, f.claimed, n->m, j.workers};
     if (status == QUORUM_OK)
-        status = near_ask(QUORUM_OK, held, &asked, scattered_query, &j, answers, ANSWERS);
+        status = near_ask(QUORUM_OK, held, &asked, scattered_query, &j, answers, count);
     if (status == QUORUM_OK)
         fill_padding(n);
     job_free(&j);

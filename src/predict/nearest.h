@@ -16,13 +16,16 @@ typedef struct {
     size_t *row;              /* b x m: columns of the committee, each row's in its owner's part,
                        nearest last                                           */
     double *gamma;            /* b x m: C^-1 k*; NULL: not wanted                       */
+    size_t width;             /* of lift: inputs + 1, or 0                              */
+    double *lift;             /* b x width: sum_i gamma_i f(x_i), f(x) = (1, x), for a linear trend
+                                 (model/trend.c); NULL: not wanted                      */
     double prior;             /* of the spread (gp/neighbourhood.h)                     */
     double *mean, *explained; /* b: k*' C^-1 y and k*' C^-1 k*                */
     double *spread;           /* b: the factor of the variance                */
 } neighbourhoods;
 
 quorum_status neighbourhoods_new(size_t b, size_t real, size_t m, double prior, int with_gamma,
-                                 neighbourhoods *out);
+                                 size_t width, neighbourhoods *out);
 void neighbourhoods_free(neighbourhoods *n);
 
 /* Finds the rows: `index` is over the committee's different rows, by their numbers. */
@@ -30,7 +33,7 @@ quorum_status neighbourhoods_find(quorum_status ready, const committee *c,
                                   const neighbour_index *index, const points *Q, int threads,
                                   neighbourhoods *n);
 
-/* Asks the neighbourhoods (rows found already): fills gamma, mean, explained and spread. */
+/* Asks the neighbourhoods (rows found already): fills gamma, lift, mean, explained and spread. */
 quorum_status neighbourhoods_ask(quorum_status ready, const committee *c, const points *Q,
                                  int threads, neighbourhoods *n);
 

@@ -25,6 +25,11 @@ static const predictor *predictor_of(const rule *r)
     return NULL;
 }
 
+size_t plan_line_width(const plan *p)
+{
+    return p->m->units.line && !p->s->mean_only ? p->m->rows.D + 1 : 0;
+}
+
 /* ---- Experts ---- */
 
 int plan_is_local(const plan *p)

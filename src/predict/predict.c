@@ -15,8 +15,10 @@ static const double SCRATCH_MOST = 64e6;        /* ... in bytes at most         
 /* w->mean, var and spread at n queries, standardised, in the space of aggregation. */
 static quorum_status predict_block(const plan *p, size_t n, block_space *w, tally *t)
 {
-    for (size_t q = 0; q < n; q++)
+    for (size_t q = 0; q < n; q++) {
         w->spread[q] = 1.0;
+        w->doubt[q] = 0.0;
+    }
     return p->how->answer(p, n, w, t);
 }
 
@@ -111,6 +113,33 @@ static quorum_status check_request(const quorum_model *m, const quorum_options *
     return QUORUM_OK;
 }
 
+/* Offsets are given where the model has one, and are finite. */
+static quorum_status check_offsets(const quorum_model *m, const double *offset, size_t rows)
+{
+    if (rows > 0 && m->columns.offset && !offset)
+        return failure(
+            QUORUM_E_ARGUMENT,
+            "the model was fitted with an offset, %.200s, and predictions need its values "
+            "at the queries",
+            m->columns.offset);
+    if (offset && !m->columns.offset)
+        return failure(QUORUM_E_ARGUMENT,
+                       "an offset is given, and the model was fitted without one");
+    for (size_t i = 0; offset && i < rows; i++)
+        if (!isfinite(offset[i]))
+            return failure(QUORUM_E_DATA, "query %zu, offset %.200s is %g: it must be finite",
+                           i + 1, m->columns.offset, offset[i]);
+    return QUORUM_OK;
+}
+
+static void add_offsets(const quorum_prediction *out, size_t rows)
+{
+    double *const arrays[] = {out->mean, out->lower, out->upper};
+    for (size_t a = 0; out->offset && a < sizeof arrays / sizeof *arrays; a++)
+        for (size_t i = 0; arrays[a] && i < rows; i++)
+            arrays[a][i] += out->offset[i];
+}
+
 static double scratch_bytes(const quorum_options *options)
 {
     return fmin(SCRATCH_SHARE * options_memory(options_values(options)), SCRATCH_MOST);
@@ -127,6 +156,8 @@ quorum_status quorum_predict(const quorum_model *m, const double *X, size_t rows
     quorum_status status = check_request(m, options, &t);
     if (status == QUORUM_OK)
         status = model_check_queries(m, X, rows);
+    if (status == QUORUM_OK)
+        status = check_offsets(m, out->offset, rows);
     if (status == QUORUM_OK && rows > 0) {
         scratch_visit visit = scratch_enter(model_scratch(m), scratch_bytes(options));
         progress_watch watch;
@@ -137,6 +168,8 @@ quorum_status quorum_predict(const quorum_model *m, const double *X, size_t rows
     }
     if (status < 0)
         fill_nan(out, rows);
+    else
+        add_offsets(out, rows);
     t.events.off_constants = status < 0 ? 0 : model_count_off_constants(m, X, rows);
     t.events.seconds = wall_seconds() - start;
     if (report)

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "predict/block.h"
 #include "predict/joint.h"
+#include "predict/line_errors.h"
 #include "team/work.h"
 
 #include <math.h>
@@ -28,9 +29,10 @@ static double bounded(const double *cov, size_t b, size_t q, size_t k)
     return q == k ? of_q : fmax(-most, fmin(most, cov[q * b + k]));
 }
 
-/* spread: of each query, or NULL. */
-static void joint_to_units(const plan *p, size_t n, const npae_result *r, const double *cov,
-                           const double *spread, double *mean, double *covariance)
+/* spread: of each query, or NULL; doubt (b x b): the covariance of a line's errors, or NULL. */
+static void joint_to_units(const plan *p, size_t n, const block_space *w, const double *cov,
+                           const double *spread, const double *doubt, double *mean,
+                           double *covariance)
 {
     const quorum_model *m = p->m;
     size_t b = padded_queries(n);
@@ -38,10 +40,12 @@ static void joint_to_units(const plan *p, size_t n, const npae_result *r, const 
     double noise = p->s->latent ? 0.0 : m->theta.noise;
     for (size_t q = 0; q < n; q++) {
         if (mean)
-            mean[q] = m->units.y_mean + m->units.y_scale * r->mean[q];
-        for (size_t k = 0; k < n; k++)
-            covariance[q * n + k] = unit * (spread ? sqrt(spread[q] * spread[k]) : 1.0) *
-                                    (bounded(cov, b, q, k) + (q == k ? noise : 0.0));
+            mean[q] = block_mean(m, w, q);
+        for (size_t k = 0; k < n; k++) {
+            double own = (spread ? sqrt(spread[q] * spread[k]) : 1.0) *
+                         (bounded(cov, b, q, k) + (q == k ? noise : 0.0));
+            covariance[q * n + k] = unit * (doubt ? own + doubt[q * b + k] : own);
+        }
     }
 }
 
@@ -50,7 +54,7 @@ static quorum_status predict_jointly(const plan *p, const double *X, size_t n, d
 {
     block_space w;
     joint_space j = {0};
-    double *weights = NULL, *cov = NULL;
+    double *weights = NULL, *cov = NULL, *doubt = NULL;
     size_t b = padded_queries(n), *order = NULL;
     quorum_status status = QUORUM_OK;
     TRY(block_new(b, p->m->rows.D, &w));
@@ -66,12 +70,15 @@ static quorum_status predict_jointly(const plan *p, const double *X, size_t n, d
     TRY_OR_DONE(p->how->weigh(p, &w.Q, &j, &out));
     neighbourhoods *near = j.near.m > 0 ? &j.near : NULL;
     TRY_OR_DONE(joint_covariance(&j.a, weights, near, p->threads, cov));
-    joint_to_units(p, n, &out, cov, near ? near->spread : NULL, mean, covariance);
+    if (p->m->units.line)
+        TRY_OR_DONE(line_error_covariance(p->m, &j, weights, &doubt));
+    joint_to_units(p, n, &w, cov, near ? near->spread : NULL, doubt, mean, covariance);
     TRY_OR_DONE(check_joint_results(n, mean, covariance));
 done:
     mem_free(order);
     mem_free(weights);
     mem_free(cov);
+    mem_free(doubt);
     joint_space_free(&j);
     block_free(&w);
     return status;

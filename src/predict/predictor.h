@@ -46,6 +46,8 @@ typedef struct {
     points Q;           /* scaled, padded          */
     double *mean, *var; /* block                   */
     double *spread;     /* block: factor of the variance, noise included */
+    double *doubt;      /* block: variance of a linear trend in the prediction, on top of that */
+    double *u;          /* D + 1: room             */
 } block_space;
 
 /* A prediction as weights of rows: experts' and neighbourhoods' gammas, times a weight each. */
@@ -86,6 +88,7 @@ quorum_status plan_experts(plan *p, const double *X, size_t n);
 
 enum { BLOCK_MOST = 8192 }; /* queries of a block: experts one by one, neighbourhoods alone */
 
+size_t plan_line_width(const plan *p);   /* coefficients of the line whose doubt is wanted, or 0 */
 int plan_is_local(const plan *p);        /* whether each query has experts of its own   */
 size_t plan_seats(const plan *p);        /* experts that one query is predicted from    */
 double plan_factor_bytes(const plan *p); /* for factors made for a block                */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* The fields of a row, a number each: the pointers to their arrays. */
-static const size_t fields[] = {offsetof(row_set, y)};
+static const size_t fields[] = {offsetof(row_set, y), offsetof(row_set, offset)};
 
 enum { FIELDS = sizeof fields / sizeof *fields };
 static_assert(FIELDS + 1 == ROW_COLUMNS_MOST, "inputs and fields");

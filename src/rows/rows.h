@@ -15,8 +15,9 @@
 
 typedef struct {
     size_t n, D;
-    double *X; /* D x n: a row's inputs together */
-    double *y; /* n: targets; NULL: there are none, as of queries */
+    double *X;      /* D x n: a row's inputs together */
+    double *y;      /* n: targets; NULL: there are none, as of queries */
+    double *offset; /* n: what is known of the target before (option offset); NULL: nothing */
 } row_set;
 
 /* No rows, but the schema of training rows: D inputs and a target. */
@@ -56,7 +57,7 @@ void row_pack(const row_set *r, size_t i, double *out);
 void row_unpack(const double *in, row_set *r, size_t i);
 
 /* The columns of rows: their inputs, and then each field, as arrays of `width` numbers per row. */
-enum { ROW_COLUMNS_MOST = 2 };
+enum { ROW_COLUMNS_MOST = 3 };
 typedef struct {
     double *data;
     size_t width;

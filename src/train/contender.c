@@ -58,12 +58,23 @@ quorum_status contender_predict(quorum_status ready, contender *c, int distance,
     forget(set);
     if (ready >= 0 && !NEW_ARRAY(set->rows, v->parts.M))
         ready = failure(QUORUM_E_MEMORY, "out of memory for scoring %zu rows", v->parts.M);
-    quorum_status status = left_out_predict(ready, v, &c->theta, SIZE_MAX, threads, set->rows);
+    quorum_status status =
+        c->V ? left_out_predict_line(ready, v, &c->theta, c->V, threads, set->rows)
+             : left_out_predict(ready, v, &c->theta, SIZE_MAX, threads, set->rows);
     if (status >= 0)
         set->count = v->parts.M;
     else
         forget(set);
     return status == QUORUM_E_NUMERIC ? QUORUM_OK : status; /* merely a bad theta */
+}
+
+void contender_change_units(contender *c, double unit)
+{
+    for (int l = 0; l < DISTANCES; l++)
+        for (size_t i = 0; i < c->at[l].count; i++) {
+            c->at[l].rows[i].error *= unit;
+            c->at[l].rows[i].variance *= unit * unit;
+        }
 }
 
 /* ---- The score ---- */

@@ -21,11 +21,12 @@ typedef struct {
     hyper theta;            /* owns its length-scales                          */
     training_result result; /* of the search that found theta                  */
     left_out_set at[DISTANCES];
-    double prior;   /* of the spread: the one with the highest density near   */
-    double density; /* mean log density, over the distances by their weights;
+    double prior;    /* of the spread: the one with the highest density near   */
+    double density;  /* mean log density, over the distances by their weights;
                        the lowest possible when theta fails                   */
-    double error;   /* mean squared error, near                               */
-    double nlml;    /* of the rows that all contenders were searched on       */
+    double error;    /* mean squared error, near                               */
+    const double *V; /* of a line that the rows' y are about (left_out.h), or NULL */
+    double nlml;     /* of the rows that all contenders were searched on       */
 } contender;
 
 /* So many of a row's nearest rows are left out with it at each distance. */
@@ -39,6 +40,9 @@ quorum_status contender_predict(quorum_status ready, contender *c, int distance,
 void contender_score(contender *c, double prior);
 void contender_free(contender *c);
 void swap_contenders(contender *a, contender *b);
+
+/* Its predictions in units that are `unit` times smaller. */
+void contender_change_units(contender *c, double unit);
 
 /* Whether a's density is higher than b's by more than chance. */
 int contender_beats(const contender *a, const contender *b);

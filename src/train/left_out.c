@@ -1,26 +1,64 @@
 /* Each part's last row predicted from the rows before it:
  *
- *   error = y - k*' C^-1 y_N,   variance = s_f^2 - k*' C^-1 k* + s^2 */
+ *   error = y - k*' C^-1 y_N,   variance = s_f^2 - k*' C^-1 k* + s^2
+ *
+ * About a line that was found with the row, by least squares, the error is too small by the share h of
+ * its variance that is the line's; what the line of the other rows leaves is
+ *
+ *   error / (1 - h),   variance / (1 - h),   h = u' V u / variance,   u = f(x) - F_N' C^-1 k* */
 #include "train/left_out.h"
 
 #include "base/memory.h"
+#include "linalg/blas.h"
 #include "team/work.h"
 
 #include <float.h>
 #include <math.h>
+#include <stdint.h>
+#include <string.h>
 
 typedef struct {
     points Z;
     neighbourhood_space own;
+    double *gamma; /* room  */
+    double *u;     /* D + 1 */
 } left_out_space;
 
 typedef struct {
     const vecchia_parts *v;
     const hyper *theta;
     size_t most;           /* rows that each is predicted from */
+    const double *V;       /* (D + 1)^2, or NULL: no line      */
     left_out_space *space; /* a worker                         */
     left_out_row *rows;
 } left_out_job;
+
+static const double MOST_LEVERAGE = 0.9;
+
+/* u' V u over the variance, of the last of m + 1 rows that the others weigh by gamma. */
+static double leverage(const left_out_job *j, const row_set *data, size_t m, left_out_space *w,
+                       double variance)
+{
+    size_t p = data->D + 1;
+    const double *x = data->X + m * data->D;
+    double sum = 0.0;
+    w->u[0] = 1.0;
+    memcpy(w->u + 1, x, data->D * sizeof *x);
+    for (size_t i = 0; i < m; i++) {
+        w->u[0] -= w->gamma[i];
+        for (size_t d = 0; d < data->D; d++)
+            w->u[d + 1] -= w->gamma[i] * data->X[i * data->D + d];
+    }
+    for (size_t i = 0; i < p; i++)
+        sum += w->u[i] * vec_dot(p, j->V + i * p, w->u);
+    return fmin(fmax(sum, 0.0) / variance, MOST_LEVERAGE);
+}
+
+static void leave_out_of_line(left_out_row *row, double h)
+{
+    row->error /= 1.0 - h;
+    row->variance /= 1.0 - h;
+}
 
 static quorum_status one_row(void *context, size_t item, int worker)
 {
@@ -32,11 +70,13 @@ static quorum_status one_row(void *context, size_t item, int worker)
     neighbourhood at;
     points_scale(&w->Z, data.n, data.X, data.X + m * data.D, j->theta->lengthscale);
     points X = points_view(&w->Z, 0, m), query = points_view(&w->Z, m, 1);
-    TRY(neighbourhood_posterior(j->theta, &X, &data, &query, &w->own, NULL, &at));
+    TRY(neighbourhood_posterior(j->theta, &X, &data, &query, &w->own, j->V ? w->gamma : NULL, &at));
     double latent = fmax(j->theta->signal - at.explained, DBL_EPSILON * j->theta->signal);
     j->rows[item] = (left_out_row){.error = data.y[m] - at.mean,
                                    .variance = latent + noise_of(j->theta, &data, m),
                                    .around = at.around};
+    if (j->V)
+        leave_out_of_line(&j->rows[item], leverage(j, &data, m, w, j->rows[item].variance));
     return QUORUM_OK;
 }
 
@@ -45,6 +85,10 @@ static quorum_status spaces_new(size_t room, size_t D, int workers, left_out_job
     for (int w = 0; w < workers; w++) {
         TRY(points_new(room, D, &j->space[w].Z));
         TRY(neighbourhood_space_new(room, &j->space[w].own));
+        NEW_ARRAY(j->space[w].gamma, room);
+        NEW_ARRAY(j->space[w].u, D + 1);
+        if (!j->space[w].gamma || !j->space[w].u)
+            return failure(QUORUM_E_MEMORY, "out of memory for scoring %zu rows", room);
     }
     return QUORUM_OK;
 }
@@ -54,25 +98,40 @@ static void spaces_free(int workers, left_out_job *j)
     for (int w = 0; j->space && w < workers; w++) {
         points_free(&j->space[w].Z);
         neighbourhood_space_free(&j->space[w].own);
+        mem_free(j->space[w].gamma);
+        mem_free(j->space[w].u);
     }
     mem_free(j->space);
+}
+
+static quorum_status predict_rows(quorum_status ready, left_out_job *j, int threads)
+{
+    const vecchia_parts *v = j->v;
+    size_t room = largest_part(&v->parts), count = v->parts.M;
+    int workers = parallel_workers(threads, count);
+    team_result results = {.data = j->rows, .width = sizeof *j->rows};
+    NEW_ZEROED(j->space, (size_t)workers);
+    if (ready >= 0 && !j->space)
+        ready = failure(QUORUM_E_MEMORY, "out of memory for scoring %zu rows", count);
+    if (ready >= 0)
+        ready = spaces_new(room, v->parts.rows.D, workers, j);
+    quorum_status status = team_map(ready, workers, count, one_row, j, &results, 1);
+    spaces_free(workers, j);
+    return status;
 }
 
 quorum_status left_out_predict(quorum_status ready, const vecchia_parts *v, const hyper *theta,
                                size_t most, int threads, left_out_row *rows)
 {
-    size_t room = largest_part(&v->parts), count = v->parts.M;
-    int workers = parallel_workers(threads, count);
     left_out_job j = {.v = v, .theta = theta, .most = most, .rows = rows};
-    team_result results = {.data = rows, .width = sizeof *rows};
-    NEW_ZEROED(j.space, (size_t)workers);
-    if (ready >= 0 && !j.space)
-        ready = failure(QUORUM_E_MEMORY, "out of memory for scoring %zu rows", count);
-    if (ready >= 0)
-        ready = spaces_new(room, v->parts.rows.D, workers, &j);
-    quorum_status status = team_map(ready, workers, count, one_row, &j, &results, 1);
-    spaces_free(workers, &j);
-    return status;
+    return predict_rows(ready, &j, threads);
+}
+
+quorum_status left_out_predict_line(quorum_status ready, const vecchia_parts *v, const hyper *theta,
+                                    const double *V, int threads, left_out_row *rows)
+{
+    left_out_job j = {.v = v, .theta = theta, .most = SIZE_MAX, .V = V, .rows = rows};
+    return predict_rows(ready, &j, threads);
 }
 
 /* t_4 of variance v: Gamma(5/2) / (Gamma(2) sqrt(2 pi v)) (1 + e^2 / 2v)^(-5/2). */

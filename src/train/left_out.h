@@ -18,6 +18,11 @@ typedef struct {
 quorum_status left_out_predict(quorum_status ready, const vecchia_parts *v, const hyper *theta,
                                size_t most, int threads, left_out_row *rows);
 
+/* The same, as if each row had been left out when a line was found too whose coefficients have the
+ * covariance V ((D + 1) x (D + 1)), and of which the rows' y are what it leaves. */
+quorum_status left_out_predict_line(quorum_status ready, const vecchia_parts *v, const hyper *theta,
+                                    const double *V, int threads, left_out_row *rows);
+
 /* Log density of the error: a Student t with 4 degrees of freedom and variance s variance,
  * s the spread factor as it is among rows.  Tails this heavy keep a few wild rows from deciding everything. */
 double left_out_density(const left_out_row *row, double prior);

@@ -633,11 +633,32 @@ class Model:
         Q = self.standardise(X)
         theta, a = self.theta, self.arrays
         if method in ("nearest", "npae"):
-            mean, var = self._joint(Q, experts, local_size(select), neighbours)
-            var = (var + (0.0 if latent else theta.noise)) * self.spreads(Q, neighbours)
+            mean, var, doubt = self._joint(Q, experts, local_size(select), neighbours)
+            var = (var + (0.0 if latent else theta.noise)) * self.spreads(Q, neighbours) + doubt
         else:
             mean, var = self._independent(method, experts, order, Q, space, latent, local_size(select))
+            share = np.clip((var - (0.0 if latent else theta.noise)) / theta.signal, 0.0, 1.0)
+            var = var + share * self.doubts(self.features(Q))
+        if "trend" in a:
+            mean = mean + self.features(Q) @ a["trend"]
         return float(a["y_mean"]) + float(a["y_scale"]) * mean, float(a["y_scale"]) * np.sqrt(var)
+
+    @staticmethod
+    def features(Z):
+        return np.column_stack([np.ones(len(Z)), Z])
+
+    def doubts(self, U):
+        """u' V u of every row of U: the variance that a linear trend's coefficients add."""
+        return (np.einsum("ij,jk,ik->i", U, self.arrays["trend_covariance"], U)
+                if "trend" in self.arrays else np.zeros(len(U)))
+
+    def line_errors(self, members, result, Q):
+        """f(x) - sum of the rows' f(x_i), weighed as the prediction weighs them."""
+        U = self.features(Q)
+        for i, part in enumerate(members):
+            gamma = posterior(self.theta, part.X, part.y, Q).gamma * result.weights[:, i]
+            U = U - gamma.T @ self.features(part.X)
+        return U
 
     def spreads(self, Q, neighbours):
         """By how much the variance at each query is multiplied."""
@@ -649,11 +670,13 @@ class Model:
 
     def _joint(self, Q, experts, local, neighbours):
         if local is None and neighbours == 0:  # one table for all
-            result = npae(self.theta, [self.parts[e] for e in experts], Q)
-            return result.mean, result.var
+            members = [self.parts[e] for e in experts]
+            result = npae(self.theta, members, Q)
+            return result.mean, result.var, self.doubts(self.line_errors(members, result, Q))
         quorums = self.quorums(Q, experts, local, neighbours)
+        U = np.vstack([self.line_errors(q.members, q.npae, Q[i:i + 1]) for i, q in enumerate(quorums)])
         return (np.array([q.npae.mean[0] for q in quorums]),
-                np.array([q.npae.var[0] for q in quorums]))
+                np.array([q.npae.var[0] for q in quorums]), self.doubts(U))
 
     def quorums(self, Q, experts, local=None, neighbours=0):
         """NPAE at every query: on its `local` most explaining experts (None: all of them, ascending)

@@ -114,7 +114,7 @@ static void assert_far_is_the_prior(const quorum_model *m, const world *w, const
                                     int exactly)
 {
     double mean[Q], std[Q], lower[Q], upper[Q];
-    quorum_prediction out = {mean, std, lower, upper};
+    quorum_prediction out = {.mean = mean, .std = std, .lower = lower, .upper = upper};
     assert_ok(quorum_predict(m, w->queries, Q, w->o, &out, NULL));
     for (size_t q = 0; q < Q; q++) {
         if (!(isfinite(mean[q]) && std[q] >= 0.0 && isfinite(std[q]) && lower[q] <= upper[q]))
@@ -210,7 +210,7 @@ static void predictions_that_overflow_are_refused(void **state)
 {
     world *w = *state;
     double mean, std, lower, upper;
-    quorum_prediction out = {&mean, &std, &lower, &upper};
+    quorum_prediction out = {.mean = &mean, .std = &std, .lower = &lower, .upper = &upper};
     quorum_model *m = fit_kernel(w, 0);
     m->units.y_scale = 1e308;
     assert_ok(quorum_options_set(w->o, "interval", "0.99"));

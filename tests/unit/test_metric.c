@@ -363,7 +363,7 @@ typedef struct {
 
 static void predict(const quorum_model *m, const world *w, answers *a)
 {
-    quorum_prediction out = {a->mean, a->std, a->lower, a->upper};
+    quorum_prediction out = {.mean = a->mean, .std = a->std, .lower = a->lower, .upper = a->upper};
     assert_ok(quorum_predict(m, w->queries, Q, w->o, &out, NULL));
 }
 

@@ -63,7 +63,7 @@ typedef struct {
 
 static quorum_status predict(const quorum_model *m, const world *w, answers *a)
 {
-    quorum_prediction out = {a->mean, a->std, a->lower, a->upper};
+    quorum_prediction out = {.mean = a->mean, .std = a->std, .lower = a->lower, .upper = a->upper};
     return quorum_predict(m, w->queries, Q, w->o, &out, NULL);
 }
 
@@ -166,7 +166,8 @@ static void *call_predict(void *argument)
 {
     caller *c = argument;
     quorum_options *o = quorum_options_new();
-    quorum_prediction out = {c->a.mean, c->a.std, c->a.lower, c->a.upper};
+    quorum_prediction out = {
+        .mean = c->a.mean, .std = c->a.std, .lower = c->a.lower, .upper = c->a.upper};
     c->status = quorum_options_set(o, "method", c->method);
     if (c->status == QUORUM_OK)
         c->status = quorum_options_set(o, "threads", "2");

@@ -1,0 +1,62 @@
+/* The target as training and prediction see it:
+ *
+ *   y -> ((y - offset) - y_mean) / y_scale
+ *
+ * y_mean and y_scale are the mean and the standard deviation of y - offset; with trend=none y_mean is
+ * 0, and y_scale the root of the mean square. */
+#include "fit/line.h"
+
+#include "rows/scaling.h"
+
+#include <math.h>
+
+/* y = target - offset. */
+static void take_offset(const row_set *given, double *y)
+{
+    for (size_t i = 0; i < given->n; i++)
+        y[i] = given->offset ? given->y[i] - given->offset[i] : given->y[i];
+}
+
+void target_apply(const unit_change *u, const row_set *given, double *y)
+{
+    take_offset(given, y);
+    scaling_apply(given->n, 1, y, &u->y_mean, &u->y_scale, y);
+}
+
+/* Mean and deviation of numbers, one a row of `all`. */
+static quorum_status learn_scale(const scattered_rows *all, double *numbers, double *mean,
+                                 double *scale, char *constant)
+{
+    row_set column = rows_view_of(all->held.n, 1, numbers, NULL);
+    scattered_rows rows = *all;
+    rows.held = column;
+    return scaling_learn(QUORUM_OK, &rows, mean, scale, constant);
+}
+
+static quorum_status fail_constant(const unit_change *u, int with_offset)
+{
+    return failure(QUORUM_E_DATA,
+                   "the target%s varies by no more than rounding about its mean %.17g: there is "
+                   "nothing to learn",
+                   with_offset ? " without its offset" : "", u->y_mean);
+}
+
+quorum_status target_standardise(quorum_model *m, const settings *s, const scattered_rows *given,
+                                 row_set *own)
+{
+    unit_change *u = &m->units;
+    int apart = given->held.offset || s->trend == TREND_NONE;
+    char constant;
+    if (apart)
+        TRY(learn_scale(given, given->held.y, &u->target_mean, &u->target_scale, &constant));
+    take_offset(&given->held, own->y);
+    TRY(learn_scale(given, own->y, &u->y_mean, &u->y_scale, &constant));
+    if (constant)
+        return fail_constant(u, given->held.offset != NULL);
+    if (s->trend == TREND_NONE) {
+        u->y_scale = hypot(u->y_mean, u->y_scale);
+        u->y_mean = 0.0;
+    }
+    target_apply(u, &given->held, own->y);
+    return QUORUM_OK;
+}
