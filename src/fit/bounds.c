@@ -31,12 +31,13 @@ static void append_bound(const quorum_model *m, size_t i, char list[LIST_SIZE])
         append_item(list, others[i - m->rows.D], low);
 }
 
+/* That a direction hardly matters is no news, nor that an input may matter by a line alone. */
 quorum_status model_say_bounds(const quorum_model *m)
 {
     char flat[LIST_SIZE] = "", other[LIST_SIZE] = "";
     for (size_t i = 0; i < m->rows.D + 2 + MOST_SHAPES; i++) {
         int is_flat = i < m->rows.D && m->shown.at_bound[i] > 0;
-        if (is_flat && !m->units.rotation) /* that a direction hardly matters is no news */
+        if (is_flat && !m->units.rotation && !m->units.line)
             append_item(flat, m->columns.names[i], "");
         else if (is_flat)
             continue;
