@@ -50,7 +50,7 @@ class Parameters(BaseEstimator):
     partition_metric : {"learned", "input"}, default='learned'
         Distances by which rows are split among experts: those of the metric and its
         length-scales, or of standardised inputs as they are.
-    trend : {"auto", "none", "constant", "linear"}, default='auto'
+    trend : {"auto", "none", "constant", "linear"}, default='constant'
         What predictions return to away from the data: 0, the target's mean, or a line in the
         inputs, whose uncertainty then widens intervals. auto: with train=neighbours, the line
         where rows left out, above all with the rows around them, are predicted better with it;
@@ -151,7 +151,7 @@ class Parameters(BaseEstimator):
         train_rows=20000,
         metric='auto',
         partition_metric='learned',
-        trend='auto',
+        trend='constant',
         train_experts=None,
         restarts=0,
         max_evaluations=200,

@@ -22,7 +22,7 @@ def make_data(n, seed=0, inputs=3):
 
 def small(**parameters):
     """A regressor that fits in a moment."""
-    return QuorumRegressor(**{"n_experts": 4, "kernel": "se", "metric": "ard", "trend": "constant",
+    return QuorumRegressor(**{"n_experts": 4, "kernel": "se", "metric": "ard",
                               "max_evaluations": 30, **parameters})
 
 

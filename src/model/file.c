@@ -297,13 +297,15 @@ static quorum_status settle_graph(quorum_model *m)
     return QUORUM_OK;
 }
 
-/* Readers of earlier versions would overlook the long scale. */
-static quorum_status check_scales(const load_state *l)
+/* Readers of earlier versions would overlook these; and a file has this version for one of them. */
+static quorum_status check_version_parts(const load_state *l)
 {
-    int has_two = l->m->theta.kernel->longer != NULL;
-    return !has_two || l->meta.version == FORMAT_VERSION_PARTS
+    const quorum_model *m = l->m;
+    int has_any = m->theta.kernel->longer || m->units.line || m->columns.offset;
+    return has_any == (l->meta.version == FORMAT_VERSION_PARTS)
                ? QUORUM_OK
-               : damaged("its kernel is not one of its format version");
+               : damaged("a kernel of two scales, a trend or an offset does not go with its "
+                         "format version");
 }
 
 /* All but the rows: which of those are wanted, the offsets say. */
@@ -311,12 +313,10 @@ static quorum_status load_but_rows(load_state *l)
 {
     TRY(prepare(l));
     TRY(meta_apply(&l->meta, l->m));
-    TRY(check_scales(l));
     TRY(load_arrays(l, 0));
     TRY(settle_graph(l->m));
     model_set_theta(l->m);
-    if (l->meta.version == FORMAT_VERSION_PARTS && !l->m->units.line && !l->m->columns.offset)
-        return damaged("it has neither a trend nor an offset");
+    TRY(check_version_parts(l));
     return QUORUM_OK;
 }
 

@@ -119,7 +119,7 @@ static const option table[] = {
      "Distances by which rows are split among experts: those of the metric and its length-scales, "
      "or of standardised inputs as they are.",
      NULL},
-    {"trend", CHOICE, FIELD(trend), "auto", "auto|none|constant|linear", 0, 0, NULL, "fit",
+    {"trend", CHOICE, FIELD(trend), "constant", "auto|none|constant|linear", 0, 0, NULL, "fit",
      "What predictions return to away from the data: 0, the target's mean, or a line in the "
      "inputs, "
      "whose uncertainty then widens intervals.  auto: with train=neighbours, the line where "

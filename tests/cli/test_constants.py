@@ -31,7 +31,7 @@ def test_what_the_code_has(tmp_path, text):
     ("5,000<!-- src/fit/rounds.c:QUICK_ROWS --> rows", "page.md:1: says 5000, but src/fit/rounds.c has QUICK_ROWS = 4000"),
     ("4 %<!-- src/fit/rounds.c:BLOCK -->", "says 0.04, but"),
     ("4<!-- src/fit/rounds.c:SLAB -->", "src/fit/rounds.c has no number called SLAB; these have: none"),
-    ("4<!-- src/fit/fit.c:GIVEN -->", "these have: src/fit/rounds.c"),
+    ("4<!-- src/fit/fit.c:GIVEN -->", "these have: src/fit/line.c, src/fit/rounds.c"),
     ("four<!-- src/fit/rounds.c:BLOCK -->", "no number stands before"),
     ("400<!-- src/options/options.c:expert-size --> rows", "says 400"),
 ])

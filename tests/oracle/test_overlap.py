@@ -293,7 +293,7 @@ def test_hostile_files_are_refused(fitted, tmp_path):
         ("extra_offset", dict(extra_offset=None)),
         ("extra", dict(extra=None)),
         ("rotation.npy: is not in the file", dict(meta={"format_version": 3})),
-        ("not one of its format version", dict(meta={"format_version": 4})),
+        ("does not go with its format version", dict(meta={"format_version": 4})),
         ("reads versions 1 to 4: use a newer quorum", dict(meta={"format_version": 5})),
     ]
     assert "experts" in quorum("inspect", altered(f.path, tmp_path / "same.npz"))

@@ -274,7 +274,7 @@ def test_auto_takes_a_plane_across_holes(tmp_path):
     hole = (np.linalg.norm(X[:, None] - [[3, 3], [7, 6]], axis=2) < 1.6).any(1)
     y = 3.0 * X[:, 0] - X[:, 1] + np.sin(3.0 * X[:, 0]) * np.cos(3.0 * X[:, 1]) + 0.1 * rng.standard_normal(2400)
     rows = np.column_stack([X, y])
-    path, said = fit(tmp_path, "holes", rows[~hole][:1200], *NEAR)
+    path, said = fit(tmp_path, "holes", rows[~hole][:1200], *NEAR, "--trend", "auto")
     assert said["trend"] == "linear"
     assert np.sqrt(np.mean((predict(path, X[hole])["mean"] - y[hole]) ** 2)) < 0.9
 
@@ -283,7 +283,7 @@ def test_auto_stays_with_the_mean_where_there_is_no_line(tmp_path):
     """And then leaves no trace."""
     rows = series(300)
     rows[:, 1] -= 0.05 * rows[:, 0]
-    path, said = fit(tmp_path, "auto", rows, *NEAR)
+    path, said = fit(tmp_path, "auto", rows, *NEAR, "--trend", "auto")
     other, _ = fit(tmp_path, "constant", rows, *NEAR, "--trend", "constant")
     assert said["trend"] == "constant"
     first, second = ref.Model(path), ref.Model(other)
