@@ -123,7 +123,7 @@ static quorum_status predict(const quorum_model *m, const double *X, const quoru
 {
     double out[4][QUERIES] = {{0}};
     int mean_only = strcmp(quorum_options_get(o, "mean-only"), "true") == 0;
-    quorum_prediction p = {out[0], out[1], out[2], out[3]};
+    quorum_prediction p = {.mean = out[0], .std = out[1], .lower = out[2], .upper = out[3]};
     quorum_report report;
     if (mean_only)
         p = (quorum_prediction){.mean = out[0]};
