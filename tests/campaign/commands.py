@@ -27,6 +27,7 @@ def make_commands(given, root):
     model = fit_model(given, root, *QUICK)
     old = fit_model(given, root, *QUICK, "--kernel", "matern32")
     calibrated = fit_model(given, root, *QUICK, "--calibrate")
+    about = fit_model(given, root, *QUICK, "--kernel", "matern32x2", "--trend", "linear", "--offset", "1")
     fit = {"train.csv": TRAIN, "model.npz": old}
     use = {"model.npz": model, "test.csv": TEST}
 
@@ -37,6 +38,7 @@ def make_commands(given, root):
         command("fit", "fit train.csv -o model.npz", fit),
         command("fit --json", "fit train.csv -o model.npz --json", fit),
         command("fit --calibrate", "fit train.csv -o model.npz --calibrate", fit),
+        command("fit --trend", "fit train.csv -o model.npz --trend linear --offset 1", fit),
         command("fit of gzip", "fit train.csv.gz -o model.npz -v",
                 {"train.csv.gz": common.compress(TRAIN)}),
         command("fit of stdin", "fit - -o model.npz --theta 1,1,1,0.01", {"model.npz": old},
@@ -48,6 +50,8 @@ def make_commands(given, root):
                 {"model.npz": calibrated, "test.csv.gz": common.compress(TEST)}),
         command("predict --method", "predict model.npz - --method grbcm*", {"model.npz": model},
                 stdin=TEST),
+        command("predict about a line", "predict model.npz test.csv -o out.csv",
+                {**use, "model.npz": about}),
         command("evaluate", "evaluate model.npz test.csv", use),
         command("evaluate --json", "evaluate model.npz test.csv --json --method all", use),
         command("inspect", "inspect model.npz", use),
