@@ -958,7 +958,10 @@ static void calibration_mends_wrong_intervals(void **state)
     assert_ok(predict(again, w, &b));
     assert_memory_equal(&a, &b, sizeof a);
     for (size_t q = 0; q < Q; q++)
-        assert_close(a.upper[q] - a.mean[q], quorum_interval_factor(m, w->o, 0.95) * a.std[q],
+        assert_close(a.upper[q] - a.lower[q],
+                     2.0 * quorum_interval_factor(m, w->o, 0.95) * a.std[q], 1e-12);
+    for (size_t q = 0; q < Q; q++)
+        assert_close(a.upper[q] - a.mean[q], quorum_quantile_factor(m, w->o, 0.975) * a.std[q],
                      1e-12);
     /* it holds for the settings that it was made with, and says so */
     quorum_report report;
