@@ -43,10 +43,10 @@ def _probabilities(quantiles):
     """Probabilities as the library takes them; None stays None."""
     if quantiles is None:
         return None
-    probabilities = np.ascontiguousarray(quantiles, dtype=np.float64)
+    probabilities = np.asarray(quantiles, dtype=np.float64)
     if probabilities.ndim != 1:
         raise ValueError("quantiles: a list of probabilities, as in [0.05, 0.5, 0.95]")
-    return probabilities
+    return np.ascontiguousarray(probabilities)
 
 
 def _offset_name(offset, names):

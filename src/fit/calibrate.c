@@ -24,8 +24,7 @@ enum {
     SHARE_OF_ROUND = 100  /* of all rows, in one round   */
 };
 
-static const double LARGEST_RATIO = 1e100; /* |z|                                     */
-static const double LEAST_OF_TAIL = 0.1;   /* least factor of std, over that of the 95 % interval */
+static const double LEAST_OF_TAIL = 0.1; /* least factor of std, over that of the 95 % interval */
 
 /* ---- A model without the rows that are held out ---- */
 

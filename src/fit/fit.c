@@ -499,6 +499,8 @@ static quorum_status fit_strictly(fitting *f, quorum_model **model)
     f->learned = learned;
     if (status >= 0)
         status = fit_rows(f, model);
+    f->split = NULL;
+    f->learned = NULL;
     quorum_model_free(learned);
     strict_split_free(&split);
     return status;

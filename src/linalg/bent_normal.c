@@ -17,9 +17,8 @@ const double bent_tails[BENT_TAILS] = {0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2
 
 enum { TAIL_POINTS = 6 };                 /* beyond the quantiles, on either side           */
 static const double TAIL_GROWTH = 2.0;    /* of the slope from one of them to the next      */
-static const double LEAST_OF_BODY = 0.05; /* of the slope in the middle: the least anywhere */
-static const double LEAST_OF_WIDE =
-    0.01; /* of the slope further out, where the middle is an atom */
+static const double LEAST_OF_BODY = 0.05; /* least slope, of that between the quartiles     */
+static const double LEAST_OF_WIDE = 0.01; /* and of the next one that is not 0              */
 
 /* ---- Making one ---- */
 
@@ -71,7 +70,7 @@ static void add_tails(quorum_distribution *d)
         below *= TAIL_GROWTH;
         above *= TAIL_GROWTH;
     }
-    d->points = n + 2 * TAIL_POINTS;
+    d->points = last + 1 + TAIL_POINTS;
 }
 
 void bent_normal_through(size_t count, const double *tail, const double *lower, const double *upper,

@@ -153,7 +153,7 @@ quorum_status check_calibration(const quorum_model *m, const model_sizes *sizes)
     size_t count = sizes->length[SIDE_HELD_OUT];
     if (!c->how.rule)
         return damaged("its calibration does not say what it holds for");
-    if (count == 0 || c->ratio[0] < 0.0)
+    if (count == 0 || c->ratio[0] < 0.0 || c->ratio[count - 1] > LARGEST_RATIO)
         return damaged("calibration is out of range");
     for (size_t i = 1; i < count; i++)
         if (c->ratio[i] < c->ratio[i - 1])

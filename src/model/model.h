@@ -197,6 +197,8 @@ quorum_status model_show_line(quorum_model *m);
 
 /* ---- calibration.c ---- */
 
+#define LARGEST_RATIO 1e100 /* |y - mean| / std that is kept, and that a file may have */
+
 void calibration_free(calibration *c);
 
 /* Keeps in c->how, select and purpose which prediction of m these settings are. */
