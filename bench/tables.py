@@ -283,6 +283,15 @@ def metric():
                   "chosen: metric, kernel, neighbours"], lines)
 
 
+def calibration():
+    """One line a set and prediction: density, CRPS, and intervals."""
+    lines = [[r["set"], r["prediction"], f"{float(r['scale']):.3f}", f"{float(r['msll']):.3f}", number(r["crps"], 4),
+              *(f"{100 * float(r[f'coverage{p}']):.1f} / {number(r[f'width{p}'], 4)}" for p in (90, 95)),
+              f"{100 * float(r['below95']):.1f} / {100 * float(r['above95']):.1f}"] for r in rows_of("calibration")]
+    return table(["set", "prediction", "std times", "MSLL", "CRPS", "90 %: covers / width", "95 %: covers / width",
+                  "95 %: below / above"], lines)
+
+
 def uci():
     """One line a set: over the masks of the published means, and over all that were measured."""
     rows, lines = rows_of("uci"), []
@@ -517,7 +526,7 @@ SUITE = {"limits": limits, "lapack": lapack,
          "solve": lambda: lines_of("solve"), "rows": lambda: lines_of("kmeans", "neighbours"),
          "glasso": lambda: lines_of("glasso"), "reading": lambda: lines_of("reading"),
          "whole": lambda: lines_of("whole"), "latency": latency, "slopes": slopes}
-SCRIPTS = {"metric": metric, "uci": uci, "kernel_quorum": kernel_quorum, "scale": scale, "busy": busy,
+SCRIPTS = {"calibration": calibration, "metric": metric, "uci": uci, "kernel_quorum": kernel_quorum, "scale": scale, "busy": busy,
            "peers": peers, "single_precision": single_precision}
 
 

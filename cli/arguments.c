@@ -101,6 +101,20 @@ static int needs_value(const arguments *given, int i)
     return usage_error(given->command, "--%s: needs a value, %s", f->name, f->placeholder);
 }
 
+/* A switch that has more values than true and false takes one of them as its next word. */
+static const char *value_of_switch(scanner *s, const flag *f)
+{
+    const char *next = s->next < s->argc ? s->argv[s->next] : NULL, *p = f->choices;
+    size_t length = next ? strlen(next) : 0;
+    while (p && next) {
+        size_t n = strcspn(p, "|");
+        if (n == length && strncmp(p, next, n) == 0)
+            return s->argv[s->next++];
+        p = p[n] ? p + n + 1 : NULL;
+    }
+    return "true";
+}
+
 /* "--name value", "--name=value", "--switch", "--no-switch", "--switch=false". */
 static int parse_long(scanner *s, const char *word)
 {
@@ -118,7 +132,7 @@ static int parse_long(scanner *s, const char *word)
     if (!f->placeholder && value && !f->library)
         return usage_error(given->command, "--%s: takes no value", f->name);
     if (!f->placeholder)
-        return set_flag(given, i, value ? value : "true");
+        return set_flag(given, i, value ? value : value_of_switch(s, f));
     if (!value && s->next >= s->argc)
         return needs_value(given, i);
     return set_flag(given, i, value ? value : s->argv[s->next++]);
@@ -222,7 +236,7 @@ void arguments_free(arguments *given)
 bool option_is_on(const arguments *given, const char *name)
 {
     const char *value = quorum_options_get(given->options, name);
-    return value && (strchr("tTyY1", value[0]) || strcasecmp(value, "on") == 0);
+    return value && !strchr("fFnN0", value[0]) && strcasecmp(value, "off") != 0;
 }
 
 const char *argument_value(const arguments *given, const char *name)

@@ -28,7 +28,7 @@ void arguments_free(arguments *given);
 /* The value of a flag as it was given ("true" for a bare switch), or NULL. */
 const char *argument_value(const arguments *given, const char *name);
 
-/* Whether a flag of the library is set to true, yes, on or 1. */
+/* Whether a flag of the library is set to anything but false, no, off or 0. */
 bool option_is_on(const arguments *given, const char *name);
 
 /* The library's sentence on a refused option without the option's name, which

@@ -27,7 +27,8 @@ static const struct {
                  "restarts max-evaluations "
                  "tolerance spread calibrate"},
     {"Expert graph", "graph lambda free-diagonal graph-rows graph-on"},
-    {"Prediction", "method select neighbours space interval calibration latent mean-only"},
+    {"Prediction",
+     "method select neighbours space interval interval-shape calibration latent mean-only"},
     {"Machine", "seed threads memory checkpoint"},
     {"Other options", ""},
     {NULL, NULL},

@@ -8,6 +8,7 @@
 #include "interrupt.h"
 #include "output.h"
 #include "progress.h"
+#include "quantiles.h"
 #include "rows.h"
 #include "talk.h"
 
@@ -16,6 +17,7 @@
 typedef struct {
     quorum_model *model;
     row_block rows;
+    quantiles quantiles;
     output out;
     progress progress;
     forecast forecast;
@@ -40,17 +42,20 @@ static int open_inputs(work *w, const arguments *given)
 
 static void write_header(const work *w)
 {
-    fputs(w->rows.results > 1 ? "mean,std,lower,upper\n" : "mean\n", w->out.file);
+    fputs(w->rows.results > 1 ? "mean,std,lower,upper" : "mean", w->out.file);
+    quantiles_write_names(&w->quantiles, w->out.file);
+    fputc('\n', w->out.file);
 }
 
-static void write_block(FILE *file, const quorum_prediction *v, size_t rows)
+static void write_block(const work *w, const quorum_prediction *v, size_t rows)
 {
+    FILE *file = w->out.file;
     for (size_t i = 0; i < rows; i++) {
+        fprintf(file, "%.17g", v->mean[i]);
         if (v->std)
-            fprintf(file, "%.17g,%.17g,%.17g,%.17g\n", v->mean[i], v->std[i], v->lower[i],
-                    v->upper[i]);
-        else
-            fprintf(file, "%.17g\n", v->mean[i]);
+            fprintf(file, ",%.17g,%.17g,%.17g", v->std[i], v->lower[i], v->upper[i]);
+        quantiles_write_row(&w->quantiles, i, file);
+        fputc('\n', file);
     }
 }
 
@@ -59,7 +64,13 @@ static int predict_rows(work *w, const arguments *given)
 {
     row_block *r = &w->rows;
     quorum_report report = {0};
-    quorum_prediction values = {r->result[0], r->result[1], r->result[2], r->result[3], r->offset};
+    quorum_prediction values = {.mean = r->result[0],
+                                .std = r->result[1],
+                                .lower = r->result[2],
+                                .upper = r->result[3],
+                                .offset = r->offset};
+    if (!quantiles_ask(&w->quantiles, r->count, &values))
+        return failure(given, "out of memory for the quantiles of %zu rows", r->count);
     progress_task(&w->progress, "rows from %zu", w->predicted + 1);
     quorum_status status =
         quorum_predict(w->model, r->X, r->count, given->options, &values, &report);
@@ -68,7 +79,7 @@ static int predict_rows(work *w, const arguments *given)
         return library_failure(given, status);
     if (w->predicted == 0) /* before that nothing is written: it may fail */
         write_header(w);
-    write_block(w->out.file, &values, r->count);
+    write_block(w, &values, r->count);
     add_events(&w->total, &report, r->count);
     w->predicted += r->count;
     return interrupted() ? interruption(given) : EXIT_DONE;
@@ -120,7 +131,9 @@ static int run_predict(const arguments *given)
     progress_start(&w.progress, given);
     forecast_start(&w.forecast);
     w.progress.forecast = &w.forecast;
-    int code = open_inputs(&w, given);
+    int code = quantiles_read(&w.quantiles, given);
+    if (code == EXIT_DONE)
+        code = open_inputs(&w, given);
     if (code == EXIT_DONE)
         code = output_open(&w.out, given, argument_value(given, "output"));
     if (code == EXIT_DONE)
@@ -129,6 +142,7 @@ static int run_predict(const arguments *given)
         say_summary(given, &w, seconds_now() - start);
     output_discard(&w.out);
     rows_close(&w.rows);
+    quantiles_free(&w.quantiles);
     quorum_model_free(w.model);
     return code;
 }
@@ -144,6 +158,9 @@ static const own_flag flags[] = {
     {"output", 'o', "OUT.csv", NULL, NULL,
      "Where to write the predictions; standard output when absent. The file appears whole or not "
      "at all."},
+    {"quantiles", 0, "LIST", NULL, NULL,
+     "Probabilities, separated by commas, as in 0.05,0.5,0.95: a column more for each, named q0.05 "
+     "and so on, with the quantile of what the interval is of."},
     {NULL, 0, NULL, NULL, NULL, NULL},
 };
 
@@ -153,13 +170,15 @@ const command predict_command = {
     .usage = "MODEL QUERIES [-o OUT.csv] [options]",
     .description =
         "Predicts at every row of QUERIES and writes csv with the columns mean, std, lower and "
-        "upper (only mean with --mean-only), one row a query, in the target's own units. The "
+        "upper (only mean with --mean-only) and those of --quantiles, one row a query, in the "
+        "target's own units. The "
         "interval is for a new observation: noise is included unless --latent is given. Files "
         "larger than memory are streamed.",
     .operands = operands,
     .flags = flags,
     .examples = "  quorum predict model.npz new.csv -o out.csv\n"
                 "  quorum predict model.npz new.csv --method rbcm --interval 0.99\n"
+                "  quorum predict model.npz new.csv --quantiles 0.05,0.5,0.95\n"
                 "  quorum predict model.npz new.csv --select local:8 --neighbours 64\n"
                 "  quorum predict model.npz new.csv --method 'npae*' -o out.csv\n"
                 "  zcat huge.csv.gz | quorum predict model.npz - --mean-only | gzip > out.csv.gz\n",

@@ -159,11 +159,9 @@ static void add_scores(contender *c, const quorum_model *model, const quorum_opt
                        const quorum_info *info, const quorum_report *report, size_t rows,
                        const double *y, const double *mean, double *std)
 {
-    double factor[4];
-    for (int k = 0; k < 4; k++)
-        factor[k] = quorum_interval_factor(model, options, quorum_coverage_levels[k]);
-    quorum_scores_add(&c->scores, rows, y, mean, std, info->target_mean, info->target_scale,
-                      factor);
+    quorum_distribution z;
+    quorum_distribution_of(model, options, &z);
+    quorum_scores_add(&c->scores, rows, y, mean, std, info->target_mean, info->target_scale, &z);
     if (!report->calibrated)
         return;
     for (size_t i = 0; i < rows; i++)

@@ -290,7 +290,11 @@ QUORUM_API quorum_status quorum_learn_graph(quorum_model *model, const double *X
 typedef struct {
     double *mean, *std, *lower, *upper;
     const double *offset; /* given, of a model with an offset: its values at the queries, which are
-                             added to mean, lower and upper; NULL otherwise */
+                             added to mean, lower, upper and quantile; NULL otherwise */
+    const double
+        *probability; /* given, `probabilities` of them in (0, 1): the quantiles wanted ... */
+    size_t probabilities;
+    double *quantile; /* ... rows x probabilities, of what the interval is of; NULL: none */
 } quorum_prediction;
 
 /* Counts of numerical events; all but experts_used are sums over queries. */
@@ -313,7 +317,7 @@ typedef struct {
 
 /* Predicts at X (rows x inputs), learning the model's expert graph first if experts are selected
  * by it and it has none.  Options used: method, select, space,
- * neighbours, interval, latent, mean-only, calibration, threads, memory, graph-on.  Safe to
+ * neighbours, interval, interval-shape, latent, mean-only, calibration, threads, memory, graph-on.  Safe to
  * call from many threads on one model; in a team by all processes at once, each with all queries,
  * and each gets all results.  `report` may be NULL.  Of no rows it says whether the
  * model can predict with these options, and whether that is calibrated. */
@@ -335,6 +339,11 @@ QUORUM_API quorum_status quorum_predict_joint(const quorum_model *model, const d
  * quorum_predict gives with these options: the normal quantile, or what calibration
  * found. */
 QUORUM_API double quorum_interval_factor(const quorum_model *model, const quorum_options *options,
+                                         double probability);
+
+/* The quantile of this probability minus the mean, divided by that std.  The interval of
+ * probability P ends where (1 - P)/2 and (1 + P)/2 have theirs. */
+QUORUM_API double quorum_quantile_factor(const quorum_model *model, const quorum_options *options,
                                          double probability);
 
 /* How many queries to pass at once for good speed within the memory option. */
@@ -365,6 +374,33 @@ QUORUM_API quorum_status quorum_aggregate(const char *method, size_t experts, si
 QUORUM_API quorum_status quorum_graphical_lasso(size_t size, const double *S, double lambda,
                                                 int free_diagonal, double *precision);
 
+/* ---- Distributions ------------------------------------------------------ */
+
+/* What (y - mean) / std is distributed like: g(U), U standard normal, g straight between the points
+ * (u, z), which rise, and beyond them as between the last two (docs/methods.md, "Calibration").
+ * Zeroed, with no points, it is the standard normal itself. */
+enum { QUORUM_MOST_POINTS = 32 };
+typedef struct {
+    size_t points; /* 0, or 2 at least */
+    double u[QUORUM_MOST_POINTS], z[QUORUM_MOST_POINTS];
+    double lower[4], upper[4]; /* with points: ends of the intervals whose coverage is counted */
+} quorum_distribution;
+
+/* Of predictions with these options, std being the one that quorum_predict gives: no points where
+ * they are not calibrated. */
+QUORUM_API quorum_status quorum_distribution_of(const quorum_model *model,
+                                                const quorum_options *options,
+                                                quorum_distribution *out);
+
+/* g(normal quantile of p), 0 < p < 1, and its inverse; the logarithm of the density at z; the
+ * continuous ranked probability score of an observation z, the integral of
+ * (P(Z <= t) - [z <= t])^2 dt.  In units of std: the density of y is that of z over std, its
+ * score that of z times std.  NaN where the argument is not in range. */
+QUORUM_API double quorum_distribution_quantile(const quorum_distribution *d, double probability);
+QUORUM_API double quorum_distribution_probability(const quorum_distribution *d, double z);
+QUORUM_API double quorum_distribution_log_density(const quorum_distribution *d, double z);
+QUORUM_API double quorum_distribution_crps(const quorum_distribution *d, double z);
+
 /* ---- Metrics ------------------------------------------------------------ */
 
 /* Scores are gathered chunk by chunk: zero the struct, add, finish. */
@@ -384,11 +420,11 @@ typedef struct {
 /* The probabilities whose coverage is counted: 0.50, 0.90, 0.95, 0.99. */
 QUORUM_API extern const double quorum_coverage_levels[4];
 
-/* train_mean and train_std describe the trivial Gaussian that MSLL compares with;
- * factor holds quorum_interval_factor of the four levels, or is NULL (Gaussian). */
+/* train_mean and train_std describe the trivial Gaussian that MSLL compares with; what is scored
+ * is mean + std Z, Z of the distribution, of which NULL is the standard normal. */
 QUORUM_API void quorum_scores_add(quorum_scores *scores, size_t n, const double *y,
                                   const double *mean, const double *std, double train_mean,
-                                  double train_std, const double *factor);
+                                  double train_std, const quorum_distribution *distribution);
 QUORUM_API void quorum_scores_finish(const quorum_scores *scores, quorum_metrics *metrics);
 
 /* ---- The paper's built-in example --------------------------------------- */

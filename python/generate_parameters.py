@@ -41,6 +41,8 @@ def option_module():
 
 
 def type_text(option):
+    if option.type == "flag" and option.choices:
+        return "bool or " + " or ".join(f'"{choice}"' for choice in option.choices[2:])
     if option.choices:
         return "{" + ", ".join(f'"{choice}"' for choice in option.choices) + "}"
     text = {"seed": "int, RandomState", "lambda": "float or str", "neighbours": "int or str",

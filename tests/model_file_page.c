@@ -32,7 +32,8 @@ static void print_arrays(void)
                                        [WITH_TWO_SCALES] = "only of a kernel with two scales: ",
                                        [WITH_TREND] = "",
                                        [WHERE_LEARNED] = "",
-                                       [WITH_CALIBRATION] = "only after `fit --calibrate`: "};
+                                       [WITH_CALIBRATION] = "only after `fit --calibrate`: ",
+                                       [WITH_SIGNED_RATIOS] = "only after `fit --calibrate`: "};
     printf("| member | type, shape | meaning | checked |\n|---|---|---|---|\n");
     for (int i = 0; i < ARRAYS; i++) {
         const array_member *a = &array_members[i];

@@ -4,6 +4,7 @@ from .exceptions import (ArgumentError, BoundWarning, CalibrationWarning, Cancel
                          ConstantWarning, DataError, FileError, FormatError, GraphWarning,
                          InternalError, NoSignalWarning, NumericError, OutOfMemoryError,
                          QuorumError, QuorumWarning)
+from .distribution import Distribution
 from .functions import aggregate, demo_data, demo_function, graphical_lasso, metrics
 from .plots import plot_calibration, plot_fit, plot_graph, plot_importance
 from .regressor import QuorumRegressor
@@ -11,7 +12,7 @@ from .regressor import QuorumRegressor
 __version__ = _lib.quorum_version().decode()
 
 __all__ = ["ArgumentError", "BoundWarning", "CalibrationWarning", "CancelledError", "ConstantWarning",
-           "DataError", "FileError", "FormatError", "GraphWarning", "InternalError", "NoSignalWarning",
+           "DataError", "Distribution", "FileError", "FormatError", "GraphWarning", "InternalError", "NoSignalWarning",
            "NumericError", "OutOfMemoryError", "QuorumError", "QuorumRegressor", "QuorumWarning",
            "aggregate", "demo_data",
            "demo_function", "graphical_lasso", "metrics", "plot_calibration", "plot_fit",

@@ -55,7 +55,8 @@ class Data(ctypes.Structure):
 
 class Prediction(ctypes.Structure):
     _fields_ = [("mean", c_void_p), ("std", c_void_p), ("lower", c_void_p), ("upper", c_void_p),
-                ("offset", c_void_p)]
+                ("offset", c_void_p), ("probability", c_void_p), ("probabilities", c_size_t),
+                ("quantile", c_void_p)]
 
 
 class Report(ctypes.Structure):
@@ -70,6 +71,11 @@ class Scores(ctypes.Structure):
                 ("sum_sq", c_double), ("sum_abs", c_double), ("sum_nlpd", c_double),
                 ("sum_trivial", c_double), ("sum_crps", c_double), ("inside", c_size_t * 4),
                 ("unit", c_double)]
+
+
+class DistributionPoints(ctypes.Structure):
+    _fields_ = [("points", c_size_t), ("u", c_double * 32), ("z", c_double * 32),
+                ("lower", c_double * 4), ("upper", c_double * 4)]
 
 
 class Metrics(ctypes.Structure):
@@ -99,11 +105,17 @@ FUNCTIONS = {
                                POINTER(Report)]),
     "quorum_predict_joint": (c_int, [c_void_p, c_void_p, c_size_t, c_void_p, c_void_p, c_void_p]),
     "quorum_interval_factor": (c_double, [c_void_p, c_void_p, c_double]),
+    "quorum_quantile_factor": (c_double, [c_void_p, c_void_p, c_double]),
+    "quorum_distribution_of": (c_int, [c_void_p, c_void_p, POINTER(DistributionPoints)]),
+    "quorum_distribution_quantile": (c_double, [POINTER(DistributionPoints), c_double]),
+    "quorum_distribution_probability": (c_double, [POINTER(DistributionPoints), c_double]),
+    "quorum_distribution_log_density": (c_double, [POINTER(DistributionPoints), c_double]),
+    "quorum_distribution_crps": (c_double, [POINTER(DistributionPoints), c_double]),
     "quorum_aggregate": (c_int, [c_char_p, c_size_t, c_size_t, c_void_p, c_void_p, c_double,
                                  c_void_p, c_void_p]),
     "quorum_graphical_lasso": (c_int, [c_size_t, c_void_p, c_double, c_int, c_void_p]),
     "quorum_scores_add": (None, [POINTER(Scores), c_size_t, c_void_p, c_void_p, c_void_p, c_double,
-                                 c_double, c_void_p]),
+                                 c_double, POINTER(DistributionPoints)]),
     "quorum_scores_finish": (None, [POINTER(Scores), POINTER(Metrics)]),
     "quorum_demo_function": (c_double, [c_double]),
     "quorum_demo_data": (None, [c_size_t, c_double, c_double, c_double, c_ulonglong, c_void_p,

@@ -6,7 +6,7 @@ from ctypes import byref, c_char_p, c_void_p
 
 import numpy as np
 
-from ._library import Data, Info, Prediction, Report, lib
+from ._library import Data, DistributionPoints, Info, Prediction, Report, lib
 from ._options import Options
 from ._text import as_bytes, path_as_bytes
 from ._watch import Watch
@@ -172,11 +172,16 @@ class Model:
         info = self._info()
         return [info.names[d].decode() for d in range(info.inputs) if info.constant[d]]
 
-    def predict(self, X, options, wanted, verbose=0, offset=None):
-        """The wanted of "mean", "std", "lower" and "upper" at X, a list of arrays; `offset` is that
-        of X, where the model has one."""
+    def predict(self, X, options, wanted, verbose=0, offset=None, probabilities=None):
+        """The wanted of "mean", "std", "lower" and "upper" at X, a list of arrays, and behind them
+        the quantiles of these probabilities, a column each; `offset` is that of X, where the model
+        has one."""
         out = [np.empty(X.shape[0]) for _ in wanted]
         places = Prediction(**{name: array.ctypes.data for name, array in zip(wanted, out)})
+        if probabilities is not None:
+            out.append(np.empty((X.shape[0], len(probabilities))))
+            places.probability, places.probabilities = probabilities.ctypes.data, len(probabilities)
+            places.quantile = out[-1].ctypes.data
         if offset is not None:
             places.offset = offset.ctypes.data
         report, known = Report(), self._has_graph()
@@ -214,6 +219,12 @@ class Model:
         self._warn_of_graph(known, stacklevel=5)
         return mean, covariance
 
-    def interval_factor(self, options, probability):
-        """Half the width of this interval, in units of the predicted std."""
-        return lib.quorum_interval_factor(self._handle, options.handle, probability)
+    def quantile_factor(self, options, probability):
+        """Where this quantile is, from the mean on, in units of the predicted std."""
+        return lib.quorum_quantile_factor(self._handle, options.handle, probability)
+
+    def distribution(self, options):
+        """The points of the distribution of (y - mean) / std."""
+        points = DistributionPoints()
+        check(lib.quorum_distribution_of(self._handle, options.handle, byref(points)))
+        return points

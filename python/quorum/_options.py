@@ -63,7 +63,7 @@ class Option:
             return int(float(text))
         if self.type == "real":
             return float(text)
-        if self.type == "flag":
+        if self.type == "flag" and text not in self.choices[2:]:
             return text.lower() in ("true", "yes", "on", "1")
         return _number(text) if self.type == "text" else text
 

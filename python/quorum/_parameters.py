@@ -107,15 +107,19 @@ class Parameters(BaseEstimator):
     graph_on : {"train", "test"}, default='train'
         Inputs behind the expert graph: the model's own training sample, or the queries of this
         call as in the paper (a row's prediction then depends on its batch).
+    interval_shape : {"auto", "symmetric"}, default='auto'
+        Whether the ends of calibrated intervals come each from its own side of the held-out
+        errors (auto), or lie at the same distance from the mean.
     calibration : {"auto", "off"}, default='auto'
         Whether std and intervals use what calibrate=True found; it holds for the prediction
         that it was made for.
     latent : bool, default=False
         Leave the noise out of std and interval: they describe the function, not new data.
-    calibrate : bool, default=False
-        Predict some training rows from the others and keep how wide intervals have to be, so
-        that a 95 % interval covers 95 %. It holds for predictions by this method, select,
-        neighbours and space; a fit uses those options for nothing else.
+    calibrate : bool or "strict", default=False
+        Predict some training rows from the others and keep how they are distributed about their
+        predictions, so that a 95 % interval covers 95 %; strict: rows that hyperparameters are
+        not trained on. It holds for predictions by this method, select, neighbours and space; a
+        fit uses those options for nothing else.
     checkpoint : str or None, default=None
         File that keeps the state of the training after each evaluation. A fit that was broken
         off goes on from there when it is started again with the same data and options, and
@@ -166,6 +170,7 @@ class Parameters(BaseEstimator):
         neighbours='auto',
         space='latent',
         graph_on='train',
+        interval_shape='auto',
         calibration='auto',
         latent=False,
         calibrate=False,
@@ -202,6 +207,7 @@ class Parameters(BaseEstimator):
         self.neighbours = neighbours
         self.space = space
         self.graph_on = graph_on
+        self.interval_shape = interval_shape
         self.calibration = calibration
         self.latent = latent
         self.calibrate = calibrate

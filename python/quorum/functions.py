@@ -81,7 +81,7 @@ def aggregate(mean, variance, method="rbcm", *, prior_variance, prior_mean=0.0):
     return out_mean + prior_mean, out_variance
 
 
-def metrics(y_true, mean, std, *, train_mean=None, train_std=None):
+def metrics(y_true, mean, std, *, train_mean=None, train_std=None, distribution=None):
     """Score predictions with their uncertainty.
 
     Parameters
@@ -93,13 +93,15 @@ def metrics(y_true, mean, std, *, train_mean=None, train_std=None):
     train_mean, train_std : float, default=None
         The trivial Gaussian that `msll` compares with: of the training targets (`target_mean_`,
         `target_scale_`).  None: of `y_true`.
+    distribution : Distribution, default=None
+        That of (y - mean) / std, as ``regressor.distribution()`` gives it.  None: Gaussian.
 
     Returns
     -------
     scores : dict
         smse (squared error over variance), msll (mean standardised log loss), mae, rmse, nlpd
         (negative log density), crps, and coverage: the share of targets inside the central
-        50, 90, 95 and 99 % Gaussian intervals, by probability.
+        50, 90, 95 and 99 % intervals of the distribution, by probability.
     """
     y, mean, std = (_matrix(values, name, 1) for values, name in
                     ((y_true, "y_true"), (mean, "mean"), (std, "std")))
@@ -109,7 +111,8 @@ def metrics(y_true, mean, std, *, train_mean=None, train_std=None):
     scores, result = Scores(), Metrics()
     lib.quorum_scores_add(byref(scores), len(y), y.ctypes.data, mean.ctypes.data, std.ctypes.data,
                           y.mean() if train_mean is None else train_mean,
-                          y.std() if train_std is None else train_std, None)
+                          y.std() if train_std is None else train_std,
+                          None if distribution is None else byref(distribution._points))
     lib.quorum_scores_finish(byref(scores), byref(result))
     named = {name: getattr(result, name) for name, _ in Metrics._fields_[:-1]}
     return {**named, "coverage": dict(zip((0.5, 0.9, 0.95, 0.99), result.coverage))}

@@ -137,10 +137,12 @@ def plot_calibration(regressor, X, y, *, ax=None):
     ax : matplotlib.axes.Axes
     """
     mean, std = regressor.predict(X, return_std=True)
-    ratio = np.abs(np.asarray(y, dtype=np.float64).ravel() - mean) / std
+    ratio = (np.asarray(y, dtype=np.float64).ravel() - mean) / std
     options = Options.of(regressor, "predict")
     wanted = np.linspace(0.01, 0.99, 99)
-    found = [(ratio <= regressor._model.interval_factor(options, p)).mean() for p in wanted]
+    ends = [[regressor._model.quantile_factor(options, (1 + side * p) / 2) for side in (-1, 1)]
+            for p in wanted]
+    found = [((ratio >= lower) & (ratio <= upper)).mean() for lower, upper in ends]
     chance = 1.96 * np.sqrt(wanted * (1 - wanted) / len(ratio))
     ax = _axes(ax, figsize=(5, 5))
     ax.fill_between(100 * wanted, 100 * (wanted - chance), 100 * (wanted + chance), color=LIGHT,

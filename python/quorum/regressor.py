@@ -6,6 +6,7 @@ from sklearn.utils.validation import check_is_fitted
 from ._model import Model
 from ._options import PARAMETERS, Options
 from ._parameters import Parameters
+from .distribution import Distribution
 
 try:
     from sklearn.utils.validation import validate_data
@@ -36,6 +37,16 @@ def _offsets(offset, n):
         raise ValueError(f"offset has the shape {offset.shape}, and there are {n} rows: it takes one "
                          "number a row")
     return offset
+
+
+def _probabilities(quantiles):
+    """Probabilities as the library takes them; None stays None."""
+    if quantiles is None:
+        return None
+    probabilities = np.asarray(quantiles, dtype=np.float64)
+    if probabilities.ndim != 1:
+        raise ValueError("quantiles: a list of probabilities, as in [0.05, 0.5, 0.95]")
+    return np.ascontiguousarray(probabilities)
 
 
 def _offset_name(offset, names):
@@ -199,7 +210,7 @@ class QuorumRegressor(RegressorMixin, Parameters):
         check_is_fitted(self)
         return validate_data(self, X, dtype=np.float64, order="C", reset=False)
 
-    def predict(self, X, return_std=False, return_interval=None, offset=None):
+    def predict(self, X, return_std=False, return_interval=None, offset=None, quantiles=None):
         """Predict the target.
 
         Parameters
@@ -213,6 +224,8 @@ class QuorumRegressor(RegressorMixin, Parameters):
             Probability, such as 0.95: also return both ends of the central interval.
         offset : array-like of shape (n_queries,), default=None
             The offset at the queries, of a model that was fitted with one.
+        quantiles : array-like of float, default=None
+            Probabilities, such as [0.05, 0.5, 0.95]: also return these quantiles.
 
         Returns
         -------
@@ -221,6 +234,8 @@ class QuorumRegressor(RegressorMixin, Parameters):
             Only with `return_std`.
         lower, upper : ndarray of shape (n_queries,)
             Only with `return_interval`.
+        quantile : ndarray of shape (n_queries, n_quantiles)
+            Only with `quantiles`.
         """
         X = self._queries(X)
         wanted = ["mean"] + ["std"] * bool(return_std)
@@ -228,9 +243,23 @@ class QuorumRegressor(RegressorMixin, Parameters):
         if return_interval is not None:
             options.set("interval", return_interval)
             wanted += ["lower", "upper"]
-        options.set("mean-only", wanted == ["mean"])
-        results = self._model.predict(X, options, wanted, self.verbose, _offsets(offset, len(X)))
+        probabilities = _probabilities(quantiles)
+        options.set("mean-only", wanted == ["mean"] and probabilities is None)
+        results = self._model.predict(X, options, wanted, self.verbose, _offsets(offset, len(X)),
+                                      probabilities)
         return results[0] if len(results) == 1 else tuple(results)
+
+    def distribution(self):
+        """How observations are distributed about predictions, in units of their std.
+
+        Returns
+        -------
+        distribution : Distribution
+            The one that intervals and quantiles come from: as calibration found it where
+            predictions are calibrated, otherwise the standard normal.
+        """
+        check_is_fitted(self)
+        return Distribution(self._model.distribution(Options.of(self, "predict")))
 
     def predict_joint(self, X, offset=None):
         """Predict together with the covariance between the queries (`nearest` and `npae`).

@@ -13,7 +13,8 @@ PYTHON = pathlib.Path(__file__).resolve().parent.parent
 HEADER = PYTHON.parent / "include" / "quorum.h"
 STRUCTURES = {"quorum_option_info": _library.OptionInfo, "quorum_info": _library.Info,
               "quorum_prediction": _library.Prediction, "quorum_report": _library.Report,
-              "quorum_scores": _library.Scores, "quorum_metrics": _library.Metrics}
+              "quorum_scores": _library.Scores,
+              "quorum_distribution": _library.DistributionPoints, "quorum_metrics": _library.Metrics}
 
 # Functions of the header that Python has no use for: files are read by pandas and NumPy.
 UNUSED = {"quorum_status_name", "quorum_load", "quorum_blas_kernel", "quorum_options_get",

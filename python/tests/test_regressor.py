@@ -179,3 +179,75 @@ def test_many_threads_on_one_model(fitted, queries):
 def test_demo_data():
     X, y = quorum.demo_data(1000, noise=0.0)
     np.testing.assert_array_equal(quorum.demo_function(X), y)
+
+
+# ---- Distributions ------------------------------------------------------------------------
+
+
+def test_quantiles(data, queries):
+    model = small(calibrate=True).fit(*data)
+    mean, lower, upper, found = model.predict(queries, return_interval=0.9, quantiles=[0.05, 0.5, 0.95])
+    assert found.shape == (len(queries), 3)
+    np.testing.assert_array_equal(found[:, 0], lower)
+    np.testing.assert_array_equal(found[:, 2], upper)
+    assert (np.diff(found, axis=1) > 0).all()
+    mean, std, tail = model.set_params(calibration="off").predict(queries, return_std=True, quantiles=[0.1])
+    np.testing.assert_allclose(tail[:, 0], mean - 1.2815515655446004 * std, rtol=1e-12)
+    assert model.predict(queries, quantiles=[])[1].shape == (len(queries), 0)
+    for wrong in ([0.0], [1.0], [np.nan], [2.0]):
+        with pytest.raises(quorum.ArgumentError, match="between 0 and 1"):
+            model.predict(queries, quantiles=wrong)
+    with pytest.raises(ValueError, match="list of probabilities"):
+        model.predict(queries, quantiles=0.5)
+
+
+def test_the_distribution(data):
+    """Probability, density and score of the points, by their definitions."""
+    from scipy import integrate, stats
+    d = small(calibrate=True).fit(*data).distribution()
+    assert len(d.u) == len(d.z) > 10 and (np.diff(d.u) > 0).all() and (np.diff(d.z) > 0).all()
+    p = np.linspace(0.001, 0.999, 333)
+    np.testing.assert_allclose(d.quantile(p), np.interp(stats.norm.ppf(p), d.u, d.z), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(d.probability(d.quantile(p)), p, rtol=1e-10)
+    t = np.linspace(-3.0, 3.0, 41) + 1e-3
+    step = 1e-6
+    slope = (d.probability(t + step) - d.probability(t - step)) / (2 * step)
+    np.testing.assert_allclose(d.log_density(t), np.log(slope), atol=1e-5)
+    for z in (-50.0, -1.3, 0.0, 0.4, 7.0):
+        edges = np.unique(np.concatenate([d.z, [z]]))
+        total = sum(integrate.quad(lambda x: (d.probability(x) - (x >= z)) ** 2, a, b, epsabs=1e-11)[0]
+                    for a, b in zip(edges[:-1], edges[1:]))
+        assert d.crps(z) == pytest.approx(total, rel=1e-6)
+    assert d.crps(np.zeros((2, 3))).shape == (2, 3)
+
+
+def test_without_calibration_it_is_the_normal_one(fitted):
+    from scipy import stats
+    d = fitted.distribution()
+    assert len(d.u) == 0
+    z = np.linspace(-3, 3, 7)
+    np.testing.assert_allclose(d.probability(z), stats.norm.cdf(z), rtol=1e-12)
+    np.testing.assert_allclose(d.log_density(z), stats.norm.logpdf(z), rtol=1e-12)
+    np.testing.assert_allclose(d.quantile([0.1, 0.9]), stats.norm.ppf([0.1, 0.9]), rtol=1e-12)
+    assert np.isnan(d.quantile(0.0))
+
+
+def test_metrics_of_the_distribution(data):
+    model = small(calibrate=True).fit(*data)
+    X, y = make_data(300, seed=3)
+    mean, std = model.predict(X, return_std=True)
+    d, z = model.distribution(), (y - mean) / std
+    found = quorum.metrics(y, mean, std, distribution=d)
+    assert found["nlpd"] == pytest.approx(np.mean(np.log(std) - d.log_density(z)), rel=1e-12)
+    assert found["crps"] == pytest.approx(np.mean(std * d.crps(z)), rel=1e-12)
+    _, lower, upper = model.predict(X, return_interval=0.9)
+    assert found["coverage"][0.9] == ((y >= lower) & (y <= upper)).mean()
+
+
+def test_strict(data, tmp_path):
+    X, y = make_data(1000, seed=3)
+    model = small(calibrate="strict").fit(*data)
+    _, lower, upper = model.predict(X, return_interval=0.9)
+    assert ((lower <= y) & (y <= upper)).mean() == pytest.approx(0.9, abs=0.06)
+    model.save(tmp_path / "m.npz")
+    assert quorum.QuorumRegressor.load(tmp_path / "m.npz").calibrate == "strict"

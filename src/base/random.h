@@ -24,7 +24,8 @@ enum rng_stream {
     STREAM_LOOK = 7,         /* rows of the first look at theta, or of a subset */
     STREAM_CALIBRATE = 8,    /* rows held out to calibrate                      */
     STREAM_GROUPS = 9,       /* K-means of many parts: the sample of its groups */
-    STREAM_LINE = 10         /* rows that a linear trend is found from          */
+    STREAM_LINE = 10,        /* rows that a linear trend is found from          */
+    STREAM_STRICT = 11       /* rows held out before anything is learned        */
 };
 
 rng rng_seed(uint64_t seed, uint64_t stream);

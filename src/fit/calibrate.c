@@ -3,13 +3,17 @@
  * Some training rows are taken out of their experts, predicted from the others with
  * the model's own hyperparameters, and compared with what they were.  This is done in
  * rounds of few rows, so that the rows that are left are as dense as a query will find
- * them.  The ratios |y - mean| / std, sorted, are kept; model/calibration.c uses them. */
+ * them.  The ratios z = (y - mean) / std and |z|, sorted, are kept; model/calibration.c uses them.
+ * std itself is multiplied by the s that makes the CRPS of the Gaussians N(mean, s^2 std^2) least:
+ *
+ *   d/ds sum_i std_i CRPS(N(0, s^2), z_i) = sum_i std_i (2 phi(z_i / s) - 1/sqrt(pi)) = 0,
+ *
+ * which rises with s, so that no other s, 1 among them, is better; far rows hardly count. */
 #include "fit/calibrate.h"
 
 #include "base/memory.h"
 #include "base/random.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,45 +21,84 @@
 enum {
     MOST_HELD_OUT = 5000, /* rows                        */
     SHARE_HELD_OUT = 2,   /* one row in so many          */
-    SHARE_OF_ROUND = 100, /* of all rows, in one round   */
-    LEAST_HELD_OUT = 20   /* fewer say nothing           */
+    SHARE_OF_ROUND = 100  /* of all rows, in one round   */
 };
+
+static const double LEAST_OF_TAIL = 0.1; /* least factor of std, over that of the 95 % interval */
 
 /* ---- A model without the rows that are held out ---- */
 
-/* round[i] = 1, 2, .. for the rows to take out in the first round, the second, ..; 0: never.
- * Every expert keeps one row at least. */
-static quorum_status choose_rows(const quorum_model *m, unsigned char *round, size_t *count)
+/* Which rows to take out, and when. */
+typedef struct {
+    const quorum_model *m;
+    size_t *rows;         /* n: in the order in which they are asked ... */
+    size_t asked;         /* ... and how many of them                    */
+    size_t wanted;        /* rows to take out at most ...                */
+    size_t together;      /* ... and in one round                        */
+    unsigned char *round; /* n: 1, 2, ..: in the first round, the second, ..; 0: never */
+    size_t count;         /* rows that are taken out                     */
+} row_choice;
+
+/* Drawn by the seed, in rounds of few. */
+static void ask_any(row_choice *c)
 {
-    size_t wanted = m->rows.n / SHARE_HELD_OUT, *rows = NULL, *left = NULL;
-    size_t together = m->rows.n / SHARE_OF_ROUND > 1 ? m->rows.n / SHARE_OF_ROUND : 1;
-    quorum_status status = QUORUM_OK;
-    wanted = wanted > MOST_HELD_OUT ? MOST_HELD_OUT : wanted;
-    if (!NEW_ARRAY(rows, m->rows.n) || !NEW_ARRAY(left, m->M)) {
-        status = failure(QUORUM_E_MEMORY, "out of memory for calibrating on %zu rows", wanted);
-        goto done;
-    }
-    for (size_t i = 0; i < m->rows.n; i++)
-        rows[i] = i;
+    size_t n = c->m->rows.n;
+    c->wanted = n / SHARE_HELD_OUT > MOST_HELD_OUT ? MOST_HELD_OUT : n / SHARE_HELD_OUT;
+    c->together = n / SHARE_OF_ROUND > 1 ? n / SHARE_OF_ROUND : 1;
+    for (size_t i = 0; i < n; i++)
+        c->rows[i] = i;
+    rng r = rng_seed(c->m->seed, STREAM_CALIBRATE);
+    rng_shuffle(&r, c->rows, n);
+    c->asked = n;
+}
+
+/* Those that theta does not know, all at once. */
+static void ask_held(row_choice *c, const char *held)
+{
+    for (size_t i = 0; i < c->m->rows.n; i++)
+        if (held[c->m->row[i]])
+            c->rows[c->asked++] = i;
+    c->wanted = c->together = c->asked;
+}
+
+/* Every expert keeps one row at least; left (M) is room. */
+static void take_out(row_choice *c, size_t *left)
+{
+    const quorum_model *m = c->m;
+    parts all = model_parts(m);
     for (size_t e = 0; e < m->M; e++)
         left[e] = m->offset[e + 1] - m->offset[e];
-    parts all = model_parts(m);
-    rng r = rng_seed(m->seed, STREAM_CALIBRATE);
-    rng_shuffle(&r, rows, m->rows.n);
-    *count = 0;
-    for (size_t i = 0; i < m->rows.n && *count < wanted; i++) {
-        size_t e = part_of_row(&all, rows[i]);
+    for (size_t i = 0; i < c->asked && c->count < c->wanted; i++) {
+        size_t e = part_of_row(&all, c->rows[i]);
         if (left[e] < 2)
             continue;
         left[e]--;
-        round[rows[i]] = (unsigned char)(1 + (*count)++ / together);
+        c->round[c->rows[i]] = (unsigned char)(1 + c->count++ / c->together);
     }
-    if (*count < LEAST_HELD_OUT)
+}
+
+static quorum_status choose_rows(const quorum_model *m, const char *held, unsigned char *round,
+                                 size_t *count)
+{
+    row_choice c = {.m = m, .round = round};
+    size_t *left = NULL;
+    quorum_status status = QUORUM_OK;
+    if (!NEW_ARRAY(c.rows, m->rows.n) || !NEW_ARRAY(left, m->M)) {
+        status = failure(QUORUM_E_MEMORY, "out of memory for calibrating on %zu rows", m->rows.n);
+        goto done;
+    }
+    if (held)
+        ask_held(&c, held);
+    else
+        ask_any(&c);
+    take_out(&c, left);
+    *count = c.count;
+    if (c.count < LEAST_HELD_OUT)
         status = failure(QUORUM_E_DATA,
                          "calibrate can hold out %zu of %zu rows, and needs %d: leave it off",
-                         *count, m->rows.n, LEAST_HELD_OUT);
+                         c.count, m->rows.n, LEAST_HELD_OUT);
 done:
-    mem_free(rows);
+    mem_free(c.rows);
     mem_free(left);
     return status;
 }
@@ -203,26 +246,41 @@ static quorum_status prepare_round(void *context)
     return copy_held_out(r);
 }
 
+/* (y - mean) / std as a number that a file can hold, whatever the std. */
+static double ratio_of(double y, double mean, double std)
+{
+    double z = y == mean ? 0.0 : (y - mean) / std;
+    return fmax(-LARGEST_RATIO, fmin(LARGEST_RATIO, z));
+}
+
+/* What all rounds find. */
+typedef struct {
+    calibration c;
+    double *std; /* count: of each held-out row, in the order of the rounds */
+} findings;
+
 /* Takes out the rows of one round, predicts them and adds their ratios. */
-static quorum_status one_round(calibration_round *r, const quorum_options *options, calibration *c)
+static quorum_status one_round(calibration_round *r, const quorum_options *options, findings *f)
 {
     quorum_status status = team_all(QUORUM_OK, prepare_round, r);
     quorum_prediction out = {.mean = r->mean, .std = r->std};
     if (status >= 0 && r->count > 0)
         status = quorum_predict(r->reduced, r->X, r->count, options, &out, NULL);
-    for (size_t i = 0; status >= 0 && i < r->count; i++)
-        c->ratio[c->count++] = fabs(r->y[i] - r->mean[i]) / r->std[i];
+    for (size_t i = 0; status >= 0 && i < r->count; i++) {
+        f->std[f->c.count] = r->std[i] / r->m->units.y_scale;
+        f->c.z[f->c.count++] = ratio_of(r->y[i], r->mean[i], r->std[i]);
+    }
     return status;
 }
 
 /* Round after round, until no row is left to take out. */
 static quorum_status all_rounds(const quorum_model *m, const unsigned char *round,
-                                const quorum_options *options, calibration *c)
+                                const quorum_options *options, findings *f)
 {
     size_t taken = 1;
     for (int which = 1; taken > 0; which++) {
         calibration_round r = {.m = m, .round = round, .which = which};
-        quorum_status status = one_round(&r, options, c);
+        quorum_status status = one_round(&r, options, f);
         taken = r.count;
         round_free(&r);
         TRY(status);
@@ -230,13 +288,50 @@ static quorum_status all_rounds(const quorum_model *m, const unsigned char *roun
     return QUORUM_OK;
 }
 
-static void summarise(calibration *c)
+/* Whether the CRPS falls no more at s: mean of sqrt(2) exp(-z^2 / 2 s^2), weighted by std, is 1. */
+static int is_wide(const findings *f, double s)
 {
-    double sum = 0.0;
-    qsort(c->ratio, c->count, sizeof *c->ratio, ascending);
+    double sum = 0.0, all = 0.0;
+    for (size_t i = 0; i < f->c.count; i++) {
+        double u = f->c.z[i] / s;
+        sum += f->std[i] * exp(-0.5 * u * u);
+        all += f->std[i];
+    }
+    return M_SQRT2 * sum >= all;
+}
+
+/* Where most rows are predicted exactly, narrower is better without end: then the least that is
+ * said is LEAST_OF_TAIL of what the 95 % interval says, or 1. */
+static double least_scale(const calibration *c)
+{
+    double reach = c->ratio[(size_t)(0.95 * (double)(c->count - 1))] / 1.96;
+    return reach > 0.0 ? fmin(1.0, LEAST_OF_TAIL * reach) : 1.0;
+}
+
+/* The best factor of std is below 1.21 of the largest |z|, where the mean above is 1 or more. */
+static double best_scale(const findings *f)
+{
+    const calibration *c = &f->c;
+    double low = least_scale(c), high = 1.21 * c->ratio[c->count - 1];
+    if (!(high > low) || is_wide(f, low))
+        return low;
+    for (int i = 0; i < 200 && high > low * (1.0 + 1e-15); i++) {
+        double middle = sqrt(low) * sqrt(high);
+        if (!(middle > low && middle < high))
+            break;
+        *(is_wide(f, middle) ? &high : &low) = middle;
+    }
+    return high;
+}
+
+static void summarise(findings *f)
+{
+    calibration *c = &f->c;
     for (size_t i = 0; i < c->count; i++)
-        sum += c->ratio[i] * c->ratio[i];
-    c->scale = sqrt(sum / (double)c->count);
+        c->ratio[i] = fabs(c->z[i]);
+    qsort(c->ratio, c->count, sizeof *c->ratio, ascending);
+    c->scale = best_scale(f);
+    qsort(c->z, c->count, sizeof *c->z, ascending);
 }
 
 /* Rows are compared with what was observed, noise and all, whatever is to be predicted later. */
@@ -262,15 +357,16 @@ static quorum_status learn_ranking(const quorum_model *m, const recipe *how,
 typedef struct {
     const quorum_model *m;
     const settings *s;
-    calibration c;
+    const char *held; /* as of model_calibrate */
+    findings found;
     unsigned char *round; /* n */
 } calibrating;
 
 static quorum_status check_prediction(void *context)
 {
     calibrating *k = context;
-    TRY(calibration_is_for(&k->c, k->m, k->s));
-    return model_check_recipe(k->m, &k->c.how);
+    TRY(calibration_is_for(&k->found.c, k->m, k->s));
+    return model_check_recipe(k->m, &k->found.c.how);
 }
 
 static quorum_status choose_rounds(void *context)
@@ -279,27 +375,29 @@ static quorum_status choose_rounds(void *context)
     size_t count = 0;
     if (!NEW_ZEROED(k->round, k->m->rows.n))
         return failure(QUORUM_E_MEMORY, "out of memory for calibrating");
-    TRY(choose_rows(k->m, k->round, &count));
-    if (!NEW_ARRAY(k->c.ratio, count))
+    TRY(choose_rows(k->m, k->held, k->round, &count));
+    if (!NEW_ARRAY(k->found.c.ratio, count) || !NEW_ARRAY(k->found.c.z, count) ||
+        !NEW_ARRAY(k->found.std, count))
         return failure(QUORUM_E_MEMORY, "out of memory for calibrating on %zu rows", count);
     return QUORUM_OK;
 }
 
-quorum_status model_calibrate(quorum_model *m, const quorum_options *options)
+quorum_status model_calibrate(quorum_model *m, const quorum_options *options, const char *held)
 {
     const quorum_options how = of_observations(options);
-    calibrating k = {.m = m, .s = options_values(options)};
+    calibrating k = {.m = m, .s = options_values(options), .held = held};
     quorum_status status = QUORUM_OK;
     TRY_OR_DONE(team_all(QUORUM_OK, check_prediction, &k));
-    TRY_OR_DONE(learn_ranking(m, &k.c.how, options));
+    TRY_OR_DONE(learn_ranking(m, &k.found.c.how, options));
     TRY_OR_DONE(team_all(QUORUM_OK, choose_rounds, &k));
-    TRY_OR_DONE(all_rounds(m, k.round, &how, &k.c));
-    summarise(&k.c);
+    TRY_OR_DONE(all_rounds(m, k.round, &how, &k.found));
+    summarise(&k.found);
 done:
     mem_free(k.round);
+    mem_free(k.found.std);
     if (status < 0)
-        calibration_free(&k.c);
+        calibration_free(&k.found.c);
     else
-        m->calibration = k.c;
+        m->calibration = k.found.c;
     return status;
 }

@@ -4,6 +4,10 @@
 
 #include "model/model.h"
 
-quorum_status model_calibrate(quorum_model *m, const quorum_options *options);
+enum { LEAST_HELD_OUT = 20 }; /* rows: fewer say nothing */
+
+/* held, of calibrate=strict: 1 for each row of the training data that is held out, all in one round;
+ * NULL: rows are drawn, and held out few at a time. */
+quorum_status model_calibrate(quorum_model *m, const quorum_options *options, const char *held);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/text_buffer.h"
 #include "fit/calibrate.h"
 #include "fit/line.h"
+#include "fit/strict.h"
 #include "archive/json.h"
 #include "rows/scaling.h"
 #include "linalg/blas.h"
@@ -28,7 +29,10 @@ typedef struct {
     scattered_rows rows; /* ... and all of them                        */
     checkpoint *kept;    /* or NULL                                    */
     training_result found;
-    quorum_status event; /* QUORUM_NO_SIGNAL, or QUORUM_OK             */
+    quorum_status event;       /* QUORUM_NO_SIGNAL, or QUORUM_OK             */
+    const strict_split *split; /* with calibrate=strict: which rows are held out ...       */
+    const quorum_model
+        *learned; /* ... and the fit to the others, whose units and theta these are */
 } fitting;
 
 /* ---- Data ---- */
@@ -176,6 +180,26 @@ static quorum_status copy_offset_name(fitting *f)
     TRY(check_offset_column(f->names, f->m->rows.D, name));
     if (!(f->m->columns.offset = mem_copy_text(name)))
         return failure(QUORUM_E_MEMORY, "out of memory for column names");
+    return QUORUM_OK;
+}
+
+/* ---- What a fit to some of the rows has learned ---- */
+
+static quorum_status adopt(void *context)
+{
+    fitting *f = context;
+    row_set like = f->given->held;
+    like.offset = NULL;
+    TRY(strict_adopt(f->learned, f->m));
+    return rows_new(&like, f->given->held.n, &f->own);
+}
+
+/* Instead of standardising and training. */
+static quorum_status adopt_learned(fitting *f, quorum_status ready)
+{
+    TRY(team_all(ready, adopt, f));
+    strict_standardise(f->m, &f->given->held, &f->own);
+    f->rows = rows_scattered(f->m->rows.n, &f->own);
     return QUORUM_OK;
 }
 
@@ -382,7 +406,8 @@ static quorum_status complete(void *model)
 
 static quorum_status calibrate(fitting *f)
 {
-    return f->s->calibrate ? model_calibrate(f->m, f->options) : QUORUM_OK;
+    return f->s->calibrate ? model_calibrate(f->m, f->options, f->split ? f->split->held : NULL)
+                           : QUORUM_OK;
 }
 
 /* A stage, and the seconds it takes. */
@@ -394,15 +419,25 @@ static quorum_status timed(quorum_status (*stage)(fitting *f), fitting *f, doubl
     return status;
 }
 
+/* All that comes before the partition. */
+static quorum_status begin(fitting *f)
+{
+    quorum_status ready = prepare(f);
+    if (f->learned)
+        return adopt_learned(f, ready);
+    TRY(standardise(f, ready));
+    return timed(train_before, f, &f->m->history.seconds_train);
+}
+
 /* table -> standardise -> kernel and theta -> partition -> overlap (-> graph of the experts)
  * (train=parts, the paper's way: theta after the partition) */
 static quorum_status fit(fitting *f)
 {
     quorum_model *m = f->m;
-    TRY(standardise(f, prepare(f)));
-    TRY(timed(train_before, f, &m->history.seconds_train));
+    TRY(begin(f));
     TRY(timed(split_rows, f, &m->history.seconds_partition));
-    TRY(timed(train_after, f, &m->history.seconds_train));
+    if (!f->learned)
+        TRY(timed(train_after, f, &m->history.seconds_train));
     TRY(timed(overlap_experts, f, &m->history.seconds_partition));
     TRY(timed(learn_graph, f, &m->history.seconds_graph));
     TRY(team_all(QUORUM_OK, complete, m));
@@ -441,6 +476,36 @@ static quorum_status fit_rows(fitting *f, quorum_model **model)
     return status;
 }
 
+/* calibrate=strict: a fit to the rows that are not held out, of which nothing but what it learned is
+ * kept, and then the model of all rows. */
+static quorum_status fit_strictly(fitting *f, quorum_model **model)
+{
+    strict_split split;
+    quorum_model *learned = NULL;
+    quorum_options o = *f->options;
+    o.values.calibrate = CALIBRATE_NO;
+    o.values.graph = GRAPH_AUTO;
+    o.values.overlap = 0.0;
+    quorum_status status = strict_split_make(f->given, (uint64_t)f->s->seed, &split);
+    if (status >= 0) {
+        fitting of_rest = *f;
+        of_rest.given = &split.rest;
+        of_rest.options = &o;
+        of_rest.s = &o.values;
+        status = fit_rows(&of_rest, &learned);
+        f->event = of_rest.event;
+    }
+    f->split = &split;
+    f->learned = learned;
+    if (status >= 0)
+        status = fit_rows(f, model);
+    f->split = NULL;
+    f->learned = NULL;
+    quorum_model_free(learned);
+    strict_split_free(&split);
+    return status;
+}
+
 /* offset and its name may be NULL. */
 static quorum_status fit_arrays(const row_set *own, size_t rows, const char *const *names,
                                 const char *offset_name, const quorum_options *options,
@@ -453,7 +518,7 @@ static quorum_status fit_arrays(const row_set *own, size_t rows, const char *con
                  .options = options,
                  .s = options_values(options),
                  .p = options_progress(options)};
-    return fit_rows(&f, model);
+    return f.s->calibrate == CALIBRATE_STRICT ? fit_strictly(&f, model) : fit_rows(&f, model);
 }
 
 quorum_status quorum_fit(const double *X, const double *y, size_t rows, size_t inputs,

@@ -1,4 +1,5 @@
 /* Scores of predictions (docs/methods.md, "Metrics"). */
+#include "linalg/bent_normal.h"
 #include "linalg/normal.h"
 #include "quorum.h"
 
@@ -31,12 +32,41 @@ static double power_of_two_near(double x)
     return ldexp(1.0, exponent < -1000 ? -1000 : exponent > 1000 ? 1000 : exponent);
 }
 
-void quorum_scores_add(quorum_scores *s, size_t n, const double *y, const double *mean,
-                       const double *std, double train_mean, double train_std, const double *factor)
+/* What predictions are scored by. */
+typedef struct {
+    const quorum_distribution *d; /* NULL: Gaussian */
+    bent_scores integrals;
+    double lower[4], upper[4];
+} scored_by;
+
+static scored_by prepare(const quorum_distribution *d)
 {
-    double half_width[4];
+    scored_by b = {.d = d && d->points > 1 && d->points <= QUORUM_MOST_POINTS ? d : NULL};
+    for (int k = 0; k < 4; k++) {
+        double reach = normal_quantile(0.5 + 0.5 * quorum_coverage_levels[k]);
+        b.lower[k] = b.d ? d->lower[k] : -reach;
+        b.upper[k] = b.d ? d->upper[k] : reach;
+    }
+    if (b.d)
+        bent_scores_prepare(b.d, &b.integrals);
+    return b;
+}
+
+static void add_density(quorum_scores *s, const scored_by *b, double y, double mean, double std)
+{
+    double z = (y - mean) / std;
+    s->sum_nlpd += b->d ? log(std) - bent_log_density(b->d, z) : negative_log_density(y, mean, std);
+    s->sum_crps +=
+        b->d ? std * bent_scores_crps(&b->integrals, z) : ranked_probability_score(y, mean, std);
     for (int k = 0; k < 4; k++)
-        half_width[k] = factor ? factor[k] : normal_quantile(0.5 + 0.5 * quorum_coverage_levels[k]);
+        s->inside[k] += y - mean >= b->lower[k] * std && y - mean <= b->upper[k] * std;
+}
+
+void quorum_scores_add(quorum_scores *s, size_t n, const double *y, const double *mean,
+                       const double *std, double train_mean, double train_std,
+                       const quorum_distribution *distribution)
+{
+    const scored_by b = prepare(distribution);
     if (s->n == 0) {
         s->shift = train_mean;
         s->unit = power_of_two_near(train_std);
@@ -47,11 +77,8 @@ void quorum_scores_add(quorum_scores *s, size_t n, const double *y, const double
         s->sum_yy += centred * centred;
         s->sum_sq += error * error;
         s->sum_abs += fabs(error);
-        s->sum_nlpd += negative_log_density(y[i], mean[i], std[i]);
         s->sum_trivial += negative_log_density(y[i], train_mean, train_std);
-        s->sum_crps += ranked_probability_score(y[i], mean[i], std[i]);
-        for (int k = 0; k < 4; k++)
-            s->inside[k] += fabs(y[i] - mean[i]) <= half_width[k] * std[i];
+        add_density(s, &b, y[i], mean[i], std[i]);
     }
     s->n += n;
 }

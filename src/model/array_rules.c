@@ -153,10 +153,40 @@ quorum_status check_calibration(const quorum_model *m, const model_sizes *sizes)
     size_t count = sizes->length[SIDE_HELD_OUT];
     if (!c->how.rule)
         return damaged("its calibration does not say what it holds for");
-    if (count == 0 || c->ratio[0] < 0.0)
+    if (count == 0 || c->ratio[0] < 0.0 || c->ratio[count - 1] > LARGEST_RATIO)
         return damaged("calibration is out of range");
     for (size_t i = 1; i < count; i++)
         if (c->ratio[i] < c->ratio[i - 1])
             return damaged("calibration is not ascending");
     return QUORUM_OK;
+}
+
+/* From both ends inwards, the larger |z| first, they are the absolute ratios, largest first. */
+static int same_without_signs(const calibration *c, size_t count)
+{
+    size_t first = 0, behind = count;
+    while (behind > first) {
+        double low = fabs(c->z[first]), high = fabs(c->z[behind - 1]);
+        size_t left = behind - first;
+        if (fmax(low, high) != c->ratio[left - 1])
+            return 0;
+        if (low > high)
+            first++;
+        else
+            behind--;
+    }
+    return 1;
+}
+
+quorum_status check_signed_ratios(const quorum_model *m, const model_sizes *sizes)
+{
+    const calibration *c = &m->calibration;
+    size_t count = sizes->length[SIDE_HELD_OUT];
+    if (!c->ratio || !c->how.rule)
+        return damaged("its calibration does not say what it holds for");
+    for (size_t i = 1; i < count; i++)
+        if (c->z[i] < c->z[i - 1])
+            return damaged("calibration_signed is not ascending");
+    return same_without_signs(c, count) ? QUORUM_OK
+                                        : damaged("calibration_signed and calibration differ");
 }

@@ -52,6 +52,7 @@ static int is_in_model(const save_state *s, const array_member *a)
     case WITH_TREND: return s->m->units.line != NULL;
     case WHERE_LEARNED: return numbers_of(a, s->m) && s->sizes.length[a->side[0]] > 0;
     case WITH_CALIBRATION: return s->m->calibration.count > 0;
+    case WITH_SIGNED_RATIOS: return s->m->calibration.z != NULL;
     }
     return 1;
 }
@@ -248,6 +249,7 @@ static int is_in_file(const load_state *l, const array_member *a)
     case WITH_TREND: return may_have(l, FORMAT_VERSION_PARTS, "trend.npy", "trend_covariance.npy");
     case WHERE_LEARNED: return has_array(l->npz, a);
     case WITH_CALIBRATION: return has_array(l->npz, a) || l->m->calibration.how.rule;
+    case WITH_SIGNED_RATIOS: return has_array(l->npz, a);
     }
     return 1;
 }

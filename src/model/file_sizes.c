@@ -38,12 +38,13 @@ quorum_status wrong_size(const char *name, size_t found, size_t wanted)
         found, wanted);
 }
 
-/* Sides that nothing but the array itself tells are as long as it says. */
+/* Sides that nothing but arrays themselves tell are as long as the first of them says. */
 static quorum_status settle_side(const char *name, side s, size_t found, model_sizes *sizes)
 {
     if (s == SIDE_HELD_OUT && found > sizes->length[SIDE_ROWS])
         return wrong_size(name, found, sizes->length[SIDE_ROWS]);
-    if (s == SIDE_EXTRAS || s == SIDE_REFERENCES || s == SIDE_HELD_OUT)
+    int told = s != SIDE_EXTRAS && s != SIDE_REFERENCES && s != SIDE_HELD_OUT;
+    if (!told && sizes->length[s] == 0)
         sizes->length[s] = found;
     return found == sizes->length[s] ? QUORUM_OK : wrong_size(name, found, sizes->length[s]);
 }

@@ -24,6 +24,7 @@ quorum_status check_log_reach(const quorum_model *m, const model_sizes *sizes);
 quorum_status check_rotation(const quorum_model *m, const model_sizes *sizes);
 quorum_status check_line_covariance(const quorum_model *m, const model_sizes *sizes);
 quorum_status check_calibration(const quorum_model *m, const model_sizes *sizes);
+quorum_status check_signed_ratios(const quorum_model *m, const model_sizes *sizes);
 
 /* ---- meta_rules.c: put_ writes a value, read_ checks and keeps it ---- */
 

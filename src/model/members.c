@@ -154,8 +154,16 @@ const array_member array_members[] = {
      .when = WITH_CALIBRATION,
      .place = AT(calibration.ratio),
      .check = check_calibration,
-     .allowed = "not negative, ascending; h is n at most",
+     .allowed = "0 to 1e100, ascending; h is n at most",
      .doc = "ratios |y - mean| / std of the held-out rows"},
+    {.name = "calibration_signed",
+     .side = {SIDE_HELD_OUT},
+     .when = WITH_SIGNED_RATIOS,
+     .place = AT(calibration.z),
+     .check = check_signed_ratios,
+     .allowed = "ascending; without their signs those of `calibration`",
+     .doc = "ratios (y - mean) / std of the same rows; missing in older files, whose intervals are "
+            "symmetric"},
 };
 
 const meta_member meta_members[] = {

@@ -42,12 +42,13 @@ typedef enum { NUMBERS /* double */, INDICES /* size_t; one side */ } array_type
 
 typedef enum {
     ALWAYS,
-    WITH_OVERLAP,    /* format version 2, and later where it has them */
-    WITH_ROTATION,   /* format version 3, and 4 where it has one  */
-    WITH_TWO_SCALES, /* where the kernel has two                  */
-    WITH_TREND,      /* format version 4 where it has one         */
-    WHERE_LEARNED,   /* where the model has one                   */
-    WITH_CALIBRATION /* where meta.json has one too               */
+    WITH_OVERLAP,      /* format version 2, and later where it has them */
+    WITH_ROTATION,     /* format version 3, and 4 where it has one  */
+    WITH_TWO_SCALES,   /* where the kernel has two                  */
+    WITH_TREND,        /* format version 4 where it has one         */
+    WHERE_LEARNED,     /* where the model has one                   */
+    WITH_CALIBRATION,  /* where meta.json has one too               */
+    WITH_SIGNED_RATIOS /* and where the model has them              */
 } presence;
 
 typedef struct {

@@ -26,7 +26,8 @@ typedef struct {
 typedef struct {
     size_t count;
     double *ratio; /* count: |y - mean| / std, ascending                          */
-    double scale;  /* their root mean square                                      */
+    double *z;     /* count: (y - mean) / std, ascending; NULL: an older file     */
+    double scale;  /* by which std is multiplied (fit/calibrate.c)                */
     recipe how;    /* the prediction it holds for; rule NULL: not known (yet) ... */
     char *select;  /* ... its selection as text, for the file                     */
     char *purpose; /* ... and all of it in words, as in "method npae, select all" */
@@ -196,6 +197,8 @@ quorum_status model_show_line(quorum_model *m);
 
 /* ---- calibration.c ---- */
 
+#define LARGEST_RATIO 1e100 /* |y - mean| / std that is kept, and that a file may have */
+
 void calibration_free(calibration *c);
 
 /* Keeps in c->how, select and purpose which prediction of m these settings are. */
@@ -210,9 +213,14 @@ int model_misses_calibration(const quorum_model *m, const settings *s);
 /* By what std is multiplied with these settings: 1 without calibration. */
 double model_calibration_scale(const quorum_model *m, const settings *s);
 
-/* Half the width of the interval of this probability, in uncalibrated standard
- * deviations. */
-double model_interval_reach(const quorum_model *m, const settings *s, double probability);
+/* Ends of the interval of this probability, and a quantile, as distances from the mean in
+ * uncalibrated standard deviations. */
+void model_interval_ends(const quorum_model *m, const settings *s, double probability,
+                         double *lower, double *upper);
+double model_quantile(const quorum_model *m, const settings *s, double probability);
+
+/* The distribution of (y - mean) / std, std being uncalibrated; no points: Gaussian. */
+void model_distribution(const quorum_model *m, const settings *s, quorum_distribution *out);
 
 /* ---- recipe.c ---- */
 

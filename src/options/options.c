@@ -191,6 +191,11 @@ static const option table[] = {
      NULL},
     {"interval", REAL, FIELD(interval), "0.95", NULL, 0.001, 0.999999, "P", "predict",
      "Probability of the central interval in the columns lower and upper.", NULL},
+    {"interval-shape", CHOICE, FIELD(interval_shape), "auto", "auto|symmetric", 0, 0, NULL,
+     "predict evaluate",
+     "Whether the ends of calibrated intervals come each from its own side of the held-out errors "
+     "(auto), or lie at the same distance from the mean.",
+     NULL},
     {"calibration", CHOICE, FIELD(calibration), "auto", "auto|off", 0, 0, NULL, "predict evaluate",
      "Whether std and intervals use what fit --calibrate found; it holds for the prediction that "
      "it was made for.",
@@ -200,9 +205,10 @@ static const option table[] = {
     {"mean-only", FLAG, FIELD(mean_only), "false", NULL, 0, 0, NULL, "predict",
      "Predict means only.  Saves the variance work where the rule does not need it.", NULL},
 
-    {"calibrate", FLAG, FIELD(calibrate), "false", NULL, 0, 0, NULL, "fit",
-     "Predict some training rows from the others and keep how wide intervals have to be, so that "
-     "a 95 % interval covers 95 %.  It holds for predictions by this method, select, neighbours "
+    {"calibrate", FLAG, FIELD(calibrate), "false", "false|true|strict", 0, 0, NULL, "fit",
+     "Predict some training rows from the others and keep how they are distributed about their "
+     "predictions, so that a 95 % interval covers 95 %; strict: rows that hyperparameters are not "
+     "trained on.  It holds for predictions by this method, select, neighbours "
      "and space; a fit uses those options for nothing else.",
      NULL},
     {"checkpoint", TEXT, FIELD(checkpoint), "", NULL, 0, 0, "FILE", "fit",
@@ -355,6 +361,8 @@ static quorum_status read_flag(const option *o, const char *value, int *out)
             return QUORUM_OK;
         }
     }
+    if (o->choices)
+        return read_choice(o, value, out);
     return failure(QUORUM_E_ARGUMENT, "option %s: \"%s\" is not true or false", o->name, value);
 }
 

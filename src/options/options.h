@@ -35,7 +35,7 @@ typedef struct {
     const char *method, *select, *neighbours;
     int space;
     double interval;
-    int latent, mean_only, calibration;
+    int interval_shape, latent, mean_only, calibration;
     /* machine */
     int calibrate;
     const char *checkpoint;
@@ -48,6 +48,8 @@ enum { PARTITION_LEARNED, PARTITION_INPUT };
 enum { TREND_AUTO, TREND_NONE, TREND_CONSTANT, TREND_LINEAR };
 enum { SPACE_LATENT, SPACE_OBSERVED };
 enum { CALIBRATION_AUTO, CALIBRATION_OFF };
+enum { CALIBRATE_NO, CALIBRATE_YES, CALIBRATE_STRICT };
+enum { SHAPE_AUTO, SHAPE_SYMMETRIC };
 enum { GRAPH_ON_TRAIN, GRAPH_ON_TEST };
 
 struct quorum_options {

@@ -52,6 +52,8 @@ static quorum_status check_query(const plan *p, const quorum_prediction *out, si
     int good = 1;
     for (size_t a = 0; a < asked; a++)
         good = good && (!arrays[a] || isfinite(arrays[a][q]));
+    for (size_t k = 0; asked > 1 && out->quantile && k < out->probabilities; k++)
+        good = good && isfinite(out->quantile[q * out->probabilities + k]);
     if (good && asked > 1)
         good = (!out->std || out->std[q] >= 0.0) &&
                (!out->lower || !out->upper || out->lower[q] <= out->upper[q]);
@@ -73,25 +75,44 @@ double block_mean(const quorum_model *m, const block_space *w, size_t q)
     return u->y_mean + u->y_scale * mean;
 }
 
+/* The standard deviation at query q, uncalibrated. */
+static double block_std(const plan *p, const block_space *w, size_t q)
+{
+    double var = w->spread[q] * fmax(0.0, w->var[q] + missing_noise(p)) + w->doubt[q];
+    return p->s->mean_only ? NAN : p->m->units.y_scale * sqrt(var);
+}
+
+/* mean + Q(p) std of every probability that is asked for. */
+static void write_quantiles(const plan *p, const block_space *w, const size_t *which, size_t n,
+                            const quorum_prediction *out)
+{
+    for (size_t k = 0; out->quantile && k < out->probabilities; k++) {
+        double reach = model_quantile(p->m, p->s, out->probability[k]);
+        for (size_t q = 0; q < n; q++)
+            out->quantile[which[q] * out->probabilities + k] =
+                block_mean(p->m, w, q) + reach * block_std(p, w, q);
+    }
+}
+
 quorum_status block_write(const plan *p, const block_space *w, const size_t *which, size_t n,
                           const quorum_prediction *out)
 {
     const quorum_model *m = p->m;
-    double noise = missing_noise(p);
-    double z = model_interval_reach(m, p->s, p->s->interval);
+    double lower, upper;
+    model_interval_ends(m, p->s, p->s->interval, &lower, &upper);
     double scale = model_calibration_scale(m, p->s);
+    write_quantiles(p, w, which, n, out);
     for (size_t q = 0; q < n; q++) {
         double mean = block_mean(m, w, q);
-        double var = w->spread[q] * fmax(0.0, w->var[q] + noise) + w->doubt[q];
-        double std = p->s->mean_only ? NAN : m->units.y_scale * sqrt(var);
+        double std = block_std(p, w, q);
         if (out->mean)
             out->mean[which[q]] = mean;
         if (out->std)
             out->std[which[q]] = scale * std;
         if (out->lower)
-            out->lower[which[q]] = mean - z * std;
+            out->lower[which[q]] = mean + lower * std;
         if (out->upper)
-            out->upper[which[q]] = mean + z * std;
+            out->upper[which[q]] = mean + upper * std;
         TRY(check_query(p, out, which[q]));
     }
     return QUORUM_OK;
@@ -103,4 +124,6 @@ void fill_nan(const quorum_prediction *out, size_t n)
     for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++)
         for (size_t i = 0; arrays[a] && i < n; i++)
             arrays[a][i] = NAN;
+    for (size_t i = 0; out->quantile && i < n * out->probabilities; i++)
+        out->quantile[i] = NAN;
 }

@@ -132,12 +132,28 @@ static quorum_status check_offsets(const quorum_model *m, const double *offset, 
     return QUORUM_OK;
 }
 
+/* Quantiles are asked for at probabilities. */
+static quorum_status check_probabilities(const quorum_prediction *out)
+{
+    if (out->quantile && out->probabilities > 0 && !out->probability)
+        return failure(QUORUM_E_ARGUMENT, "quantiles are asked for without their probabilities");
+    for (size_t k = 0; out->quantile && k < out->probabilities; k++)
+        if (!(out->probability[k] > 0.0 && out->probability[k] < 1.0))
+            return failure(QUORUM_E_ARGUMENT,
+                           "the quantile of probability %g: it must be between 0 and 1",
+                           out->probability[k]);
+    return QUORUM_OK;
+}
+
 static void add_offsets(const quorum_prediction *out, size_t rows)
 {
     double *const arrays[] = {out->mean, out->lower, out->upper};
     for (size_t a = 0; out->offset && a < sizeof arrays / sizeof *arrays; a++)
         for (size_t i = 0; arrays[a] && i < rows; i++)
             arrays[a][i] += out->offset[i];
+    for (size_t i = 0; out->offset && out->quantile && i < rows; i++)
+        for (size_t k = 0; k < out->probabilities; k++)
+            out->quantile[i * out->probabilities + k] += out->offset[i];
 }
 
 static double scratch_bytes(const quorum_options *options)
@@ -158,6 +174,8 @@ quorum_status quorum_predict(const quorum_model *m, const double *X, size_t rows
         status = model_check_queries(m, X, rows);
     if (status == QUORUM_OK)
         status = check_offsets(m, out->offset, rows);
+    if (status == QUORUM_OK)
+        status = check_probabilities(out);
     if (status == QUORUM_OK && rows > 0) {
         scratch_visit visit = scratch_enter(model_scratch(m), scratch_bytes(options));
         progress_watch watch;

@@ -174,6 +174,23 @@ static int is_joint(const char *method)
            strcmp(method, "auto") == 0;
 }
 
+/* Quantiles rise; probability, density and score are numbers. */
+static void require_distribution(const quorum_model *m, const quorum_options *o)
+{
+    quorum_distribution d;
+    double before = -INFINITY;
+    REQUIRE(quorum_distribution_of(m, o, &d) == QUORUM_OK);
+    for (int k = 1; k < 40; k++) {
+        double q = quorum_quantile_factor(m, o, k / 40.0);
+        double z = quorum_distribution_quantile(&d, k / 40.0);
+        REQUIRE(isfinite(q) && q >= before && isfinite(z));
+        REQUIRE(fabs(quorum_distribution_probability(&d, z) - k / 40.0) < 1e-6);
+        REQUIRE(isfinite(quorum_distribution_log_density(&d, z)));
+        REQUIRE(quorum_distribution_crps(&d, z) >= 0.0);
+        before = q;
+    }
+}
+
 quorum_status predict_one_way(const quorum_model *m, const double *X, const quorum_options *o,
                               unsigned long long *digest)
 {
@@ -184,6 +201,7 @@ quorum_status predict_one_way(const quorum_model *m, const double *X, const quor
     double factor = quorum_interval_factor(m, o, 0.9);
     REQUIRE(isfinite(factor) && factor >= 0.0);
     mix(digest, &factor, sizeof factor);
+    require_distribution(m, o);
     REQUIRE(quorum_block_rows(m, o) > 0);
     options_in_use = NULL;
     return status;

@@ -18,10 +18,11 @@ def test_default(data, tmp_path, ranks):
     ["--train", "parts", "--experts", "2", "--kernel", "se", "--max-evaluations", "10"],
     ["--overlap", "0.5", "--experts", "4", "--kernel", "se", "--train-rows", "100"],
     ["--calibrate", "--experts", "4", "--kernel", "se", "--train-rows", "100"],
+    ["--calibrate", "strict", "--experts", "4", "--kernel", "se", "--train-rows", "100"],
     ["--train-rows", "100", "--max-evaluations", "10"],
     ["--train-rows", "100", "--kernel", "matern32x2", "--max-evaluations", "10"],
     ["--theta", "1,1,0.1", "--experts", "300", "--min-size", "1", "--graph", "none"],
-], ids=["parts", "more ranks than experts", "overlap", "calibrate", "kernel auto", "two scales",
+], ids=["parts", "more ranks than experts", "overlap", "calibrate", "strict", "kernel auto", "two scales",
         "groups"])
 def test_other_ways(data, tmp_path, options):
     serial("fit", data / "train.csv", "-o", tmp_path / "one.npz", *options, "-q")

@@ -39,6 +39,8 @@ static void values_are_checked(void **state)
         {"memory", "4X", "800M or 4G"},
         {"memory", "1", "outside its range"},
         {"latent", "maybe", "true or false"},
+        {"calibrate", "maybe", "not one of false|true|strict"},
+        {"interval-shape", "round", "not one of auto|symmetric"},
         {"method", "npaee", "the methods are auto, nearest, npae"},
         {"method", "nearest*", "nearest asks no experts"},
         {"method", "auto*", "is not known"},
@@ -111,6 +113,12 @@ static void values_are_understood(void **state)
     assert_string_equal(kernel_at(s->kernel)->name, "matern52");
     assert_ok(quorum_options_set(o, "latent", "Yes"));
     assert_int_equal(s->latent, 1);
+    assert_ok(quorum_options_set(o, "calibrate", "yes"));
+    assert_int_equal(s->calibrate, CALIBRATE_YES);
+    assert_ok(quorum_options_set(o, "calibrate", "strict"));
+    assert_int_equal(s->calibrate, CALIBRATE_STRICT);
+    assert_ok(quorum_options_set(o, "calibrate", "off"));
+    assert_int_equal(s->calibrate, CALIBRATE_NO);
     assert_ok(quorum_options_set(o, "experts", "auto"));
     assert_true(s->experts == 0.0);
     quorum_options_free(o);

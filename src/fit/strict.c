@@ -1,0 +1,117 @@
+/* calibrate=strict: one row in HELD_OUT, drawn at random, is set aside before anything is learned.
+ * Units, kernel, metric, theta, trend, spread and the number of neighbours come from the rest alone;
+ * the model then takes all rows in, and calibrate.c predicts those set aside from the rest. */
+#include "fit/strict.h"
+
+#include "base/memory.h"
+#include "base/random.h"
+#include "fit/calibrate.h"
+#include "fit/line.h"
+
+#include <string.h>
+
+enum { HELD_OUT = 5, MOST_HELD_OUT = 5000 }; /* one row in so many; rows at most */
+
+/* Exactly `wanted` rows, all sets of them equally likely, in one pass. */
+static void draw_held(strict_split *s, size_t wanted)
+{
+    size_t n = s->all->n;
+    rng r = rng_seed(s->seed, STREAM_STRICT);
+    s->count = 0;
+    for (size_t i = 0; i < n; i++) {
+        s->held[i] = rng_below(&r, n - i) < wanted;
+        if (s->held[i])
+            wanted--;
+        else
+            s->which[s->count++] = i;
+    }
+}
+
+static quorum_status draw_split(void *context)
+{
+    strict_split *s = context;
+    size_t n = s->all->n, wanted = n / HELD_OUT < MOST_HELD_OUT ? n / HELD_OUT : MOST_HELD_OUT;
+    if (wanted < LEAST_HELD_OUT)
+        return failure(QUORUM_E_DATA,
+                       "calibrate=strict can hold out %zu of %zu rows, and needs %d: leave it off",
+                       wanted, n, LEAST_HELD_OUT);
+    if (!NEW_ARRAY(s->held, n) || !NEW_ARRAY(s->which, n))
+        return failure(QUORUM_E_MEMORY, "out of memory for holding out %zu rows", wanted);
+    draw_held(s, wanted);
+    return rows_new(&s->all->held, s->count, &s->room);
+}
+
+quorum_status strict_split_make(const scattered_rows *all, uint64_t seed, strict_split *s)
+{
+    *s = (strict_split){.all = all, .seed = seed};
+    TRY(team_all(QUORUM_OK, draw_split, s));
+    return rows_pick(QUORUM_OK, all, s->which, s->count, &s->room, &s->rest);
+}
+
+void strict_split_free(strict_split *s)
+{
+    mem_free(s->held);
+    mem_free(s->which);
+    rows_free(&s->room);
+    *s = (strict_split){0};
+}
+
+/* ---- What was learned, for another model ---- */
+
+static quorum_status copy_numbers(double **to, const double *from, size_t count)
+{
+    if (!from)
+        return QUORUM_OK;
+    if (!NEW_ARRAY(*to, count))
+        return failure(QUORUM_E_MEMORY, "out of memory for what the fit has learned");
+    memcpy(*to, from, count * sizeof *from);
+    return QUORUM_OK;
+}
+
+static quorum_status copy_units(const quorum_model *from, quorum_model *m)
+{
+    size_t D = from->rows.D;
+    unit_change *to = &m->units;
+    const unit_change *u = &from->units;
+    TRY(copy_numbers(&to->x_mean, u->x_mean, D));
+    TRY(copy_numbers(&to->x_scale, u->x_scale, D));
+    TRY(copy_numbers(&to->rotation, u->rotation, D * D));
+    if (!NEW_ARRAY(to->constant, D))
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu inputs", D);
+    memcpy(to->constant, u->constant, D);
+    to->y_mean = u->y_mean;
+    to->y_scale = u->y_scale;
+    to->target_mean = u->target_mean;
+    to->target_scale = u->target_scale;
+    return line_copy(D, u, to);
+}
+
+static quorum_status copy_theta(const quorum_model *from, quorum_model *m)
+{
+    size_t D = from->rows.D;
+    m->theta = from->theta;
+    m->theta.lengthscale = NULL;
+    m->spread = from->spread;
+    m->neighbours = from->neighbours;
+    TRY(copy_numbers(&m->theta.lengthscale, from->theta.lengthscale, D));
+    return copy_numbers(&m->log_theta, from->log_theta, D + 2 + MOST_SHAPES);
+}
+
+quorum_status strict_adopt(const quorum_model *learned, quorum_model *m)
+{
+    char *options = m->history.options;
+    m->history = learned->history;
+    m->history.options = options;
+    TRY(copy_units(learned, m));
+    return copy_theta(learned, m);
+}
+
+void strict_standardise(const quorum_model *m, const row_set *given, row_set *own)
+{
+    size_t D = m->rows.D;
+    model_standardise(m, own->n, given->X, own->X);
+    rows_copy_fields(given, 0, own->n, own, 0);
+    target_apply(&m->units, given, own->y);
+    for (size_t i = 0; m->units.line && i < own->n; i++)
+        own->y[i] -= line_at(D, m->units.line, own->X + i * D);
+}
