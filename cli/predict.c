@@ -3,6 +3,7 @@
  * The queries stream through in blocks, so a file larger than memory works. */
 #include "arguments.h"
 #include "clock.h"
+#include "columns.h"
 #include "command.h"
 #include "events.h"
 #include "interrupt.h"
@@ -16,6 +17,7 @@
 typedef struct {
     quorum_model *model;
     row_block rows;
+    extra_columns extra;
     output out;
     progress progress;
     forecast forecast;
@@ -40,17 +42,22 @@ static int open_inputs(work *w, const arguments *given)
 
 static void write_header(const work *w)
 {
-    fputs(w->rows.results > 1 ? "mean,std,lower,upper\n" : "mean\n", w->out.file);
+    fputs(w->rows.results > 1 ? "mean,std,lower,upper" : "mean", w->out.file);
+    columns_write_header(&w->extra, w->model, w->out.file);
+    fputc('\n', w->out.file);
 }
 
-static void write_block(FILE *file, const quorum_prediction *v, size_t rows)
+static void write_block(const work *w, const quorum_prediction *v, size_t rows)
 {
+    FILE *file = w->out.file;
     for (size_t i = 0; i < rows; i++) {
         if (v->std)
-            fprintf(file, "%.17g,%.17g,%.17g,%.17g\n", v->mean[i], v->std[i], v->lower[i],
+            fprintf(file, "%.17g,%.17g,%.17g,%.17g", v->mean[i], v->std[i], v->lower[i],
                     v->upper[i]);
         else
-            fprintf(file, "%.17g\n", v->mean[i]);
+            fprintf(file, "%.17g", v->mean[i]);
+        columns_write_row(&w->extra, i, file);
+        fputc('\n', file);
     }
 }
 
@@ -59,16 +66,25 @@ static int predict_rows(work *w, const arguments *given)
 {
     row_block *r = &w->rows;
     quorum_report report = {0};
-    quorum_prediction values = {r->result[0], r->result[1], r->result[2], r->result[3], r->offset};
+    quorum_prediction values = {.mean = r->result[0],
+                                .std = r->result[1],
+                                .lower = r->result[2],
+                                .upper = r->result[3],
+                                .offset = r->offset};
+    int code = columns_reserve(&w->extra, r->inputs, r->count, given, &values);
+    if (code != EXIT_DONE)
+        return code;
     progress_task(&w->progress, "rows from %zu", w->predicted + 1);
     quorum_status status =
         quorum_predict(w->model, r->X, r->count, given->options, &values, &report);
     progress_clear(&w->progress);
+    if (status >= 0)
+        status = columns_decide(&w->extra, w->model, given->options, &values, r->count);
     if (status < 0)
         return library_failure(given, status);
     if (w->predicted == 0) /* before that nothing is written: it may fail */
         write_header(w);
-    write_block(w->out.file, &values, r->count);
+    write_block(w, &values, r->count);
     add_events(&w->total, &report, r->count);
     w->predicted += r->count;
     return interrupted() ? interruption(given) : EXIT_DONE;
@@ -98,6 +114,7 @@ static void say_summary(const arguments *given, const work *w, double seconds)
              dropped, plural(dropped), given->operands[1]);
     note_events(given, w->total.method, &w->total, w->predicted);
     note_off_constants(given, w->model, &w->total);
+    note_outside(given, &w->total, w->predicted);
     note_learned_graph(given, w->model, w->had_graph);
     if (w->total.calibration_unused)
         note_calibration(given, "std and interval are", w->model);
@@ -120,7 +137,9 @@ static int run_predict(const arguments *given)
     progress_start(&w.progress, given);
     forecast_start(&w.forecast);
     w.progress.forecast = &w.forecast;
-    int code = open_inputs(&w, given);
+    int code = columns_parse(&w.extra, given);
+    if (code == EXIT_DONE)
+        code = open_inputs(&w, given);
     if (code == EXIT_DONE)
         code = output_open(&w.out, given, argument_value(given, "output"));
     if (code == EXIT_DONE)
@@ -129,6 +148,7 @@ static int run_predict(const arguments *given)
         say_summary(given, &w, seconds_now() - start);
     output_discard(&w.out);
     rows_close(&w.rows);
+    columns_free(&w.extra);
     quorum_model_free(w.model);
     return code;
 }
@@ -144,6 +164,22 @@ static const own_flag flags[] = {
     {"output", 'o', "OUT.csv", NULL, NULL,
      "Where to write the predictions; standard output when absent. The file appears whole or not "
      "at all."},
+    {"gradient", 0, NULL, NULL, NULL,
+     "Adds the derivatives of mean and std by each input: columns dmean_NAME and dstd_NAME, in the "
+     "data's units. The rows or experts that a query is predicted from are held fixed."},
+    {"novelty", 0, NULL, NULL, NULL,
+     "Adds a column novelty from 0 to 1: the share of the prior variance that is left. 1: nothing "
+     "is known there."},
+    {"above", 0, "V", NULL, NULL,
+     "Adds a column above_V: the probability that the target is above V, or for each of several as "
+     "in 10,20.5."},
+    {"below", 0, "V", NULL, NULL, "The same below V: a column below_V."},
+    {"improvement-above", 0, "V", NULL, NULL,
+     "Adds a column improvement_above_V: the expected improvement on V where more is better, the "
+     "mean of max(0, target - V)."},
+    {"improvement-below", 0, "V", NULL, NULL,
+     "The same where less is better, the mean of max(0, V - target): a column "
+     "improvement_below_V."},
     {NULL, 0, NULL, NULL, NULL, NULL},
 };
 
@@ -154,7 +190,8 @@ const command predict_command = {
     .description =
         "Predicts at every row of QUERIES and writes csv with the columns mean, std, lower and "
         "upper (only mean with --mean-only), one row a query, in the target's own units. The "
-        "interval is for a new observation: noise is included unless --latent is given. Files "
+        "interval is for a new observation: noise is included unless --latent is given. Flags add "
+        "columns: novelty, probabilities and expected improvements, gradients. Files "
         "larger than memory are streamed.",
     .operands = operands,
     .flags = flags,
@@ -162,6 +199,7 @@ const command predict_command = {
                 "  quorum predict model.npz new.csv --method rbcm --interval 0.99\n"
                 "  quorum predict model.npz new.csv --select local:8 --neighbours 64\n"
                 "  quorum predict model.npz new.csv --method 'npae*' -o out.csv\n"
+                "  quorum predict model.npz new.csv --above 30 --novelty --gradient\n"
                 "  zcat huge.csv.gz | quorum predict model.npz - --mean-only | gzip > out.csv.gz\n",
     .lists_methods = true,
     .in_team = true,

@@ -173,9 +173,9 @@ class Model:
         return [info.names[d].decode() for d in range(info.inputs) if info.constant[d]]
 
     def predict(self, X, options, wanted, verbose=0, offset=None):
-        """The wanted of "mean", "std", "lower" and "upper" at X, a list of arrays; `offset` is that
-        of X, where the model has one."""
-        out = [np.empty(X.shape[0]) for _ in wanted]
+        """The wanted of "mean", "std", "lower", "upper", "mean_gradient", "std_gradient" and
+        "novelty" at X, a list of arrays; `offset` is that of X, where the model has one."""
+        out = [np.empty(X.shape if name.endswith("gradient") else X.shape[0]) for name in wanted]
         places = Prediction(**{name: array.ctypes.data for name, array in zip(wanted, out)})
         if offset is not None:
             places.offset = offset.ctypes.data
@@ -213,6 +213,15 @@ class Model:
         self._look(report)
         self._warn_of_graph(known, stacklevel=5)
         return mean, covariance
+
+    def decide(self, what, mean, std, threshold, options):
+        """"probability_above", "probability_below", "improvement_above" or "improvement_below" of
+        predictions with these options."""
+        out = np.empty(len(mean))
+        check(getattr(lib, "quorum_" + what)(self._handle, options.handle, len(mean),
+                                             mean.ctypes.data, std.ctypes.data, threshold,
+                                             out.ctypes.data))
+        return out
 
     def interval_factor(self, options, probability):
         """Half the width of this interval, in units of the predicted std."""

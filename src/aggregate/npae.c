@@ -233,5 +233,9 @@ quorum_status npae_solve(const assembly *a, const double *pairs, int threads, np
 }
 
 const rule rule_npae = {
-    "npae", "nested pointwise aggregation: dependence of the experts taken into account",
-    TAKES_COVARIANCE, 1, NULL};
+    "npae",
+    "nested pointwise aggregation: dependence of the experts taken into account",
+    TAKES_COVARIANCE,
+    1,
+    NULL,
+    NULL};

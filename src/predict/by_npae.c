@@ -33,6 +33,11 @@ static int is_npae(const rule *r)
 /* Pairs of experts need rows of all experts. */
 static quorum_status plan_npae(plan *p, const double *X, size_t n)
 {
+    if (p->with_slopes)
+        return failure(
+            QUORUM_E_ARGUMENT,
+            "method npae has no gradients; use nearest, poe, gpoe, gpoe-entropy, bcm, rbcm, "
+            "grbcm or single");
     TRY(model_hold_all(p->m));
     if (p->neighbours > 0)
         TRY(plan_neighbours(p));
