@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "gp/slopes.h"
+#include "linalg/blas.h"
 #include "team/work.h"
 
 #include <math.h>
@@ -344,6 +345,11 @@ static void answer_some(answer_job *j, size_t i, size_t first, const points *Q, 
     const question *a = j->questions[i];
     size_t m = part_size(&j->c->parts, a->expert);
     points X = points_view(&j->c->Z, j->c->parts.offset[a->expert], m);
+    if (a->solve) {
+        blas_solve_lower(m, Q->n, j->L[i], m, a->solve + first * m, m);
+        blas_solve_lower_transposed(m, Q->n, j->L[i], m, a->solve + first * m, m);
+        return;
+    }
     expert_output wanted = {
         .mean = a->mean ? a->mean + first : NULL,
         .explained = a->explained ? a->explained + first : NULL,
