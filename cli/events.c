@@ -16,6 +16,7 @@ void add_events(quorum_report *total, const quorum_report *r, size_t rows)
     total->pseudo_inverses += r->pseudo_inverses;
     total->unsure += r->unsure;
     total->off_constants += r->off_constants;
+    total->outside += r->outside;
     total->seconds += r->seconds;
     total->calibrated = r->calibrated;
     total->calibration_unused = r->calibration_unused;
@@ -85,4 +86,14 @@ void note_learned_graph(const arguments *given, const quorum_model *model, bool 
     quorum_info info;
     if (!had_graph && quorum_inspect(model, &info) >= 0 && info.graph_trouble)
         note(given, "the expert graph is only approximate: %s", info.graph_trouble);
+}
+
+void note_outside(const arguments *given, const quorum_report *r, size_t rows)
+{
+    if (2 * r->outside > rows)
+        note(given,
+             "%zu of %zu queries are outside the data: more than 90 %% of the prior variance is "
+             "left "
+             "there (--novelty), and predictions are little more than the trend",
+             r->outside, rows);
 }

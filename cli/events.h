@@ -26,4 +26,7 @@ bool has_graph(const quorum_model *model);
 /* Notes that a graph which a prediction had to learn is approximate, if it is. */
 void note_learned_graph(const arguments *given, const quorum_model *model, bool had_graph);
 
+/* Notes where most of the rows are outside the data. */
+void note_outside(const arguments *given, const quorum_report *r, size_t rows);
+
 #endif

@@ -3,6 +3,7 @@
  * The queries stream through in blocks, so a file larger than memory works. */
 #include "arguments.h"
 #include "clock.h"
+#include "columns.h"
 #include "command.h"
 #include "events.h"
 #include "interrupt.h"
@@ -18,6 +19,7 @@ typedef struct {
     quorum_model *model;
     row_block rows;
     quantiles quantiles;
+    extra_columns extra;
     output out;
     progress progress;
     forecast forecast;
@@ -44,6 +46,7 @@ static void write_header(const work *w)
 {
     fputs(w->rows.results > 1 ? "mean,std,lower,upper" : "mean", w->out.file);
     quantiles_write_names(&w->quantiles, w->out.file);
+    columns_write_header(&w->extra, w->model, w->out.file);
     fputc('\n', w->out.file);
 }
 
@@ -55,6 +58,7 @@ static void write_block(const work *w, const quorum_prediction *v, size_t rows)
         if (v->std)
             fprintf(file, ",%.17g,%.17g,%.17g", v->std[i], v->lower[i], v->upper[i]);
         quantiles_write_row(&w->quantiles, i, file);
+        columns_write_row(&w->extra, i, file);
         fputc('\n', file);
     }
 }
@@ -71,10 +75,15 @@ static int predict_rows(work *w, const arguments *given)
                                 .offset = r->offset};
     if (!quantiles_ask(&w->quantiles, r->count, &values))
         return failure(given, "out of memory for the quantiles of %zu rows", r->count);
+    int code = columns_reserve(&w->extra, r->inputs, r->count, given, &values);
+    if (code != EXIT_DONE)
+        return code;
     progress_task(&w->progress, "rows from %zu", w->predicted + 1);
     quorum_status status =
         quorum_predict(w->model, r->X, r->count, given->options, &values, &report);
     progress_clear(&w->progress);
+    if (status >= 0)
+        status = columns_decide(&w->extra, w->model, given->options, &values, r->count);
     if (status < 0)
         return library_failure(given, status);
     if (w->predicted == 0) /* before that nothing is written: it may fail */
@@ -109,6 +118,7 @@ static void say_summary(const arguments *given, const work *w, double seconds)
              dropped, plural(dropped), given->operands[1]);
     note_events(given, w->total.method, &w->total, w->predicted);
     note_off_constants(given, w->model, &w->total);
+    note_outside(given, &w->total, w->predicted);
     note_learned_graph(given, w->model, w->had_graph);
     if (w->total.calibration_unused)
         note_calibration(given, "std and interval are", w->model);
@@ -133,6 +143,8 @@ static int run_predict(const arguments *given)
     w.progress.forecast = &w.forecast;
     int code = quantiles_read(&w.quantiles, given);
     if (code == EXIT_DONE)
+        code = columns_parse(&w.extra, given);
+    if (code == EXIT_DONE)
         code = open_inputs(&w, given);
     if (code == EXIT_DONE)
         code = output_open(&w.out, given, argument_value(given, "output"));
@@ -143,6 +155,7 @@ static int run_predict(const arguments *given)
     output_discard(&w.out);
     rows_close(&w.rows);
     quantiles_free(&w.quantiles);
+    columns_free(&w.extra);
     quorum_model_free(w.model);
     return code;
 }
@@ -161,6 +174,22 @@ static const own_flag flags[] = {
     {"quantiles", 0, "LIST", NULL, NULL,
      "Probabilities, separated by commas, as in 0.05,0.5,0.95: a column more for each, named q0.05 "
      "and so on, with the quantile of what the interval is of."},
+    {"gradient", 0, NULL, NULL, NULL,
+     "Adds the derivatives of mean and std by each input: columns dmean_NAME and dstd_NAME, in the "
+     "data's units. The rows or experts that a query is predicted from are held fixed."},
+    {"novelty", 0, NULL, NULL, NULL,
+     "Adds a column novelty from 0 to 1: the share of the prior variance that is left. 1: nothing "
+     "is known there."},
+    {"above", 0, "V", NULL, NULL,
+     "Adds a column above_V: the probability that the target is above V, or for each of several as "
+     "in 10,20.5."},
+    {"below", 0, "V", NULL, NULL, "The same below V: a column below_V."},
+    {"improvement-above", 0, "V", NULL, NULL,
+     "Adds a column improvement_above_V: the expected improvement on V where more is better, the "
+     "mean of max(0, target - V)."},
+    {"improvement-below", 0, "V", NULL, NULL,
+     "The same where less is better, the mean of max(0, V - target): a column "
+     "improvement_below_V."},
     {NULL, 0, NULL, NULL, NULL, NULL},
 };
 
@@ -170,9 +199,9 @@ const command predict_command = {
     .usage = "MODEL QUERIES [-o OUT.csv] [options]",
     .description =
         "Predicts at every row of QUERIES and writes csv with the columns mean, std, lower and "
-        "upper (only mean with --mean-only) and those of --quantiles, one row a query, in the "
-        "target's own units. The "
-        "interval is for a new observation: noise is included unless --latent is given. Files "
+        "upper (only mean with --mean-only), one row a query, in the target's own units. The "
+        "interval is for a new observation: noise is included unless --latent is given. Flags add "
+        "columns: quantiles, novelty, probabilities and expected improvements, gradients. Files "
         "larger than memory are streamed.",
     .operands = operands,
     .flags = flags,
@@ -181,6 +210,7 @@ const command predict_command = {
                 "  quorum predict model.npz new.csv --quantiles 0.05,0.5,0.95\n"
                 "  quorum predict model.npz new.csv --select local:8 --neighbours 64\n"
                 "  quorum predict model.npz new.csv --method 'npae*' -o out.csv\n"
+                "  quorum predict model.npz new.csv --above 30 --novelty --gradient\n"
                 "  zcat huge.csv.gz | quorum predict model.npz - --mean-only | gzip > out.csv.gz\n",
     .lists_methods = true,
     .in_team = true,

@@ -295,6 +295,11 @@ typedef struct {
         *probability; /* given, `probabilities` of them in (0, 1): the quantiles wanted ... */
     size_t probabilities;
     double *quantile; /* ... rows x probabilities, of what the interval is of; NULL: none */
+    /* rows x inputs: the derivatives of mean and std by each input, in the data's units, the rows and
+     * experts that a query is predicted from being held fixed (docs/methods.md, "Gradients") */
+    double *mean_gradient, *std_gradient;
+    double *novelty; /* from 0 to 1: the share of the prior variance that is left, before spread and
+                        calibration; 1: nothing is known there; NaN with mean-only */
 } quorum_prediction;
 
 /* Counts of numerical events; all but experts_used are sums over queries. */
@@ -313,6 +318,8 @@ typedef struct {
                                (quorum_info.calibration_for): std and interval are as without it */
     const char *method;     /* the method that these options mean for the model, auto resolved:
                                one of quorum_method_name; NULL: they are refused        */
+    size_t outside;         /* queries with a novelty above 0.9: the rows say next to nothing about
+                               them; 0 with mean-only                                   */
 } quorum_report;
 
 /* Predicts at X (rows x inputs), learning the model's expert graph first if experts are selected
@@ -345,6 +352,26 @@ QUORUM_API double quorum_interval_factor(const quorum_model *model, const quorum
  * probability P ends where (1 - P)/2 and (1 + P)/2 have theirs. */
 QUORUM_API double quorum_quantile_factor(const quorum_model *model, const quorum_options *options,
                                          double probability);
+/* Decisions from n predictions of quorum_predict with these options: the probability that y (or with
+ * latent=true the function) is above or below a threshold, and by how much it is expected to be above
+ * or below the best value so far, E max(0, y - best) and E max(0, best - y).  By the distribution that
+ * mean and std stand for, a Gaussian. */
+QUORUM_API quorum_status quorum_probability_above(const quorum_model *model,
+                                                  const quorum_options *options, size_t n,
+                                                  const double *mean, const double *std,
+                                                  double threshold, double *probability);
+QUORUM_API quorum_status quorum_probability_below(const quorum_model *model,
+                                                  const quorum_options *options, size_t n,
+                                                  const double *mean, const double *std,
+                                                  double threshold, double *probability);
+QUORUM_API quorum_status quorum_improvement_above(const quorum_model *model,
+                                                  const quorum_options *options, size_t n,
+                                                  const double *mean, const double *std,
+                                                  double best, double *improvement);
+QUORUM_API quorum_status quorum_improvement_below(const quorum_model *model,
+                                                  const quorum_options *options, size_t n,
+                                                  const double *mean, const double *std,
+                                                  double best, double *improvement);
 
 /* How many queries to pass at once for good speed within the memory option. */
 QUORUM_API size_t quorum_block_rows(const quorum_model *model, const quorum_options *options);

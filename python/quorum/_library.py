@@ -56,14 +56,15 @@ class Data(ctypes.Structure):
 class Prediction(ctypes.Structure):
     _fields_ = [("mean", c_void_p), ("std", c_void_p), ("lower", c_void_p), ("upper", c_void_p),
                 ("offset", c_void_p), ("probability", c_void_p), ("probabilities", c_size_t),
-                ("quantile", c_void_p)]
+                ("quantile", c_void_p), ("mean_gradient", c_void_p), ("std_gradient", c_void_p),
+                ("novelty", c_void_p)]
 
 
 class Report(ctypes.Structure):
     _fields_ = [("experts_used", c_double), ("prior_fallbacks", c_size_t), ("clamped", c_size_t),
                 ("jittered", c_size_t), ("pseudo_inverses", c_size_t), ("unsure", c_size_t),
                 ("calibrated", c_int), ("seconds", c_double), ("off_constants", c_size_t),
-                ("calibration_unused", c_int), ("method", c_char_p)]
+                ("calibration_unused", c_int), ("method", c_char_p), ("outside", c_size_t)]
 
 
 class Scores(ctypes.Structure):
@@ -111,6 +112,9 @@ FUNCTIONS = {
     "quorum_distribution_probability": (c_double, [POINTER(DistributionPoints), c_double]),
     "quorum_distribution_log_density": (c_double, [POINTER(DistributionPoints), c_double]),
     "quorum_distribution_crps": (c_double, [POINTER(DistributionPoints), c_double]),
+    **{f"quorum_{what}_{side}": (c_int, [c_void_p, c_void_p, c_size_t, c_void_p, c_void_p, c_double,
+                                         c_void_p])
+       for what in ("probability", "improvement") for side in ("above", "below")},
     "quorum_aggregate": (c_int, [c_char_p, c_size_t, c_size_t, c_void_p, c_void_p, c_double,
                                  c_void_p, c_void_p]),
     "quorum_graphical_lasso": (c_int, [c_size_t, c_void_p, c_double, c_int, c_void_p]),

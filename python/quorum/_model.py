@@ -173,10 +173,10 @@ class Model:
         return [info.names[d].decode() for d in range(info.inputs) if info.constant[d]]
 
     def predict(self, X, options, wanted, verbose=0, offset=None, probabilities=None):
-        """The wanted of "mean", "std", "lower" and "upper" at X, a list of arrays, and behind them
-        the quantiles of these probabilities, a column each; `offset` is that of X, where the model
-        has one."""
-        out = [np.empty(X.shape[0]) for _ in wanted]
+        """The wanted of "mean", "std", "lower", "upper", "mean_gradient", "std_gradient" and
+        "novelty" at X, a list of arrays, and behind them the quantiles of these probabilities, a
+        column each; `offset` is that of X, where the model has one."""
+        out = [np.empty(X.shape if name.endswith("gradient") else X.shape[0]) for name in wanted]
         places = Prediction(**{name: array.ctypes.data for name, array in zip(wanted, out)})
         if probabilities is not None:
             out.append(np.empty((X.shape[0], len(probabilities))))
@@ -228,3 +228,12 @@ class Model:
         points = DistributionPoints()
         check(lib.quorum_distribution_of(self._handle, options.handle, byref(points)))
         return points
+
+    def decide(self, what, mean, std, threshold, options):
+        """"probability_above", "probability_below", "improvement_above" or "improvement_below" of
+        predictions with these options."""
+        out = np.empty(len(mean))
+        check(getattr(lib, "quorum_" + what)(self._handle, options.handle, len(mean),
+                                             mean.ctypes.data, std.ctypes.data, threshold,
+                                             out.ctypes.data))
+        return out

@@ -210,7 +210,8 @@ class QuorumRegressor(RegressorMixin, Parameters):
         check_is_fitted(self)
         return validate_data(self, X, dtype=np.float64, order="C", reset=False)
 
-    def predict(self, X, return_std=False, return_interval=None, offset=None, quantiles=None):
+    def predict(self, X, return_std=False, return_interval=None, offset=None, quantiles=None,
+                return_gradient=False, return_novelty=False):
         """Predict the target.
 
         Parameters
@@ -226,6 +227,12 @@ class QuorumRegressor(RegressorMixin, Parameters):
             The offset at the queries, of a model that was fitted with one.
         quantiles : array-like of float, default=None
             Probabilities, such as [0.05, 0.5, 0.95]: also return these quantiles.
+        return_gradient : bool, default=False
+            Also return the derivatives of mean and standard deviation by each input, the rows or
+            experts that a query is predicted from being held fixed.
+        return_novelty : bool, default=False
+            Also return, from 0 to 1, the share of the prior variance that is left: 1 where nothing
+            is known.
 
         Returns
         -------
@@ -234,6 +241,10 @@ class QuorumRegressor(RegressorMixin, Parameters):
             Only with `return_std`.
         lower, upper : ndarray of shape (n_queries,)
             Only with `return_interval`.
+        mean_gradient, std_gradient : ndarray of shape (n_queries, n_features)
+            Only with `return_gradient`.
+        novelty : ndarray of shape (n_queries,)
+            Only with `return_novelty`.
         quantile : ndarray of shape (n_queries, n_quantiles)
             Only with `quantiles`.
         """
@@ -243,6 +254,8 @@ class QuorumRegressor(RegressorMixin, Parameters):
         if return_interval is not None:
             options.set("interval", return_interval)
             wanted += ["lower", "upper"]
+        wanted += ["mean_gradient", "std_gradient"] * bool(return_gradient)
+        wanted += ["novelty"] * bool(return_novelty)
         probabilities = _probabilities(quantiles)
         options.set("mean-only", wanted == ["mean"] and probabilities is None)
         results = self._model.predict(X, options, wanted, self.verbose, _offsets(offset, len(X)),
@@ -260,6 +273,54 @@ class QuorumRegressor(RegressorMixin, Parameters):
         """
         check_is_fitted(self)
         return Distribution(self._model.distribution(Options.of(self, "predict")))
+
+    def _decide(self, what, X, above, below, offset):
+        if (above is None) == (below is None):
+            raise ValueError("either above or below is to be given")
+        side, threshold = ("above", above) if below is None else ("below", below)
+        X, options = self._queries(X), Options.of(self, "predict")
+        mean, std = self._model.predict(X, options, ["mean", "std"], self.verbose,
+                                        _offsets(offset, len(X)))
+        return self._model.decide(f"{what}_{side}", mean, std, float(threshold), options)
+
+    def predict_probability(self, X, above=None, below=None, offset=None):
+        """Predict how probable it is that the target is above, or below, a threshold.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features)
+            Inputs.
+        above, below : float
+            The threshold: one of the two.
+        offset : array-like of shape (n_queries,), default=None
+            As in `predict`.
+
+        Returns
+        -------
+        probability : ndarray of shape (n_queries,)
+            Of a new observation, or of the function with ``latent=True``.
+        """
+        return self._decide("probability", X, above, below, offset)
+
+    def expected_improvement(self, X, above=None, below=None, offset=None):
+        """By how much the target is expected to be above, or below, the best value so far.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features)
+            Inputs.
+        above, below : float
+            The best value so far: `above` where more is better, `below` where less is.
+        offset : array-like of shape (n_queries,), default=None
+            As in `predict`.
+
+        Returns
+        -------
+        improvement : ndarray of shape (n_queries,)
+            The mean of max(0, y - above), or of max(0, below - y); set ``latent=True`` for that of the
+            function rather than of noisy observations.
+        """
+        return self._decide("improvement", X, above, below, offset)
 
     def predict_joint(self, X, offset=None):
         """Predict together with the covariance between the queries (`nearest` and `npae`).

@@ -37,10 +37,22 @@ void assembly_free(assembly *a)
     mem_free(a->member);
     mem_free(a->mean);
     mem_free(a->explained);
+    mem_free(a->mean_slope);
+    mem_free(a->explained_slope);
     mem_free(a->by_expert);
     mem_free(a->lists);
     mem_free(a->gammas);
     *a = (assembly){0};
+}
+
+quorum_status assembly_want_slopes(assembly *a)
+{
+    size_t count = a->Q->D * a->seats * a->b;
+    NEW_ZEROED(a->mean_slope, count);
+    NEW_ZEROED(a->explained_slope, count);
+    if (a->mean_slope && a->explained_slope)
+        return QUORUM_OK;
+    return failure(QUORUM_E_MEMORY, "out of memory for the gradients of %zu experts", a->seats);
 }
 
 void assembly_seat_all(assembly *a, const size_t *experts, size_t count)
@@ -160,15 +172,38 @@ static void place_answers(assembly *a, const double *mean, const double *explain
 
 /* What is asked of the attending experts, and their answers, by each one's list. */
 typedef struct {
-    question *questions;      /* attending */
-    double *mean, *explained; /* total     */
+    question *questions;                  /* attending */
+    double *mean, *explained;             /* total     */
+    double *mean_slope, *explained_slope; /* D x total, or NULL */
 } ask_space;
+
+/* The slopes of one answer (D) to seat s of query q. */
+static void place_slopes(assembly *a, size_t place, const double *slope, double *out)
+{
+    for (size_t d = 0; d < a->Q->D; d++)
+        out[d * a->seats * a->b + place] = slope[d];
+}
+
+static void place_all_slopes(assembly *a, const ask_space *k)
+{
+    size_t D = a->Q->D;
+    for (size_t e = 0, at = 0; e < a->attending; at += a->by_expert[e++].b) {
+        const attendance *t = &a->by_expert[e];
+        for (size_t i = 0; i < t->real; i++) {
+            size_t place = t->seat[i] * a->b + t->query[i];
+            place_slopes(a, place, k->mean_slope + (at + i) * D, a->mean_slope);
+            place_slopes(a, place, k->explained_slope + (at + i) * D, a->explained_slope);
+        }
+    }
+}
 
 static void ask_free(ask_space *k)
 {
     mem_free(k->questions);
     mem_free(k->mean);
     mem_free(k->explained);
+    mem_free(k->mean_slope);
+    mem_free(k->explained_slope);
 }
 
 static quorum_status ask_new(const assembly *a, ask_space *k)
@@ -176,8 +211,13 @@ static quorum_status ask_new(const assembly *a, ask_space *k)
     size_t total = 0;
     for (size_t i = 0; i < a->attending; i++)
         total += a->by_expert[i].b;
+    size_t slopes = a->mean_slope ? a->Q->D * total : 0;
+    if (slopes > 0) {
+        NEW_ARRAY(k->mean_slope, slopes);
+        NEW_ARRAY(k->explained_slope, slopes);
+    }
     if (NEW_ARRAY(k->questions, a->attending) && NEW_ARRAY(k->mean, total) &&
-        NEW_ARRAY(k->explained, total))
+        NEW_ARRAY(k->explained, total) && (slopes == 0 || (k->mean_slope && k->explained_slope)))
         return QUORUM_OK;
     return failure(QUORUM_E_MEMORY, "out of memory for asking %zu experts", a->attending);
 }
@@ -192,6 +232,10 @@ static void write_questions(const assembly *a, int with_variance, ask_space *k)
                                      .mean = k->mean + at,
                                      .explained = with_variance ? k->explained + at : NULL,
                                      .gamma = t->gamma};
+        if (k->mean_slope) {
+            k->questions[i].mean_slope = k->mean_slope + at * a->Q->D;
+            k->questions[i].explained_slope = k->explained_slope + at * a->Q->D;
+        }
     }
 }
 
@@ -215,6 +259,8 @@ quorum_status assembly_ask(quorum_status ready, assembly *a, int with_variance, 
         committee_answer(ready, a->c, k.questions, a->attending, a->Q, budget, threads);
     if (ready >= 0 && status >= 0)
         place_answers(a, k.mean, with_variance ? k.explained : NULL);
+    if (ready >= 0 && status >= 0 && k.mean_slope)
+        place_all_slopes(a, &k);
     ask_free(&k);
     return status;
 }

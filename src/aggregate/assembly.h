@@ -26,9 +26,11 @@ typedef struct {
     const committee *c;
     const points *Q; /* b queries, scaled                                               */
     size_t b, seats;
-    size_t *member;        /* seats x b: expert, or NOBODY                                    */
-    double *mean;          /* seats x b                                                       */
-    double *explained;     /* seats x b: k_A                                                */
+    size_t *member;    /* seats x b: expert, or NOBODY                                    */
+    double *mean;      /* seats x b                                                       */
+    double *explained; /* seats x b: k_A                                                */
+    double *mean_slope, *explained_slope; /* D x seats x b: [d * seats * b + s * b + q], along the
+                                             queries' scaled inputs; NULL: not wanted       */
     size_t attending;      /* experts that sit anywhere                                     */
     attendance *by_expert; /* attending                                                 */
     size_t *lists;         /* what by_expert's query and seat point into                    */
@@ -39,6 +41,9 @@ typedef struct {
  * `ready`. */
 quorum_status assembly_new(const committee *c, const points *Q, size_t seats, assembly *out);
 void assembly_free(assembly *a);
+
+/* From now on slopes are asked for too. */
+quorum_status assembly_want_slopes(assembly *a);
 
 /* The listed experts sit at every table, in this order from seat 0. */
 void assembly_seat_all(assembly *a, const size_t *experts, size_t count);

@@ -26,6 +26,31 @@ static void grbcm(const opinions *o, consensus *out)
     }
 }
 
-const rule rule_grbcm = {"grbcm",
-                         "generalised robust BCM: every expert also holds a common base sample",
-                         TAKES_BASE, 0, grbcm};
+/* beta_i' = (v_b' / v_b - v_bi' / v_bi) / 2, and of the first 0. */
+static void grbcm_slope(const opinions *o, const opinion_slopes *s, const consensus *out,
+                        consensus *slope)
+{
+    for (size_t q = 0; q < o->b; q++) {
+        double var_b = o->var[q], dvar_b = s->var[q];
+        double precision = 0.0, dp = 0.0, dm = 0.0, total = 0.0, dtotal = 0.0;
+        for (size_t i = 1, k = q + o->b; i < o->p; i++, k += o->b) {
+            double v = o->var[k], dv = s->var[k];
+            double beta = i == 1 ? 1.0 : 0.5 * (log(var_b) - log(v));
+            double dbeta = i == 1 ? 0.0 : 0.5 * (dvar_b / var_b - dv / v);
+            double w = beta / v, dw = (dbeta - w * dv) / v;
+            precision += w;
+            total += beta;
+            dtotal += dbeta;
+            dp += dw;
+            dm += dw * o->mean[k] + w * s->mean[k];
+        }
+        double w = (1.0 - total) / var_b, dw = (-dtotal - w * dvar_b) / var_b;
+        dm += dw * o->mean[q] + w * s->mean[q];
+        settle_slope(out, slope, q, precision + w, dp + dw, dm, s->mean[q], dvar_b);
+    }
+}
+
+const rule rule_grbcm = {
+    "grbcm",    "generalised robust BCM: every expert also holds a common base sample",
+    TAKES_BASE, 0,
+    grbcm,      grbcm_slope};

@@ -27,6 +27,7 @@ typedef struct {
     double *factor; /* p x p                                                */
     double *rhs;    /* scaled k_A, then scaled weights                      */
     double *values; /* eigenvalues                                          */
+    double jitter;  /* of the factor                                        */
 } query_system;
 
 typedef struct {
@@ -76,6 +77,7 @@ static int solve_with_jitter(query_system *s, double jitter, double *w)
     for (size_t i = 0; i < p; i++)
         if (s->factor[i * p + i] * s->factor[i * p + i] < SMALLEST_PIVOT)
             return 0;
+    s->jitter = jitter;
     memcpy(w, s->rhs, p * sizeof *w);
     blas_solve_lower(p, 1, s->factor, p, w, p);
     blas_solve_lower_transposed(p, 1, s->factor, p, w, p);
@@ -126,6 +128,26 @@ static double clamp_variance(double var, double signal, const query_system *s, c
     return fmin(fmax(var, 0.0), best);
 }
 
+/* v = K_A^-1 mu of query q by the system as it was solved: D (R + jitter I)^-1 D mu. */
+static quorum_status solve_for_duals(const solve_job *job, size_t q, query_system *s, int is_pseudo,
+                                     double *v)
+{
+    const assembly *k = job->a;
+    npae_result *out = job->out;
+    for (size_t i = 0; i < k->seats; i++)
+        out->duals[i * k->b + q] = 0.0;
+    out->jitter[q] = is_pseudo ? 0.0 : s->jitter;
+    for (size_t c = 0; c < s->p; c++)
+        s->rhs[c] = s->scale[c] * k->mean[s->member[c] * k->b + q];
+    if (is_pseudo)
+        TRY(solve_by_eigenvalues(s, v));
+    else if (s->p > 0)
+        solve_with_jitter(s, s->jitter, v);
+    for (size_t c = 0; c < s->p; c++)
+        out->duals[s->member[c] * k->b + q] = v[c] * s->scale[c];
+    return QUORUM_OK;
+}
+
 static quorum_status one_query(void *context, size_t q, int worker)
 {
     solve_job *job = context;
@@ -148,6 +170,8 @@ static quorum_status one_query(void *context, size_t q, int worker)
     out->mean[q] = mean;
     out->var[q] =
         clamp_variance(k->c->theta.signal - gained, k->c->theta.signal, s, &job->event[q]);
+    if (out->duals)
+        return solve_for_duals(job, q, s, job->event[q] & PSEUDO, w);
     return QUORUM_OK;
 }
 
@@ -190,6 +214,10 @@ static void fill_padding(const assembly *a, npae_result *out)
     for (size_t q = out->real; q < a->b; q++) {
         out->mean[q] = out->mean[last];
         out->var[q] = out->var[last];
+        if (out->duals)
+            out->jitter[q] = out->jitter[last];
+        for (size_t s = 0; out->duals && s < a->seats; s++)
+            out->duals[s * a->b + q] = out->duals[s * a->b + last];
         for (size_t s = 0; out->weights && s < a->seats; s++)
             out->weights[s * a->b + q] = out->weights[s * a->b + last];
     }
@@ -233,5 +261,9 @@ quorum_status npae_solve(const assembly *a, const double *pairs, int threads, np
 }
 
 const rule rule_npae = {
-    "npae", "nested pointwise aggregation: dependence of the experts taken into account",
-    TAKES_COVARIANCE, 1, NULL};
+    "npae",
+    "nested pointwise aggregation: dependence of the experts taken into account",
+    TAKES_COVARIANCE,
+    1,
+    NULL,
+    NULL};

@@ -14,7 +14,9 @@
 typedef struct {
     double *mean, *var; /* b: latent                                             */
     double *weights;    /* seats x b: mean = sum_s weights_s mu_s; or NULL        */
-    size_t real;        /* queries, 1 or more; the rest is padding, which repeats the last */
+    double *duals;  /* seats x b: K_A^-1 mu, as weights are K_A^-1 k_A; or NULL, and with it ... */
+    double *jitter; /* ... b: what was added to the unit diagonal            */
+    size_t real;    /* queries, 1 or more; the rest is padding, which repeats the last */
     size_t clamped, jittered, pseudo_inverses;
 } npae_result;
 

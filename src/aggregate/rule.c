@@ -4,7 +4,8 @@
 #include <string.h>
 
 const rule rule_nearest = {
-    "nearest", "a GP on the query's nearest rows alone; no experts take part", TAKES_ROWS, 1, NULL};
+    "nearest", "a GP on the query's nearest rows alone; no experts take part", TAKES_ROWS, 1, NULL,
+    NULL};
 
 static const rule *const table[] = {
     &rule_nearest, &rule_npae,         &rule_grbcm, &rule_rbcm,   &rule_bcm,
@@ -44,5 +45,18 @@ void settle(consensus *out, size_t q, double precision, double weighted_mean, do
         out->mean[q] = prior_mean;
         out->var[q] = prior_var;
         out->fallbacks += q < out->real;
+    }
+}
+
+void settle_slope(const consensus *out, consensus *slope, size_t q, double precision,
+                  double precision_slope, double weighted_slope, double prior_mean_slope,
+                  double prior_var_slope)
+{
+    if (precision > 0.0) {
+        slope->mean[q] = (weighted_slope - out->mean[q] * precision_slope) / precision;
+        slope->var[q] = -precision_slope / precision / precision;
+    } else {
+        slope->mean[q] = prior_mean_slope;
+        slope->var[q] = prior_var_slope;
     }
 }

@@ -21,6 +21,11 @@ typedef struct {
     size_t fallbacks;   /* of those, where the precision was not positive        */
 } consensus;
 
+/* How opinions change in one direction: their derivatives, p x b each. */
+typedef struct {
+    const double *mean, *var;
+} opinion_slopes;
+
 typedef enum {
     TAKES_OPINIONS,   /* experts as they are                                          */
     TAKES_BASE,       /* expert 0 is the base, the others hold the base's rows as well */
@@ -33,6 +38,9 @@ typedef struct {
     rule_kind kind;
     int trusts_one; /* 1: the mean with one expert alone is that expert's mean         */
     void (*combine)(const opinions *o, consensus *out);
+    /* The derivatives of out's mean and var, which combine has found, to out_slope's (b). */
+    void (*slope)(const opinions *o, const opinion_slopes *s, const consensus *out,
+                  consensus *out_slope);
 } rule;
 
 extern const rule rule_single, rule_poe, rule_gpoe, rule_gpoe_entropy, rule_bcm, rule_rbcm,
@@ -50,5 +58,12 @@ const rule *rule_by_name(const char *name, size_t length); /* NULL when unknown 
  * not positive, to the given prior, and counts it. */
 void settle(consensus *out, size_t q, double precision, double weighted_mean, double prior_mean,
             double prior_var);
+
+/* The derivatives of what was settled, from those of both sums; where P is not positive, those of the
+ * prior.
+ *   mean' = (weighted' - mean P') / P,   var' = -P' / P^2 */
+void settle_slope(const consensus *out, consensus *slope, size_t q, double precision,
+                  double precision_slope, double weighted_slope, double prior_mean_slope,
+                  double prior_var_slope);
 
 #endif

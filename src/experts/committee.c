@@ -9,6 +9,8 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "gp/slopes.h"
+#include "linalg/blas.h"
 #include "team/work.h"
 
 #include <math.h>
@@ -343,13 +345,24 @@ static void answer_some(answer_job *j, size_t i, size_t first, const points *Q, 
     const question *a = j->questions[i];
     size_t m = part_size(&j->c->parts, a->expert);
     points X = points_view(&j->c->Z, j->c->parts.offset[a->expert], m);
+    if (a->solve) {
+        blas_solve_lower(m, Q->n, j->L[i], m, a->solve + first * m, m);
+        blas_solve_lower_transposed(m, Q->n, j->L[i], m, a->solve + first * m, m);
+        return;
+    }
     expert_output wanted = {
         .mean = a->mean ? a->mean + first : NULL,
         .explained = a->explained ? a->explained + first : NULL,
         .gamma = a->gamma ? a->gamma + first * m : NULL,
     };
-    double *room = wanted.gamma ? wanted.gamma : j->scratch + (size_t)worker * j->room;
+    double *scratch = j->scratch + (size_t)worker * j->room;
+    double *room = wanted.gamma ? wanted.gamma : scratch;
+    if (a->explained_slope)
+        wanted.gamma = room;
     posterior(&j->c->theta, &X, j->L[i], j->alpha[i], Q, room, &wanted);
+    if (a->mean_slope)
+        posterior_slopes(&j->c->theta, &X, Q, j->alpha[i], wanted.gamma, scratch + j->room - 2 * m,
+                         a->mean_slope + first * X.D, a->explained_slope + first * X.D);
 }
 
 static size_t queries_at_once(size_t m)
@@ -466,7 +479,7 @@ static quorum_status answer_spaces(answer_job *j)
     for (size_t i = 0; i < j->mines; i++)
         width = j->mine[i]->b > width ? j->mine[i]->b : width;
     width = width < QUERY_TILE ? width : QUERY_TILE;
-    j->room = largest * width;
+    j->room = largest * (width + 2);
     if (!NEW_ARRAY(j->scratch, (size_t)j->threads * j->room) ||
         !NEW_ZEROED(j->gathered, (size_t)j->threads))
         return failure(QUORUM_E_MEMORY, "out of memory for the posteriors of %zu experts",
@@ -517,7 +530,7 @@ static quorum_status answer_mine(void *context, const size_t *experts, size_t co
 
 /* ---- Answers of all experts ---- */
 
-enum { MEAN, EXPLAINED, GAMMA, ANSWERS };
+enum { MEAN, EXPLAINED, GAMMA, MEAN_SLOPE, EXPLAINED_SLOPE, ANSWERS };
 
 /* Where the answers of expert e go: unit k M + e for each kind k of them. */
 typedef struct {
@@ -528,8 +541,12 @@ typedef struct {
 
 static void list_places(const committee *c, const question *a, answer_places *p)
 {
-    double *to[] = {[MEAN] = a->mean, [EXPLAINED] = a->explained, [GAMMA] = a->gamma};
-    size_t m = part_size(&c->parts, a->expert), rows[] = {1, 1, m};
+    double *to[] = {[MEAN] = a->mean,
+                    [EXPLAINED] = a->explained,
+                    [GAMMA] = a->gamma,
+                    [MEAN_SLOPE] = a->mean_slope,
+                    [EXPLAINED_SLOPE] = a->explained_slope};
+    size_t m = part_size(&c->parts, a->expert), D = c->parts.rows.D, rows[] = {1, 1, m, D, D};
     for (int k = 0; k < ANSWERS; k++) {
         size_t at = (size_t)k * c->parts.M + a->expert;
         p->place[at] = to[k];

@@ -41,6 +41,10 @@ typedef struct {
     double *mean;        /* b                                                     */
     double *explained;   /* b: prior variance minus the latent one                */
     double *gamma;       /* m x b                                                 */
+    double *mean_slope,
+        *explained_slope; /* D x b: along the queries' scaled inputs (gp/slopes.h) */
+    double *solve;        /* m x b: given V, becomes C^-1 V; then nothing else is asked, and one
+                            process alone asks                                    */
 } question;
 
 /* Answers all questions about the queries Q, one an expert at most; their order does not matter.

@@ -34,8 +34,9 @@ quorum_status neighbourhood_space_new(size_t room, neighbourhood_space *out)
     NEW_ARRAY(ws.C, room * room);
     NEW_ARRAY(ws.side, 2 * room);
     NEW_ARRAY(ws.z, (size_t)SPREAD_ROWS * (SPREAD_ROWS + 1));
+    NEW_ARRAY(ws.pair, 2 * room);
     *out = ws;
-    if (ws.C && ws.side && ws.z)
+    if (ws.C && ws.side && ws.z && ws.pair)
         return QUORUM_OK;
     neighbourhood_space_free(out);
     return failure(QUORUM_E_MEMORY, "out of memory for a neighbourhood of %zu rows", room);
@@ -46,7 +47,16 @@ void neighbourhood_space_free(neighbourhood_space *ws)
     mem_free(ws->C);
     mem_free(ws->side);
     mem_free(ws->z);
+    mem_free(ws->pair);
     *ws = (neighbourhood_space){0};
+}
+
+/* z_i^2 = alpha_i^2 / (C^-1)_ii,   v_i = 1 / (C^-1)_ii. */
+left_out_figures left_out_of(const neighbourhood_space *ws, size_t q, size_t i)
+{
+    const double *column = ws->z + i * q, *alpha = ws->z + q * q;
+    double precision = vec_dot(q, column, column); /* (C^-1)_ii */
+    return (left_out_figures){alpha[i] * alpha[i] / precision, 1.0 / precision};
 }
 
 /* Sums over the last q rows of L (m x m), rho2 (q) being their weights, w (m) = L^-1 y. */
@@ -108,4 +118,22 @@ double spread_factor(double prior, surroundings around, double variance)
     double s = (prior + around.surprise) / (prior + around.weight);
     double t = TESTED_UP_TO * around.tested / (around.weight * variance);
     return t < 1.0 ? pow(s, t * t) : s;
+}
+
+/* s' = (surprise' - s weight') / (prior + weight), and where the factor is s^(t^2),
+ *   (s^(t^2))' = s^(t^2) (2 t t' log s + t^2 s' / s),   t'/t = tested'/tested - weight'/weight - v'/v */
+double spread_factor_slope(double prior, surroundings around, double variance,
+                           surroundings around_slope, double variance_slope)
+{
+    if (isinf(prior))
+        return 0.0;
+    double s = (prior + around.surprise) / (prior + around.weight);
+    double ds = (around_slope.surprise - s * around_slope.weight) / (prior + around.weight);
+    double tests = around.weight * variance, t = TESTED_UP_TO * around.tested / tests;
+    if (!(t < 1.0))
+        return ds;
+    double dt = (TESTED_UP_TO * around_slope.tested -
+                 t * (around_slope.weight * variance + around.weight * variance_slope)) /
+                tests;
+    return pow(s, t * t) * (2.0 * t * dt * log(s) + t * t * ds / s);
 }

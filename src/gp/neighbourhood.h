@@ -27,11 +27,20 @@ typedef struct {
     size_t room;
     double *C;    /* room^2                                        */
     double *side; /* room x 2: [k* | y], then L^-1 [k* | y]        */
-    double *z;    /* SPREAD_ROWS x (SPREAD_ROWS + 1)               */
+    double *z;    /* SPREAD_ROWS x (SPREAD_ROWS + 1): [T^-1 | alpha] of the nearest rows */
+    double *pair; /* room x 2: for slopes (slopes.h)               */
 } neighbourhood_space;
 
 quorum_status neighbourhood_space_new(size_t room, neighbourhood_space *out);
 void neighbourhood_space_free(neighbourhood_space *ws);
+
+/* Row i of the q nearest, left out of the neighbourhood that was asked last. */
+typedef struct {
+    double surprise; /* z_i^2 */
+    double variance; /* v_i   */
+} left_out_figures;
+
+left_out_figures left_out_of(const neighbourhood_space *ws, size_t q, size_t i);
 
 /* The posterior at `query`, one point, from rows and their scaled inputs X, nearest rows last;
  * gamma (m) = C^-1 k*, or NULL. */
@@ -43,5 +52,9 @@ quorum_status neighbourhood_posterior(const hyper *theta, const points *X, const
  * `prior` rows had shown that, as far as they have tested variances so large.
  * prior = INFINITY: 1. */
 double spread_factor(double prior, surroundings around, double variance);
+
+/* Its derivative, from those of the surroundings and of the variance. */
+double spread_factor_slope(double prior, surroundings around, double variance,
+                           surroundings around_slope, double variance_slope);
 
 #endif

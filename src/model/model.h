@@ -192,6 +192,9 @@ double model_target_in_units(const quorum_model *m, const double *x, double y);
 double model_line_variance(const quorum_model *m, const double *u);
 double model_line_doubt(const quorum_model *m, const double *x, const double *lift, double *u);
 
+/* Slopes (D) of f(x)' V f(x) along x / l; u (D + 1) becomes V f(x). */
+void model_line_doubt_slope(const quorum_model *m, const double *x, double *u, double *slope);
+
 /* Slopes and their standard errors, for quorum_inspect. */
 quorum_status model_show_line(quorum_model *m);
 

@@ -42,6 +42,17 @@ double model_line_doubt(const quorum_model *m, const double *x, const double *li
     return model_line_variance(m, u);
 }
 
+void model_line_doubt_slope(const quorum_model *m, const double *x, double *u, double *slope)
+{
+    size_t D = m->rows.D;
+    for (size_t i = 0; i <= D; i++) {
+        const double *v = m->units.line_covariance + i * (D + 1);
+        u[i] = v[0] + vec_dot(D, v + 1, x);
+    }
+    for (size_t d = 0; d < D; d++)
+        slope[d] = 2.0 * u[d + 1] * m->theta.lengthscale[d];
+}
+
 void line_free(unit_change *u)
 {
     mem_free(u->line);

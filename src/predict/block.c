@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+static const double OUTSIDE = 0.9; /* a novelty from which on a query counts as outside the data */
+
 void block_free(block_space *w)
 {
     points_free(&w->Q);
@@ -14,15 +16,25 @@ void block_free(block_space *w)
     mem_free(w->spread);
     mem_free(w->doubt);
     mem_free(w->u);
+    mem_free(w->mean_slope);
+    mem_free(w->var_slope);
+    mem_free(w->spread_slope);
+    mem_free(w->doubt_slope);
     *w = (block_space){0};
 }
 
-quorum_status block_new(size_t b, size_t D, block_space *w)
+static int slopes_new(size_t b, size_t D, block_space *w)
+{
+    return NEW_ARRAY(w->mean_slope, b * D) && NEW_ARRAY(w->var_slope, b * D) &&
+           NEW_ARRAY(w->spread_slope, b * D) && NEW_ARRAY(w->doubt_slope, b * D);
+}
+
+quorum_status block_new(size_t b, size_t D, int with_slopes, block_space *w)
 {
     *w = (block_space){0};
     if (points_new(b, D, &w->Q) == QUORUM_OK && NEW_ARRAY(w->X, b * D) && NEW_ARRAY(w->mean, b) &&
         NEW_ARRAY(w->var, b) && NEW_ARRAY(w->spread, b) && NEW_ARRAY(w->doubt, b) &&
-        NEW_ARRAY(w->u, D + 1))
+        NEW_ARRAY(w->u, D + 1) && (!with_slopes || slopes_new(b, D, w)))
         return QUORUM_OK;
     block_free(w);
     return failure(QUORUM_E_MEMORY, "out of memory for a block of %zu queries: lower memory", b);
@@ -36,12 +48,17 @@ void block_take(const plan *p, const double *X, const size_t *which, size_t n, b
     points_scale(&w->Q, padded_queries(n), w->X, NULL, m->theta.lengthscale);
 }
 
+/* The noise in the aggregated variance: that of opinions on y. */
+static double opinion_noise(const plan *p)
+{
+    return !rule_is_joint(p->rule) && p->s->space == SPACE_OBSERVED ? p->m->theta.noise : 0.0;
+}
+
 /* What to add to the aggregated variance: the noise, unless it is wanted latent or
  * the opinions were noisy already. */
 static double missing_noise(const plan *p)
 {
-    int has_noise = !rule_is_joint(p->rule) && p->s->space == SPACE_OBSERVED;
-    return p->m->theta.noise * ((p->s->latent ? 0.0 : 1.0) - (has_noise ? 1.0 : 0.0));
+    return (p->s->latent ? 0.0 : p->m->theta.noise) - opinion_noise(p);
 }
 
 /* What was asked for of one query: finite, and an interval that is one. */
@@ -75,11 +92,16 @@ double block_mean(const quorum_model *m, const block_space *w, size_t q)
     return u->y_mean + u->y_scale * mean;
 }
 
+/* The variance at query q in standardised units, uncalibrated. */
+static double block_variance(const plan *p, const block_space *w, size_t q)
+{
+    return w->spread[q] * fmax(0.0, w->var[q] + missing_noise(p)) + w->doubt[q];
+}
+
 /* The standard deviation at query q, uncalibrated. */
 static double block_std(const plan *p, const block_space *w, size_t q)
 {
-    double var = w->spread[q] * fmax(0.0, w->var[q] + missing_noise(p)) + w->doubt[q];
-    return p->s->mean_only ? NAN : p->m->units.y_scale * sqrt(var);
+    return p->s->mean_only ? NAN : p->m->units.y_scale * sqrt(block_variance(p, w, q));
 }
 
 /* mean + Q(p) std of every probability that is asked for. */
@@ -94,8 +116,15 @@ static void write_quantiles(const plan *p, const block_space *w, const size_t *w
     }
 }
 
+/* The share of the prior's latent variance that is left, by the method's own variance. */
+static double block_novelty(const plan *p, const block_space *w, size_t q)
+{
+    const hyper *theta = &p->m->theta;
+    return fmin(fmax((w->var[q] - opinion_noise(p)) / theta->signal, 0.0), 1.0);
+}
+
 quorum_status block_write(const plan *p, const block_space *w, const size_t *which, size_t n,
-                          const quorum_prediction *out)
+                          const quorum_prediction *out, tally *t)
 {
     const quorum_model *m = p->m;
     double lower, upper;
@@ -113,14 +142,24 @@ quorum_status block_write(const plan *p, const block_space *w, const size_t *whi
             out->lower[which[q]] = mean + lower * std;
         if (out->upper)
             out->upper[which[q]] = mean + upper * std;
+        double novelty = p->s->mean_only ? NAN : block_novelty(p, w, q);
+        if (out->novelty)
+            out->novelty[which[q]] = novelty;
+        t->events.outside += novelty > OUTSIDE;
         TRY(check_query(p, out, which[q]));
+        if (w->mean_slope)
+            TRY(block_write_gradients(p, w, q, block_variance(p, w, q), which[q], out));
     }
     return QUORUM_OK;
 }
 
-void fill_nan(const quorum_prediction *out, size_t n)
+void fill_nan(const quorum_prediction *out, size_t n, size_t D)
 {
-    double *const arrays[] = {out->mean, out->std, out->lower, out->upper};
+    double *const arrays[] = {out->mean, out->std, out->lower, out->upper, out->novelty};
+    double *const gradients[] = {out->mean_gradient, out->std_gradient};
+    for (size_t a = 0; a < sizeof gradients / sizeof *gradients; a++)
+        for (size_t i = 0; gradients[a] && i < n * D; i++)
+            gradients[a][i] = NAN;
     for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++)
         for (size_t i = 0; arrays[a] && i < n; i++)
             arrays[a][i] = NAN;

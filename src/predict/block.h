@@ -4,7 +4,7 @@
 
 #include "predict/predictor.h"
 
-quorum_status block_new(size_t b, size_t D, block_space *w);
+quorum_status block_new(size_t b, size_t D, int with_slopes, block_space *w);
 void block_free(block_space *w);
 
 /* Standardises and scales the listed rows of X; the padding repeats the last one. */
@@ -15,9 +15,14 @@ double block_mean(const quorum_model *m, const block_space *w, size_t q);
 
 /* Writes the predictions at the n queries to the listed places of `out`. */
 quorum_status block_write(const plan *p, const block_space *w, const size_t *which, size_t n,
-                          const quorum_prediction *out);
+                          const quorum_prediction *out, tally *t);
+
+/* The gradients at query q, whose variance is var in standardised units, to place `at` of `out`
+ * (slopes.c). */
+quorum_status block_write_gradients(const plan *p, const block_space *w, size_t q, double var,
+                                    size_t at, const quorum_prediction *out);
 
 /* NaN to n places of every array there is. */
-void fill_nan(const quorum_prediction *out, size_t n);
+void fill_nan(const quorum_prediction *out, size_t n, size_t D);
 
 #endif

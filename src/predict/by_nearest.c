@@ -52,6 +52,8 @@ static quorum_status ask(const plan *p, const points *Q, size_t real, int with_g
 {
     quorum_status ready = neighbourhoods_new(Q->n, real, p->neighbours, p->m->spread, with_gamma,
                                              plan_line_width(p), n);
+    if (ready >= 0 && p->with_slopes)
+        ready = neighbourhoods_want_slopes(Q->D, p->m->units.line_covariance, n);
     if (!p->index)
         return neighbourhoods_ask_scattered(ready, p->c, p->held, Q, p->threads, n);
     TRY(neighbourhoods_find(ready, p->c, p->index, Q, p->threads, n));
@@ -86,6 +88,26 @@ static double doubt_at(const quorum_model *m, const double *x, double weight, do
     return model_line_doubt(m, x, lift, lift);
 }
 
+/* Slopes at query q: those of the neighbourhood, or where it says nothing those of the prior, which
+ * knows a line alone. */
+static void slopes_at(const plan *p, const neighbourhoods *near, size_t q, double weight,
+                      block_space *w)
+{
+    const quorum_model *m = p->m;
+    size_t D = m->rows.D;
+    double *x = w->X + q * D;
+    int is_left = w->var[q] > 0.0;
+    if (near->slopes.doubt && weight == 0.0)
+        model_line_doubt_slope(m, x, w->u, w->doubt_slope + q * D);
+    for (size_t d = 0, i = q * D; d < D; d++, i++) {
+        w->mean_slope[i] = weight * near->slopes.mean[i];
+        w->var_slope[i] = is_left ? -weight * near->slopes.explained[i] : 0.0;
+        w->spread_slope[i] = near->slopes.spread[i];
+        if (near->slopes.doubt && weight > 0.0)
+            w->doubt_slope[i] = near->slopes.doubt[i];
+    }
+}
+
 static quorum_status answer_nearest(const plan *p, size_t n, block_space *w, tally *t)
 {
     neighbourhoods near;
@@ -97,6 +119,8 @@ static quorum_status answer_nearest(const plan *p, size_t n, block_space *w, tal
         if (near.lift)
             w->doubt[q] =
                 doubt_at(p->m, w->X + q * p->m->rows.D, weight, near.lift + q * near.width);
+        if (w->mean_slope)
+            slopes_at(p, &near, q, weight, w);
     }
     t->events.clamped += out.clamped;
     neighbourhoods_free(&near);

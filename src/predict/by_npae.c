@@ -6,6 +6,8 @@
 #include "predict/block.h"
 #include "predict/line_errors.h"
 #include "predict/nearest_seat.h"
+#include "predict/npae_slopes.h"
+#include "team/work.h"
 
 #include <math.h>
 
@@ -30,9 +32,23 @@ static int is_npae(const rule *r)
     return r->kind == TAKES_COVARIANCE;
 }
 
+/* What decides who sits at a query's table must not depend on what they say there. */
+static quorum_status check_slopes(const plan *p)
+{
+    if (p->chosen.local_auto)
+        return failure(QUORUM_E_ARGUMENT,
+                       "npae has no gradients with select local:auto; use all or local:K");
+    if (!team_is_alone())
+        return failure(QUORUM_E_ARGUMENT, "gradients of npae are work for one process, not for %d",
+                       quorum_team_size());
+    return QUORUM_OK;
+}
+
 /* Pairs of experts need rows of all experts. */
 static quorum_status plan_npae(plan *p, const double *X, size_t n)
 {
+    if (p->with_slopes)
+        TRY(check_slopes(p));
     TRY(model_hold_all(p->m));
     if (p->neighbours > 0)
         TRY(plan_neighbours(p));
@@ -46,13 +62,14 @@ static double query_bytes(const plan *p)
         rows += (double)part_size(&p->c->parts, p->experts[i]);
     rows *= (double)plan_seats(p) / (double)p->count;
     return 16.0 * (double)p->neighbours + plan_seat_bytes(p, rows) +
-           8.0 * (3.0 * (double)plan_line_width(p) + (double)plan_seats(p));
+           8.0 * (3.0 * (double)plan_line_width(p) + (double)plan_seats(p)) +
+           (p->with_slopes ? 8.0 * (3.0 * (double)p->c->parts.rows.n + rows) : 0.0);
 }
 
 static size_t block_most(const plan *p)
 {
     size_t b = LOCAL_PER_EXPERT * p->count;
-    if (!plan_is_local(p))
+    if (!plan_is_local(p) || p->with_slopes)
         return ALL_MOST;
     return b < BLOCK_MOST ? BLOCK_MOST : b < LOCAL_MOST ? b : LOCAL_MOST;
 }
@@ -65,8 +82,9 @@ static quorum_status joint_space_new(const plan *p, const points *Q, size_t real
         return failure(QUORUM_E_MEMORY, "out of memory for the covariances of %zu experts", seats);
     if (p->neighbours == 0)
         return QUORUM_OK;
-    return neighbourhoods_new(Q->n, real, p->neighbours, p->m->spread, 1, plan_line_width(p),
-                              &j->near);
+    TRY(neighbourhoods_new(Q->n, real, p->neighbours, p->m->spread, 1, plan_line_width(p),
+                           &j->near));
+    return p->with_slopes ? neighbourhoods_want_slopes(Q->D, NULL, &j->near) : QUORUM_OK;
 }
 
 /* K experts at each of the queries Q and the neighbourhood at the last seat. */
@@ -112,6 +130,34 @@ static void count_events(const npae_result *out, tally *t)
     t->events.clamped += out->clamped;
     t->events.jittered += out->jittered;
     t->events.pseudo_inverses += out->pseudo_inverses;
+}
+
+/* Both of it, with slopes. */
+static quorum_status answer_with_slopes(const plan *p, size_t n, block_space *w, tally *t)
+{
+    joint_space j = {0};
+    npae_result out = {.mean = w->mean, .var = w->var, .real = n};
+    size_t K = plan_seats(p), seats = K + 1, b = w->Q.n, unsure = 0;
+    double *room = NULL;
+    quorum_status ready = QUORUM_OK, status;
+    if (!NEW_ARRAY(room, (2 * seats + 1) * b))
+        ready = failure(QUORUM_E_MEMORY, "out of memory for the weights of %zu experts", K);
+    out.weights = room;
+    out.duals = room ? room + seats * b : NULL;
+    out.jitter = room ? room + 2 * seats * b : NULL;
+    TRY_OR_DONE(aggregate(ready, p, &w->Q, K, &j, &out, &unsure));
+    if (plan_line_width(p) > 0)
+        TRY_OR_DONE(line_doubts(p->m, &j, out.weights, n, w->doubt));
+    TRY_OR_DONE(npae_find_slopes(p, &j, &out, n, w));
+    count_events(&out, t);
+    t->seats += (double)K * (double)n;
+    t->events.unsure += unsure;
+    for (size_t q = 0; q < n && j.near.m > 0; q++)
+        w->spread[q] = j.near.spread[q];
+done:
+    joint_space_free(&j);
+    mem_free(room);
+    return status;
 }
 
 static quorum_status answer_at_once(const plan *p, size_t n, block_space *w, tally *t)
@@ -217,6 +263,8 @@ static quorum_status answer_gradually(const plan *p, size_t n, block_space *w, t
 
 static quorum_status answer_npae(const plan *p, size_t n, block_space *w, tally *t)
 {
+    if (p->with_slopes)
+        return answer_with_slopes(p, n, w, t);
     if (p->mean_only)
         return by_experts.answer(p, n, w, t);
     if (p->chosen.local_auto && p->count > 1)

@@ -22,6 +22,7 @@ typedef struct {
     size_t *first;   /* involved + 1: where their rows start in A and V          */
     size_t *where;   /* M: an expert's number among the involved, or NOBODY      */
     double *A, *V;   /* rows x b: expert i's m_i x b block at first[i] * b       */
+    double prior;    /* factor of k(X_i, Q) in V                                  */
     size_t room;
     double *scratch; /* a worker: ROW_PANEL x largest part                       */
 } joint_job;
@@ -101,7 +102,7 @@ static void add_row_noise(joint_job *job, size_t i, size_t j)
     }
 }
 
-/* V_i = sum_j Cov(y_i, y_j) A_j - 2 k(X_i, Q). */
+/* V_i = sum_j Cov(y_i, y_j) A_j + prior k(X_i, Q). */
 static quorum_status one_expert(void *context, size_t i, int worker)
 {
     joint_job *job = context;
@@ -111,7 +112,7 @@ static quorum_status one_expert(void *context, size_t i, int worker)
     double *K = job->scratch + (size_t)worker * job->room, *V = job->V + job->first[i] * b;
     covariance_cross(theta, &X, job->a->Q, V, X.n);
     for (size_t k = 0; k < X.n * b; k++)
-        V[k] *= -2.0;
+        V[k] *= job->prior;
     for (size_t j = 0; j < job->involved; j++) {
         points Y = involved_points(job, j);
         for (size_t r = 0; r < X.n; r += ROW_PANEL) {
@@ -156,35 +157,71 @@ static quorum_status finish(const joint_job *job, double *P, double *covariance)
     return QUORUM_OK;
 }
 
+static void job_free(joint_job *job)
+{
+    mem_free(job->expert);
+    mem_free(job->first);
+    mem_free(job->where);
+    mem_free(job->A);
+    mem_free(job->V);
+    mem_free(job->scratch);
+}
+
+static quorum_status out_of_memory(size_t b)
+{
+    return failure(QUORUM_E_MEMORY, "out of memory for the joint covariance of %zu queries", b);
+}
+
+/* A, and V of all who are involved; job_free in any case. */
+static quorum_status find_V(joint_job *job, const double *weights, const neighbourhoods *n,
+                            int threads)
+{
+    const assembly *a = job->a;
+    size_t M = a->c->parts.M, b = a->b;
+    if (!NEW_ARRAY(job->expert, M) || !NEW_ARRAY(job->first, M + 1) || !NEW_ARRAY(job->where, M))
+        return out_of_memory(b);
+    list_involved(job, n);
+    size_t rows = job->first[job->involved],
+           workers = (size_t)parallel_workers(threads, job->involved);
+    job->room = ROW_PANEL * largest_part(&a->c->parts);
+    if (!NEW_ZEROED(job->A, rows * b) || !NEW_ARRAY(job->V, rows * b) ||
+        !NEW_ARRAY(job->scratch, workers * job->room))
+        return out_of_memory(b);
+    weigh_rows(job, weights, n);
+    return parallel_for(threads, job->involved, one_expert, job);
+}
+
 quorum_status joint_covariance(const assembly *a, const double *weights, const neighbourhoods *n,
                                int threads, double *covariance)
 {
-    size_t M = a->c->parts.M, b = a->b;
-    joint_job job = {.a = a};
+    joint_job job = {.a = a, .prior = -2.0};
     double *P = NULL;
-    quorum_status status = QUORUM_OK;
-    if (!NEW_ARRAY(job.expert, M) || !NEW_ARRAY(job.first, M + 1) || !NEW_ARRAY(job.where, M))
-        goto no_memory;
-    list_involved(&job, n);
-    size_t rows = job.first[job.involved],
-           workers = (size_t)parallel_workers(threads, job.involved);
-    job.room = ROW_PANEL * largest_part(&a->c->parts);
-    if (!NEW_ZEROED(job.A, rows * b) || !NEW_ARRAY(job.V, rows * b) || !NEW_ARRAY(P, b * b) ||
-        !NEW_ARRAY(job.scratch, workers * job.room))
-        goto no_memory;
-    weigh_rows(&job, weights, n);
-    TRY_OR_DONE(parallel_for(threads, job.involved, one_expert, &job));
-    status = finish(&job, P, covariance);
-    goto done;
-no_memory:
-    status = failure(QUORUM_E_MEMORY, "out of memory for the joint covariance of %zu queries", b);
-done:
-    mem_free(job.expert);
-    mem_free(job.first);
-    mem_free(job.where);
-    mem_free(job.A);
-    mem_free(job.V);
-    mem_free(job.scratch);
+    quorum_status status = NEW_ARRAY(P, a->b * a->b) ? QUORUM_OK : out_of_memory(a->b);
+    if (status >= 0)
+        status = find_V(&job, weights, n, threads);
+    if (status >= 0)
+        status = finish(&job, P, covariance);
+    job_free(&job);
     mem_free(P);
+    return status;
+}
+
+void row_covariances_free(row_covariances *c)
+{
+    mem_free(c->first);
+    mem_free(c->where);
+    mem_free(c->U);
+    *c = (row_covariances){0};
+}
+
+quorum_status row_covariances_find(const assembly *a, const double *weights,
+                                   const neighbourhoods *n, int threads, row_covariances *out)
+{
+    joint_job job = {.a = a, .prior = 0.0};
+    quorum_status status = find_V(&job, weights, n, threads);
+    *out = (row_covariances){.b = a->b, .first = job.first, .where = job.where, .U = job.V};
+    job.first = job.where = NULL;
+    job.V = NULL;
+    job_free(&job);
     return status;
 }

@@ -51,8 +51,8 @@ static void take_neighbourhoods(const neighbourhoods *n, const double *weights, 
             U[q * n->width + i] -= weights[q] * n->lift[q * n->width + i];
 }
 
-static quorum_status find_errors(const quorum_model *m, const joint_space *j, const double *weights,
-                                 double **out)
+quorum_status line_errors(const quorum_model *m, const joint_space *j, const double *weights,
+                          double **out)
 {
     const assembly *a = &j->a;
     size_t D = m->rows.D;
@@ -84,7 +84,7 @@ static quorum_status find_doubts(void *context)
 {
     const doubting *k = context;
     double *U = NULL;
-    quorum_status status = find_errors(k->m, k->j, k->weights, &U);
+    quorum_status status = line_errors(k->m, k->j, k->weights, &U);
     for (size_t q = 0; status >= 0 && q < k->n; q++)
         k->doubt[q] = model_line_variance(k->m, U + q * (k->m->rows.D + 1));
     mem_free(U);
@@ -105,7 +105,7 @@ quorum_status line_error_covariance(const quorum_model *m, const joint_space *j,
     size_t b = j->a.b, p = m->rows.D + 1;
     double *U = NULL, *W = NULL;
     quorum_status status;
-    TRY_OR_DONE(find_errors(m, j, weights, &U));
+    TRY_OR_DONE(line_errors(m, j, weights, &U));
     NEW_ARRAY(W, p * b);
     if (!NEW_ARRAY(*covariance, b * b) || !W) {
         status = out_of_memory(b);

@@ -12,6 +12,10 @@
 quorum_status line_doubts(const quorum_model *m, const joint_space *j, const double *weights,
                           size_t n, double *doubt);
 
+/* *errors ((D + 1) x b), u of every query, is new, and the caller's to free. */
+quorum_status line_errors(const quorum_model *m, const joint_space *j, const double *weights,
+                          double **errors);
+
 /* *covariance (b x b) is new, and the caller's to free. */
 quorum_status line_error_covariance(const quorum_model *m, const joint_space *j,
                                     const double *weights, double **covariance);

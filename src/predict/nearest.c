@@ -38,6 +38,10 @@ void neighbourhoods_free(neighbourhoods *n)
     mem_free(n->mean);
     mem_free(n->explained);
     mem_free(n->spread);
+    mem_free(n->slopes.mean);
+    mem_free(n->slopes.explained);
+    mem_free(n->slopes.spread);
+    mem_free(n->slopes.doubt);
     *n = (neighbourhoods){0};
 }
 
@@ -90,6 +94,7 @@ typedef struct {
     points X;      /* m: the neighbourhood       */
     row_set rows;  /* m: of which only some processes need the inputs */
     double *gamma; /* m */
+    double *slope; /* 3 D + 2 */
     neighbourhood_space own;
 } nearest_space;
 
@@ -106,6 +111,7 @@ static void space_free(nearest_space *w)
     points_free(&w->X);
     rows_free(&w->rows);
     mem_free(w->gamma);
+    mem_free(w->slope);
     neighbourhood_space_free(&w->own);
 }
 
@@ -113,7 +119,7 @@ static quorum_status space_new(size_t m, const row_set *like, nearest_space *w)
 {
     TRY(points_new(m, like->D, &w->X));
     TRY(neighbourhood_space_new(m, &w->own));
-    if (!NEW_ARRAY(w->gamma, m))
+    if (!NEW_ARRAY(w->gamma, m) || !NEW_ARRAY(w->slope, 3 * like->D + 2))
         return failure(QUORUM_E_MEMORY, "out of memory for a neighbourhood of %zu rows", m);
     return rows_new(like, m, &w->rows);
 }
@@ -148,12 +154,6 @@ static void take_neighbourhood(const nearest_job *j, size_t q, nearest_space *w)
     rows_take_fields(&c->parts.rows, row, j->n->m, &w->rows);
 }
 
-/* The variance of y at a query. */
-static double variance_left(const hyper *theta, double explained)
-{
-    return fmax(theta->signal - explained, 0.0) + theta->noise;
-}
-
 /* lift (D + 1) = sum_i gamma_i (1, x_i), x = z l. */
 static void lift_line(const points *X, const double *lengthscale, const double *gamma, double *lift)
 {
@@ -181,6 +181,8 @@ static quorum_status ask_neighbourhood(nearest_job *j, size_t q, nearest_space *
     n->mean[q] = own.mean;
     n->explained[q] = own.explained;
     n->spread[q] = spread_factor(n->prior, own.around, variance_left(&j->c->theta, own.explained));
+    if (n->slopes.mean)
+        neighbourhoods_find_slopes(&j->c->theta, &w->X, &query, &own, &w->own, w->slope, q, n);
     if (n->gamma && q + 1 == n->real)
         repeat_last(n, n->gamma, sizeof *gamma);
     return QUORUM_OK;
@@ -206,9 +208,9 @@ static void fill_padding(neighbourhoods *n)
     }
 }
 
-enum { ANSWERS = 4 }; /* numbers per query that go to all processes, and lift */
+enum { ANSWERS = 8 }; /* numbers per query that go to all processes, lift and slopes */
 
-static size_t list_answers(const neighbourhoods *n, team_result *out)
+static size_t list_answers(const neighbourhoods *n, size_t D, team_result *out)
 {
     double *answers[] = {n->mean, n->explained, n->spread};
     size_t count = sizeof answers / sizeof *answers;
@@ -216,6 +218,11 @@ static size_t list_answers(const neighbourhoods *n, team_result *out)
         out[i] = (team_result){.data = answers[i], .width = sizeof *answers[i]};
     if (n->width > 0)
         out[count++] = (team_result){.data = n->lift, .width = n->width * sizeof *n->lift};
+    double *const slopes[] = {n->slopes.mean, n->slopes.explained, n->slopes.spread,
+                              n->slopes.doubt};
+    for (size_t i = 0; i < sizeof slopes / sizeof *slopes; i++)
+        if (slopes[i])
+            out[count++] = (team_result){.data = slopes[i], .width = D * sizeof *slopes[i]};
     return count;
 }
 
@@ -224,7 +231,7 @@ quorum_status neighbourhoods_ask(quorum_status ready, const committee *c, const 
 {
     nearest_job j;
     team_result answers[ANSWERS];
-    size_t count = list_answers(n, answers);
+    size_t count = list_answers(n, Q->D, answers);
     ready = job_new(ready, c, Q, n, threads, &j);
     quorum_status status = team_map(ready, j.workers, n->real, one_query, &j, answers, count);
     if (status == QUORUM_OK)
@@ -299,7 +306,7 @@ quorum_status neighbourhoods_ask_scattered(quorum_status ready, const committee 
     claims f = {.c = c, .Q = Q};
     team_result answers[ANSWERS];
     points queries = points_view(Q, 0, n->real);
-    size_t count = list_answers(n, answers);
+    size_t count = list_answers(n, Q->D, answers);
     ready = job_new(ready, c, Q, n, threads, &j);
     NEW_ARRAY(f.expert, n->real);
     NEW_ARRAY(f.claimed, n->real);

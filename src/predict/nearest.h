@@ -8,7 +8,17 @@
 #define QRM_PREDICT_NEAREST_H
 
 #include "experts/committee.h"
+#include "gp/neighbourhood.h"
 #include "near/scattered_search.h"
+
+#include <math.h>
+
+/* Slopes along the scaled inputs of the queries (gp/slopes.h), b x D each; mean NULL: not wanted. */
+typedef struct {
+    double *mean, *explained, *spread;
+    double *doubt;   /* of u' V u, u = f(x) - lift; NULL: there is no line */
+    const double *V; /* (D + 1)^2: the covariance of its coefficients      */
+} near_slopes;
 
 typedef struct {
     size_t b, real;           /* queries; those from `real` on are padding and repeat the last */
@@ -22,11 +32,27 @@ typedef struct {
     double prior;             /* of the spread (gp/neighbourhood.h)                     */
     double *mean, *explained; /* b: k*' C^-1 y and k*' C^-1 k*                */
     double *spread;           /* b: the factor of the variance                */
+    near_slopes slopes;
 } neighbourhoods;
 
 quorum_status neighbourhoods_new(size_t b, size_t real, size_t m, double prior, int with_gamma,
                                  size_t width, neighbourhoods *out);
 void neighbourhoods_free(neighbourhoods *n);
+
+/* Makes room for slopes along D inputs (near_slopes.c), that of a line where V is not NULL and lift is
+ * wanted. */
+quorum_status neighbourhoods_want_slopes(size_t D, const double *V, neighbourhoods *n);
+
+/* Fills the slopes of query q, whose neighbourhood X has just been asked in `own`; room: 3 D + 2. */
+void neighbourhoods_find_slopes(const hyper *theta, const points *X, const points *query,
+                                const neighbourhood *at, neighbourhood_space *own, double *room,
+                                size_t q, neighbourhoods *n);
+
+/* The variance of y at a query. */
+static inline double variance_left(const hyper *theta, double explained)
+{
+    return fmax(theta->signal - explained, 0.0) + theta->noise;
+}
 
 /* Finds the rows: `index` is over the committee's different rows, by their numbers. */
 quorum_status neighbourhoods_find(quorum_status ready, const committee *c,

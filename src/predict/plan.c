@@ -131,7 +131,8 @@ quorum_status plan_experts(plan *p, const double *X, size_t n)
 {
     TRY(model_committee(p->m, p->s, p->progress, &p->c));
     TRY(choose_experts(p, X, n));
-    p->mean_only = p->s->mean_only && p->count == 1 && p->neighbours == 0 && p->rule->trusts_one;
+    p->mean_only = p->s->mean_only && p->count == 1 && p->neighbours == 0 && p->rule->trusts_one &&
+                   !p->with_slopes;
     return check_factors(p);
 }
 
@@ -163,6 +164,8 @@ static size_t block_size(const plan *p, size_t queries)
 {
     size_t most = p->how->block_most(p), b;
     double each = 8.0 * (4.0 * (double)p->m->rows.D + 8.0) + p->how->query_bytes(p);
+    if (p->with_slopes)
+        each += 8.0 * (8.0 + 2.0 * (double)plan_seats(p)) * (double)p->m->rows.D;
     double room = p->memory - largest_factor(p);
     double fit = fmin(BLOCK_SHARE * p->memory, room) / each;
     b = fit < (double)most ? (size_t)fit : most;
@@ -183,10 +186,13 @@ static quorum_status prepare(void *context)
     return QUORUM_OK;
 }
 
-quorum_status plan_make(const quorum_model *m, const quorum_options *options, const double *X,
-                        size_t n, plan *p)
+quorum_status plan_make(const quorum_model *m, const quorum_options *options, int with_slopes,
+                        const double *X, size_t n, plan *p)
 {
-    *p = (plan){.m = m, .s = options_values(options), .progress = options_progress(options)};
+    *p = (plan){.m = m,
+                .s = options_values(options),
+                .progress = options_progress(options),
+                .with_slopes = with_slopes};
     TRY(team_all(QUORUM_OK, prepare, p));
     p->threads = options_threads(p->s);
     p->memory = options_memory(p->s);

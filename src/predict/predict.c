@@ -7,6 +7,7 @@
 #include "team/work.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { CHUNK = 65536 }; /* queries that a caller should pass at once at most */
 static const double SCRATCH_SHARE = 1.0 / 64.0; /* memory that stays for the next call ... */
@@ -15,9 +16,14 @@ static const double SCRATCH_MOST = 64e6;        /* ... in bytes at most         
 /* w->mean, var and spread at n queries, standardised, in the space of aggregation. */
 static quorum_status predict_block(const plan *p, size_t n, block_space *w, tally *t)
 {
+    size_t slopes = n * p->m->rows.D * sizeof *w->spread_slope;
     for (size_t q = 0; q < n; q++) {
         w->spread[q] = 1.0;
         w->doubt[q] = 0.0;
+    }
+    if (w->spread_slope) {
+        memset(w->spread_slope, 0, slopes);
+        memset(w->doubt_slope, 0, slopes);
     }
     return p->how->answer(p, n, w, t);
 }
@@ -58,7 +64,7 @@ typedef struct {
 static quorum_status prepare(void *context)
 {
     prediction_space *s = context;
-    TRY(block_new(s->p->block, s->p->m->rows.D, &s->block));
+    TRY(block_new(s->p->block, s->p->m->rows.D, s->p->with_slopes, &s->block));
     if (!NEW_ARRAY(s->order, s->n))
         return failure(QUORUM_E_MEMORY, "out of memory for %zu queries", s->n);
     return order_queries(s->p, s->X, s->n, s->order);
@@ -76,7 +82,7 @@ static quorum_status predict_all(const plan *p, const double *X, size_t n,
                                     "%zu of %zu queries", first, n));
         block_take(p, X, s.order + first, count, &s.block);
         TRY_OR_DONE(predict_block(p, count, &s.block, t));
-        TRY_OR_DONE(block_write(p, &s.block, s.order + first, count, out));
+        TRY_OR_DONE(block_write(p, &s.block, s.order + first, count, out, t));
     }
     TRY_OR_DONE(progress_report(p->progress, "predict", 1.0, "%zu of %zu queries", n, n));
 done:
@@ -85,13 +91,18 @@ done:
     return status;
 }
 
+static int wants_slopes(const quorum_prediction *out)
+{
+    return out->mean_gradient || out->std_gradient;
+}
+
 /* Plan and prediction: all that allocates. */
 static quorum_status predict_rows(const quorum_model *m, const double *X, size_t rows,
                                   const quorum_options *options, const quorum_prediction *out,
                                   tally *t)
 {
     plan p = {0};
-    quorum_status status = plan_make(m, options, X, rows, &p);
+    quorum_status status = plan_make(m, options, wants_slopes(out), X, rows, &p);
     if (status == QUORUM_OK)
         status = predict_all(&p, X, rows, out, t);
     t->events.experts_used =
@@ -185,7 +196,7 @@ quorum_status quorum_predict(const quorum_model *m, const double *X, size_t rows
         scratch_leave(visit);
     }
     if (status < 0)
-        fill_nan(out, rows);
+        fill_nan(out, rows, m->rows.D);
     else
         add_offsets(out, rows);
     t.events.off_constants = status < 0 ? 0 : model_count_off_constants(m, X, rows);

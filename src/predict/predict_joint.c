@@ -57,7 +57,7 @@ static quorum_status predict_jointly(const plan *p, const double *X, size_t n, d
     double *weights = NULL, *cov = NULL, *doubt = NULL;
     size_t b = padded_queries(n), *order = NULL;
     quorum_status status = QUORUM_OK;
-    TRY(block_new(b, p->m->rows.D, &w));
+    TRY(block_new(b, p->m->rows.D, 0, &w));
     if (!NEW_ARRAY(order, n) || !NEW_ARRAY(weights, (plan_seats(p) + 1) * b) ||
         !NEW_ARRAY(cov, b * b)) {
         status = failure(QUORUM_E_MEMORY, "out of memory for the covariance of %zu queries", n);
@@ -129,7 +129,7 @@ quorum_status quorum_predict_joint(const quorum_model *m, const double *X, size_
     if (status == QUORUM_OK)
         status = model_check_queries(m, X, rows);
     if (status == QUORUM_OK)
-        status = plan_make(m, options, X, rows, &p);
+        status = plan_make(m, options, 0, X, rows, &p);
     if (status == QUORUM_OK)
         status = check_joint(&p, rows);
     if (status == QUORUM_OK)
@@ -137,7 +137,7 @@ quorum_status quorum_predict_joint(const quorum_model *m, const double *X, size_
     progress_watch_end(&watch);
     mem_free(p.experts);
     if (status < 0) {
-        fill_nan(&out, rows);
+        fill_nan(&out, rows, m->rows.D);
         for (size_t i = 0; i < rows * rows; i++)
             covariance[i] = NAN;
     }

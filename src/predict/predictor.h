@@ -30,6 +30,7 @@ typedef struct {
     size_t used;            /* experts of the model that may take part                 */
     size_t neighbours;      /* nearest rows of each query, 0: none                     */
     int threads, mean_only; /* mean_only: of one expert, whose mean is the rule's      */
+    int with_slopes;        /* gradients are wanted too                                */
     double memory;
     size_t block; /* queries of a block                                      */
 } plan;
@@ -48,6 +49,8 @@ typedef struct {
     double *spread;     /* block: factor of the variance, noise included */
     double *doubt;      /* block: variance of a linear trend in the prediction, on top of that */
     double *u;          /* D + 1: room             */
+    /* along the scaled inputs of each query, block x D each; NULL: not wanted (slopes.c) */
+    double *mean_slope, *var_slope, *spread_slope, *doubt_slope;
 } block_space;
 
 /* A prediction as weights of rows: experts' and neighbourhoods' gammas, times a weight each. */
@@ -68,7 +71,7 @@ struct predictor {
     double (*query_bytes)(const plan *p);
     size_t (*block_most)(const plan *p);
     /* w->mean, var and, where it is not 1, spread at n queries, standardised, in the space of
-     * aggregation. */
+     * aggregation; with slopes also theirs, where they are not 0. */
     quorum_status (*answer)(const plan *p, size_t n, block_space *w, tally *t);
     /* The same as weights (out->weights) at the queries Q; NULL: they have no joint distribution. */
     quorum_status (*weigh)(const plan *p, const points *Q, joint_space *j, npae_result *out);
@@ -79,8 +82,8 @@ extern const predictor by_nearest, by_experts, by_npae;
 /* ---- plan.c ---- */
 
 /* Free p->experts with mem_free, also after a failure. */
-quorum_status plan_make(const quorum_model *m, const quorum_options *options, const double *X,
-                        size_t n, plan *p);
+quorum_status plan_make(const quorum_model *m, const quorum_options *options, int with_slopes,
+                        const double *X, size_t n, plan *p);
 
 /* For predictors: brings the search for nearest rows, or the experts of the selection. */
 quorum_status plan_neighbours(plan *p);

@@ -3,11 +3,12 @@
  *   mean(x) = k(x, N) alpha,  alpha = C^-1 y_N,  C = k(N, N) + s^2 I
  *   d mean / dx_d = sum_j alpha_j slope_j (z_jd - z_d) / l_d,   z = x / l
  *
- * slope_j = -2 dk/ds being the kernel's (gp/hyper.h) at s_j = |z_j - z|^2. */
+ * slope_j = -2 dk/ds being the kernel's (gp/slopes.h) at s_j = |z_j - z|^2. */
 #include "train/directions.h"
 
 #include "base/memory.h"
 #include "gp/covariance.h"
+#include "gp/slopes.h"
 #include "linalg/blas.h"
 #include "team/work.h"
 
@@ -79,15 +80,13 @@ static quorum_status one_gradient(void *context, size_t item, int worker)
     row_set data = part_rows(&j->v->parts, item);
     size_t m = data.n - 1, D = data.D;
     double *g = j->gradient + item * D;
-    memset(g, 0, D * sizeof *g);
     points_scale(&w->Z, data.n, data.X, data.X + m * D, theta->lengthscale);
     points X = points_view(&w->Z, 0, m);
+    const double *z = w->Z.Z + m * D; /* of the row itself: 0 */
     TRY(solve_for_alpha(theta, &X, &data, w));
     memcpy(w->value, X.norm, m * sizeof *w->value);
     kernel_slopes(theta, m, w->value, &(pair_slopes){.slope = w->slope});
-    for (size_t i = 0; i < m; i++)
-        for (size_t d = 0; d < D; d++)
-            g[d] += w->alpha[i] * w->slope[i] * X.Z[i * D + d];
+    pull_back(m, D, w->alpha, w->slope, X.Z, z, g);
     for (size_t d = 0; d < D; d++)
         g[d] /= theta->lengthscale[d];
     return QUORUM_OK;

@@ -16,6 +16,9 @@ WAYS = {
     "rbcm": ["--method", "rbcm"],
     "rbcm local": ["--method", "rbcm", "--select", "local:3"],
     "graph": ["--method", "gpoe*"],
+    "gradients": ["--gradient", "--novelty", "--above", "1"],
+    "gradients, scattered": ["--gradient", "--memory", "10M"],
+    "gradients of a rule": ["--gradient", "--method", "grbcm"],
     "small memory": ["--select", "all", "--memory", "10M"],
 }
 
