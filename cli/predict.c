@@ -59,7 +59,11 @@ static int predict_rows(work *w, const arguments *given)
 {
     row_block *r = &w->rows;
     quorum_report report = {0};
-    quorum_prediction values = {r->result[0], r->result[1], r->result[2], r->result[3], r->offset};
+    quorum_prediction values = {.mean = r->result[0],
+                                .std = r->result[1],
+                                .lower = r->result[2],
+                                .upper = r->result[3],
+                                .offset = r->offset};
     progress_task(&w->progress, "rows from %zu", w->predicted + 1);
     quorum_status status =
         quorum_predict(w->model, r->X, r->count, given->options, &values, &report);

@@ -104,6 +104,9 @@ QUORUM_API quorum_status quorum_options_set(quorum_options *options, const char 
  * option is set again or the options are freed. */
 QUORUM_API const char *quorum_options_get(const quorum_options *options, const char *name);
 
+/* The bytes that the option memory stands for, auto resolved. */
+QUORUM_API double quorum_options_memory(const quorum_options *options);
+
 /* Called several times a second from the calling thread during long work, also
  * when there is nothing new; a non-zero return value cancels it
  * (QUORUM_E_CANCELLED).  `fraction` is in [0, 1], or negative when unknown;
@@ -152,6 +155,13 @@ QUORUM_API quorum_status quorum_stream_open(const char *path, const quorum_model
                                             int with_target, const quorum_options *options,
                                             quorum_stream **stream);
 
+/* The same with one more column of the file: by its name, or by its number from 1 (-1 is the last);
+ * it may be an input or the target too.  NULL: none. */
+QUORUM_API quorum_status quorum_stream_open_with(const char *path, const quorum_model *model,
+                                                 int with_target, const char *column,
+                                                 const quorum_options *options,
+                                                 quorum_stream **stream);
+
 /* Reads up to max_rows rows: X (max_rows x inputs), y (max_rows, or NULL
  * without target).  *rows is 0 at the end of the file.  A chunk that takes more than a quarter of
  * the option memory is QUORUM_E_MEMORY. */
@@ -161,6 +171,9 @@ QUORUM_API quorum_status quorum_stream_next(quorum_stream *stream, size_t max_ro
 /* The offsets of the rows that quorum_stream_next gave last, for quorum_prediction; they are the
  * stream's, until its next call.  NULL: the model has no offset. */
 QUORUM_API const double *quorum_stream_offset(const quorum_stream *stream);
+
+/* Likewise the values of the column that quorum_stream_open_with was given; NULL: none. */
+QUORUM_API const double *quorum_stream_column(const quorum_stream *stream);
 QUORUM_API size_t quorum_stream_dropped(const quorum_stream *stream);
 QUORUM_API int quorum_stream_converted(const quorum_stream *stream);     /* as in quorum_data */
 QUORUM_API int quorum_stream_decimal_comma(const quorum_stream *stream); /* of the rows read */
@@ -291,6 +304,7 @@ typedef struct {
     double *mean, *std, *lower, *upper;
     const double *offset; /* given, of a model with an offset: its values at the queries, which are
                              added to mean, lower and upper; NULL otherwise */
+    double *distance;     /* to the nearest training row, in length-scales of the model's metric */
 } quorum_prediction;
 
 /* Counts of numerical events; all but experts_used are sums over queries. */

@@ -55,7 +55,7 @@ class Data(ctypes.Structure):
 
 class Prediction(ctypes.Structure):
     _fields_ = [("mean", c_void_p), ("std", c_void_p), ("lower", c_void_p), ("upper", c_void_p),
-                ("offset", c_void_p)]
+                ("offset", c_void_p), ("distance", c_void_p)]
 
 
 class Report(ctypes.Structure):

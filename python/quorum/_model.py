@@ -173,7 +173,7 @@ class Model:
         return [info.names[d].decode() for d in range(info.inputs) if info.constant[d]]
 
     def predict(self, X, options, wanted, verbose=0, offset=None):
-        """The wanted of "mean", "std", "lower" and "upper" at X, a list of arrays; `offset` is that
+        """The wanted of "mean", "std", "lower", "upper" and "distance" at X, a list of arrays; `offset` is that
         of X, where the model has one."""
         out = [np.empty(X.shape[0]) for _ in wanted]
         places = Prediction(**{name: array.ctypes.data for name, array in zip(wanted, out)})

@@ -199,7 +199,8 @@ class QuorumRegressor(RegressorMixin, Parameters):
         check_is_fitted(self)
         return validate_data(self, X, dtype=np.float64, order="C", reset=False)
 
-    def predict(self, X, return_std=False, return_interval=None, offset=None):
+    def predict(self, X, return_std=False, return_interval=None, offset=None,
+                return_distance=False):
         """Predict the target.
 
         Parameters
@@ -213,6 +214,8 @@ class QuorumRegressor(RegressorMixin, Parameters):
             Probability, such as 0.95: also return both ends of the central interval.
         offset : array-like of shape (n_queries,), default=None
             The offset at the queries, of a model that was fitted with one.
+        return_distance : bool, default=False
+            Also return the distance to the nearest training row, in length-scales.
 
         Returns
         -------
@@ -221,6 +224,8 @@ class QuorumRegressor(RegressorMixin, Parameters):
             Only with `return_std`.
         lower, upper : ndarray of shape (n_queries,)
             Only with `return_interval`.
+        distance : ndarray of shape (n_queries,)
+            Only with `return_distance`.
         """
         X = self._queries(X)
         wanted = ["mean"] + ["std"] * bool(return_std)
@@ -229,6 +234,7 @@ class QuorumRegressor(RegressorMixin, Parameters):
             options.set("interval", return_interval)
             wanted += ["lower", "upper"]
         options.set("mean-only", wanted == ["mean"])
+        wanted += ["distance"] * bool(return_distance)
         results = self._model.predict(X, options, wanted, self.verbose, _offsets(offset, len(X)))
         return results[0] if len(results) == 1 else tuple(results)
 

@@ -477,6 +477,11 @@ int options_threads(const settings *s)
     return ready > 0 ? ready : 1;
 }
 
+double quorum_options_memory(const quorum_options *options)
+{
+    return options_memory(options_values(options));
+}
+
 double options_memory(const settings *s)
 {
     if (s->memory > 0.0)

@@ -99,7 +99,7 @@ quorum_status block_write(const plan *p, const block_space *w, const size_t *whi
 
 void fill_nan(const quorum_prediction *out, size_t n)
 {
-    double *const arrays[] = {out->mean, out->std, out->lower, out->upper};
+    double *const arrays[] = {out->mean, out->std, out->lower, out->upper, out->distance};
     for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++)
         for (size_t i = 0; arrays[a] && i < n; i++)
             arrays[a][i] = NAN;

@@ -960,3 +960,43 @@ def test_hours_are_told_at_their_beginning(tmp_path):
     said = first_note("predict", model, queries, "-o", tmp_path / "o.csv", "--threads", 1, "--memory", "20M",
                       seconds=250)
     assert said and re.search(r"this will take about [0-9.]+ (minutes|hours) more; --neighbours 64 is many times faster", said)
+
+
+# ---- evaluate --by ----------------------------------------------------------------------------------------------------
+
+
+def test_by_table(data):
+    out = run("evaluate", data / "model.npz", data / "test.csv", "--by", "a", "-q").out
+    scores, groups = out.split("\n\n")
+    assert len(scores.splitlines()) == 2
+    lines = groups.splitlines()
+    assert lines[0].split() == ["a", "rows", "95", "%", "expected", "width", "RMSE", "MSLL"]
+    assert len(lines) == 11 and all(" 8 " in line for line in lines[1:])
+    out = run("evaluate", data / "model.npz", data / "test.csv", "--by", "distance", "--method",
+              "nearest,rbcm", "-q").out
+    assert [line.split()[0] for line in out.split("\n\n")[1].splitlines()] == (
+        ["method"] + 10 * ["nearest"] + 10 * ["rbcm"])
+
+
+def test_by_says_what_is_wrong(tmp_path, data):
+    model, test = data / "model.npz", data / "test.csv"
+    assert "has no column \"nowhere\"" in run("evaluate", model, test, "--by", "nowhere", code=1).err
+    assert "--plot draws the groups of --by" in run("evaluate", model, test, "--plot", "x.svg", code=2).err
+    err = run("evaluate", model, test, "--by", "a", "--plot", tmp_path / "no" / "x.svg", code=1).err
+    assert "cannot be written" in err
+    lines = test.read_text().splitlines()
+    words = tmp_path / "words.csv"
+    words.write_text("\n".join([lines[0] + ",place"] + [line + ",Rome" for line in lines[1:]]) + "\n")
+    assert "place" in run("evaluate", model, words, "--by", "place", code=1).err
+    assert run("evaluate", model, words, "--by", "a").code == 0
+
+
+def test_by_stays_within_memory(tmp_path, data):
+    """Of 200,000 rows 56 bytes each are more than 10 MB; scores alone keep nothing."""
+    rows = make_rows(40, seed=3)
+    long = tmp_path / "long.csv"
+    write_csv(long, np.tile(rows, (5000, 1)))
+    words = ["evaluate", data / "model.npz", long, "--method", "gpoe", "--memory", "10M"]
+    err = run(*words, "--by", "a", code=1).err
+    assert "--by keeps 56 bytes of every test row" in err and "raise --memory" in err
+    run(*words)
