@@ -201,8 +201,7 @@ group_scores breakdown_scores(const breakdown *b, size_t way, const row_group *g
     double width = 0.0;
     for (size_t k = 0; k < group->count; k++) {
         size_t i = b->order[group->first + k];
-        quorum_scores_add(&sums, 1, &b->y[i], &p->mean[i], &p->std[i], info->target_mean,
-                          info->target_scale, p->factor);
+        quorum_scores_add_model(&sums, info, 1, &b->y[i], &p->mean[i], &p->std[i], p->factor);
         width += p->width[i] / (double)group->count;
     }
     quorum_scores_finish(&sums, &m);

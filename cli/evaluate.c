@@ -91,9 +91,12 @@ static int print_scores(const contenders *all, const arguments *given)
     return table_finish(&t, given);
 }
 
-/* SMSE is a squared error over the variance of the targets. */
+/* SMSE is a squared error over the variance of the targets; and a logarithm has a least target. */
 static void note_targets(const work *w, const arguments *given)
 {
+    if (isinf(w->all.items[0].metrics.nlpd))
+        note(given, "there is no log density of these rows: some targets are below all that the "
+                    "model's logarithm of the target can be of");
     if (isfinite(w->all.items[0].metrics.smse))
         return;
     if (w->scored == 1)

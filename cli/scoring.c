@@ -160,19 +160,30 @@ static void list_factors(const quorum_model *model, const quorum_options *option
         factor[k] = quorum_interval_factor(model, options, quorum_coverage_levels[k]);
 }
 
+/* Of a warped target the mean depends on calibration too: intervals before it are narrower ones of
+ * the calibrated distribution. */
+static void add_before(contender *c, const quorum_info *info, size_t rows, const double *y,
+                       const double *mean, double *std)
+{
+    static const double normal[4] = {0.67448975019608174, 1.6448536269514722, 1.959963984540054,
+                                     2.5758293035489004};
+    double factor[4];
+    bool warped = strcmp(info->warp, "none") != 0;
+    for (int k = 0; k < 4; k++)
+        factor[k] = normal[k] / info->calibration_scale;
+    for (size_t i = 0; i < rows && !warped; i++)
+        std[i] /= info->calibration_scale;
+    quorum_scores_add_model(&c->scores_before, info, rows, y, mean, std, warped ? factor : NULL);
+}
+
 /* Adds the rows to the scores and, of calibrated predictions, to those before it. */
 static void add_scores(contender *c, const double factor[4], const quorum_info *info,
                        const quorum_report *report, size_t rows, const double *y,
                        const double *mean, double *std)
 {
-    quorum_scores_add(&c->scores, rows, y, mean, std, info->target_mean, info->target_scale,
-                      factor);
-    if (!report->calibrated)
-        return;
-    for (size_t i = 0; i < rows; i++)
-        std[i] /= info->calibration_scale;
-    quorum_scores_add(&c->scores_before, rows, y, mean, std, info->target_mean, info->target_scale,
-                      NULL);
+    quorum_scores_add_model(&c->scores, info, rows, y, mean, std, factor);
+    if (report->calibrated)
+        add_before(c, info, rows, y, mean, std);
 }
 
 quorum_status contenders_score(contenders *all, const quorum_model *model, quorum_options *options,

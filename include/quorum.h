@@ -279,6 +279,10 @@ typedef struct {
                                          quorum_scores_add wants them; y_mean and y_scale are
                                          those of what is left by an offset or a line     */
     const char *offset_name; /* the column that is to be added to predictions; NULL: none */
+    /* The warp (docs/methods.md, "Warp"). */
+    const char *warp;  /* "none", or "log": y_mean, y_scale, slope and all variances are those of
+                          log(target + warp_shift)                                        */
+    double warp_shift; /* 0 of a positive target, and without a warp                      */
 } quorum_info;
 
 QUORUM_API quorum_status quorum_inspect(const quorum_model *model, quorum_info *info);
@@ -347,7 +351,7 @@ QUORUM_API quorum_status quorum_predict_joint(const quorum_model *model, const d
 
 /* Half the width of the interval of this probability, divided by the std that
  * quorum_predict gives with these options: the normal quantile, or what calibration
- * found. */
+ * found.  Of a model with a warp both are those of log(target + warp_shift). */
 QUORUM_API double quorum_interval_factor(const quorum_model *model, const quorum_options *options,
                                          double probability);
 
@@ -403,6 +407,13 @@ QUORUM_API extern const double quorum_coverage_levels[4];
 QUORUM_API void quorum_scores_add(quorum_scores *scores, size_t n, const double *y,
                                   const double *mean, const double *std, double train_mean,
                                   double train_std, const double *factor);
+
+/* The same of predictions by a model that this is of: its target's mean and deviation, and the
+ * log-normal distribution where it has a warp, of which mean and std are the moments.  Of info only
+ * target_mean, target_scale, warp and warp_shift are used; without a warp it is quorum_scores_add. */
+QUORUM_API void quorum_scores_add_model(quorum_scores *scores, const quorum_info *info, size_t n,
+                                        const double *y, const double *mean, const double *std,
+                                        const double *factor);
 QUORUM_API void quorum_scores_finish(const quorum_scores *scores, quorum_metrics *metrics);
 
 /* ---- The paper's built-in example --------------------------------------- */

@@ -157,6 +157,8 @@ class Model:
             "y_scale": info.y_scale,
             "target_mean": info.target_mean,
             "target_scale": info.target_scale,
+            "warp": info.warp.decode(),
+            "warp_shift": info.warp_shift,
             "trend": info.trend.decode(),
             "slope": _copied(info.slope, D) if info.slope else None,
             "slope_std": _copied(info.slope_std, D) if info.slope else None,

@@ -91,6 +91,10 @@ class QuorumRegressor(RegressorMixin, Parameters):
         By which the target was standardised, or what an offset or a linear trend left of it.
     target_mean_, target_scale_ : float
         Mean and standard deviation of the target itself.
+    warp_ : str
+        "none", or "log": `y_mean_`, `y_scale_`, `slope_` and variances are those of
+        log(target + ``warp_shift_``).
+    warp_shift_ : float
     trend_ : str
         What predictions return to away from the data: "none" (0), "constant" (the mean) or
         "linear" (a line).
@@ -171,7 +175,7 @@ class QuorumRegressor(RegressorMixin, Parameters):
         for name in ("kernel", "lengthscale", "rotation", "input_lengthscale", "neighbours",
                      "constant", "signal_variance", "noise_variance", "long_share", "long_reach",
                      "x_mean", "x_scale", "y_mean", "y_scale", "target_mean", "target_scale",
-                     "trend", "slope", "slope_std", "experts", "nlml"):
+                     "warp", "warp_shift", "trend", "slope", "slope_std", "experts", "nlml"):
             setattr(self, name + "_", info[name])
         return self
 

@@ -1,6 +1,7 @@
 /* Scores of predictions (docs/methods.md, "Metrics"). */
+#include "metrics/scores.h"
+
 #include "linalg/normal.h"
-#include "quorum.h"
 
 #include <math.h>
 
@@ -31,24 +32,35 @@ static double power_of_two_near(double x)
     return ldexp(1.0, exponent < -1000 ? -1000 : exponent > 1000 ? 1000 : exponent);
 }
 
-void quorum_scores_add(quorum_scores *s, size_t n, const double *y, const double *mean,
-                       const double *std, double train_mean, double train_std, const double *factor)
+void scores_begin(quorum_scores *s, double train_mean, double train_std, const double *factor,
+                  double half_width[4])
 {
-    double half_width[4];
     for (int k = 0; k < 4; k++)
         half_width[k] = factor ? factor[k] : normal_quantile(0.5 + 0.5 * quorum_coverage_levels[k]);
     if (s->n == 0) {
         s->shift = train_mean;
         s->unit = power_of_two_near(train_std);
     }
+}
+
+void scores_add_error(quorum_scores *s, double y, double mean, double train_mean, double train_std)
+{
+    double error = (y - mean) / s->unit, centred = (y - s->shift) / s->unit;
+    s->sum_y += centred;
+    s->sum_yy += centred * centred;
+    s->sum_sq += error * error;
+    s->sum_abs += fabs(error);
+    s->sum_trivial += negative_log_density(y, train_mean, train_std);
+}
+
+void quorum_scores_add(quorum_scores *s, size_t n, const double *y, const double *mean,
+                       const double *std, double train_mean, double train_std, const double *factor)
+{
+    double half_width[4];
+    scores_begin(s, train_mean, train_std, factor, half_width);
     for (size_t i = 0; i < n; i++) {
-        double error = (y[i] - mean[i]) / s->unit, centred = (y[i] - s->shift) / s->unit;
-        s->sum_y += centred;
-        s->sum_yy += centred * centred;
-        s->sum_sq += error * error;
-        s->sum_abs += fabs(error);
+        scores_add_error(s, y[i], mean[i], train_mean, train_std);
         s->sum_nlpd += negative_log_density(y[i], mean[i], std[i]);
-        s->sum_trivial += negative_log_density(y[i], train_mean, train_std);
         s->sum_crps += ranked_probability_score(y[i], mean[i], std[i]);
         for (int k = 0; k < 4; k++)
             s->inside[k] += fabs(y[i] - mean[i]) <= half_width[k] * std[i];

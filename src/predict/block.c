@@ -73,6 +73,28 @@ double block_mean(const quorum_model *m, const block_space *w, size_t q)
     return u->y_mean + u->y_scale * mean;
 }
 
+/* Half the width of the interval in deviations, and what calibration multiplies these by. */
+typedef struct {
+    double reach, scale;
+} interval_shape;
+
+/* Of a warped target mu and std (not calibrated) are those of w(y). */
+static void write_warped(const plan *p, double mu, double std, const interval_shape *shape,
+                         size_t place, const quorum_prediction *out)
+{
+    const unit_change *u = &p->m->units;
+    double mean, deviation;
+    warp_moments(u, mu, shape->scale * std, &mean, &deviation);
+    if (out->mean)
+        out->mean[place] = mean;
+    if (out->std)
+        out->std[place] = p->s->mean_only ? NAN : deviation;
+    if (out->lower)
+        out->lower[place] = p->s->mean_only ? NAN : warp_back(u, mu - shape->reach * std);
+    if (out->upper)
+        out->upper[place] = p->s->mean_only ? NAN : warp_back(u, mu + shape->reach * std);
+}
+
 quorum_status block_write(const plan *p, const block_space *w, const size_t *which, size_t n,
                           const quorum_prediction *out)
 {
@@ -80,10 +102,16 @@ quorum_status block_write(const plan *p, const block_space *w, const size_t *whi
     double noise = missing_noise(p);
     double z = model_interval_reach(m, p->s, p->s->interval);
     double scale = model_calibration_scale(m, p->s);
+    const interval_shape shape = {.reach = z, .scale = scale};
     for (size_t q = 0; q < n; q++) {
         double mean = block_mean(m, w, q);
         double var = w->spread[q] * fmax(0.0, w->var[q] + noise) + w->doubt[q];
-        double std = p->s->mean_only ? NAN : m->units.y_scale * sqrt(var);
+        double std = plan_skips_variance(p) ? NAN : m->units.y_scale * sqrt(var);
+        if (m->units.warp != WARP_NONE) {
+            write_warped(p, mean, std, &shape, which[q], out);
+            TRY(check_query(p, out, which[q]));
+            continue;
+        }
         if (out->mean)
             out->mean[which[q]] = mean;
         if (out->std)

@@ -88,6 +88,7 @@ quorum_status plan_experts(plan *p, const double *X, size_t n);
 
 enum { BLOCK_MOST = 8192 }; /* queries of a block: experts one by one, neighbourhoods alone */
 
+int plan_skips_variance(const plan *p);  /* means alone are wanted, and need no variance */
 size_t plan_line_width(const plan *p);   /* coefficients of the line whose doubt is wanted, or 0 */
 int plan_is_local(const plan *p);        /* whether each query has experts of its own   */
 size_t plan_seats(const plan *p);        /* experts that one query is predicted from    */

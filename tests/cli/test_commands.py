@@ -13,7 +13,7 @@ import xml.etree.ElementTree as xml
 import numpy as np
 import pytest
 
-from conftest import QUORUM, make_rows, parse_csv, rename_columns, run, write_csv
+from conftest import QUORUM, make_rows, parse_csv, rename_columns, rewrite_meta, run, write_csv
 
 FIT_KEYS = ["rows", "inputs", "experts", "smallest", "largest", "evaluations", "nlml", "seconds"]
 EVALUATE_KEYS = ["method", "select", "space", "smse", "msll", "mae", "rmse", "nlpd", "crps",
@@ -1000,3 +1000,37 @@ def test_by_stays_within_memory(tmp_path, data):
     err = run(*words, "--by", "a", code=1).err
     assert "--by keeps 56 bytes of every test row" in err and "raise --memory" in err
     run(*words)
+
+
+# ---- fit --warp -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def warped(tmp_path_factory):
+    """Positive targets, and the model of their logarithms."""
+    here = tmp_path_factory.mktemp("warped")
+    rows = make_rows(200, seed=5)
+    rows[:, 2] = np.exp(rows[:, 2])
+    write_csv(here / "train.csv", rows)
+    run("fit", here / "train.csv", "-o", here / "m.npz", "--warp", "log", "--kernel", "se", "-q")
+    return here
+
+
+def test_inspect_shows_the_warp(tmp_path, warped, data):
+    text = run("inspect", warped / "m.npz").out
+    assert "warp        log: the model is of log(y)\n" in text
+    assert "away from the rows logarithms return to" in text and "in units of log(y)\n" in text
+    assert run("inspect", warped / "m.npz", "--json").json()["warp"] == {"kind": "log", "shift": 0.0}
+    assert run("inspect", data / "model.npz", "--json").json()["warp"] == {"kind": "none", "shift": 0.0}
+    assert "warp" not in run("inspect", data / "model.npz").out
+
+
+def test_a_warp_has_its_format_version(tmp_path, warped, data):
+    """A reader of earlier versions refuses it; no other file has this version."""
+    for model, version, wrong in ((warped / "m.npz", 5, 4), (data / "model.npz", 1, 5)):
+        def change(content):
+            meta = json.loads(content)
+            assert meta["format_version"] == version
+            return json.dumps({**meta, "format_version": wrong})
+        rewrite_meta(model, tmp_path / "wrong.npz", change)
+        assert "does not go with its format version" in run("inspect", tmp_path / "wrong.npz", code=1).err
