@@ -109,7 +109,7 @@ static int tell(const demo *d, const arguments *given, const char *path)
         return library_failure(given, status);
     contenders_say_events(&d->all, d->model, given);
     if (argument_value(given, "json"))
-        return contenders_as_json(&d->all, given);
+        return contenders_as_json(&d->all, d->model, given);
     return print_story(d, given, &info, path);
 }
 

@@ -1,7 +1,9 @@
 /* quorum evaluate: a model and test data in, a table of scores out. */
 #include "arguments.h"
 #include "command.h"
+#include "breakdown.h"
 #include "events.h"
+#include "output.h"
 #include "progress.h"
 #include "report.h"
 #include "rows.h"
@@ -16,6 +18,7 @@ typedef struct {
     quorum_model *model;
     row_block rows;
     contenders all;
+    breakdown by; /* with --by */
     progress progress;
     forecast forecast; /* of one contender; several take turns on the rows */
     size_t block;      /* rows to read at once */
@@ -30,7 +33,8 @@ static int open_inputs(work *w, const arguments *given)
         status = contenders_block_rows(&w->all, w->model, given->options, &w->block);
     w->had_graph = status < 0 || has_graph(w->model);
     if (status >= 0)
-        status = rows_open(&w->rows, given->operands[1], w->model, true, 2, given);
+        status = rows_open_with(&w->rows, given->operands[1], w->model, true, 2,
+                                w->all.by && !w->by.by_distance ? w->by.by : NULL, given);
     return status < 0 ? library_failure(given, status) : EXIT_DONE;
 }
 
@@ -38,11 +42,15 @@ static int open_inputs(work *w, const arguments *given)
 static int score_rows(work *w, const arguments *given)
 {
     row_block *r = &w->rows;
+    if (w->all.by && breakdown_reserve(&w->by, given, r->count) != EXIT_DONE)
+        return EXIT_FAILED;
     quorum_status status =
         contenders_score(&w->all, w->model, given->options, &w->progress, r->count, r->X, r->y,
                          r->offset, r->result[0], r->result[1]);
     progress_clear(&w->progress);
     w->scored += r->count;
+    if (w->all.by && status >= 0)
+        breakdown_take(&w->by, r->count, r->column, r->y);
     return status < 0 ? library_failure(given, status) : EXIT_DONE;
 }
 
@@ -56,7 +64,7 @@ static int score_all(work *w, const arguments *given)
     if (code == EXIT_DONE && w->scored == 0)
         return failure(given, "%s: has no rows to evaluate on", given->operands[1]);
     contenders_finish(&w->all);
-    return code;
+    return code == EXIT_DONE && w->all.by ? breakdown_group(&w->by, given) : code;
 }
 
 static int print_scores(const contenders *all, const arguments *given)
@@ -83,9 +91,12 @@ static int print_scores(const contenders *all, const arguments *given)
     return table_finish(&t, given);
 }
 
-/* SMSE is a squared error over the variance of the targets. */
+/* SMSE is a squared error over the variance of the targets; and a logarithm has a least target. */
 static void note_targets(const work *w, const arguments *given)
 {
+    if (isinf(w->all.items[0].metrics.nlpd))
+        note(given, "there is no log density of these rows: some targets are below all that the "
+                    "model's logarithm of the target can be of");
     if (isfinite(w->all.items[0].metrics.smse))
         return;
     if (w->scored == 1)
@@ -93,6 +104,26 @@ static void note_targets(const work *w, const arguments *given)
     else
         note(given, "there is no SMSE of these rows: the targets are all the same and have no "
                     "variance");
+}
+
+/* The groups, where they are wanted, below the scores and as a picture. */
+static int tell_groups(work *w, const arguments *given)
+{
+    quorum_info info;
+    const char *path = argument_value(given, "plot");
+    quorum_status status = quorum_inspect(w->model, &info);
+    if (status < 0)
+        return library_failure(given, status);
+    int code = path ? breakdown_draw(&w->by, &w->all, &info, given, path) : EXIT_DONE;
+    if (code == EXIT_DONE && !argument_value(given, "json"))
+        code = breakdown_print(&w->by, &w->all, &info, given);
+    return code;
+}
+
+static int tell_scores(const work *w, const arguments *given)
+{
+    return argument_value(given, "json") ? contenders_as_json(&w->all, w->model, given)
+                                         : print_scores(&w->all, given);
 }
 
 static int tell(work *w, const arguments *given)
@@ -104,9 +135,23 @@ static int tell(work *w, const arguments *given)
     note_off_constants(given, w->model, &w->all.items[0].report);
     note_learned_graph(given, w->model, w->had_graph);
     note_targets(w, given);
-    if (argument_value(given, "json"))
-        return contenders_as_json(&w->all, given);
-    return print_scores(&w->all, given);
+    int code = tell_scores(w, given);
+    return code == EXIT_DONE && w->all.by ? tell_groups(w, given) : code;
+}
+
+/* Rows are kept where groups are wanted; that a picture can be written is seen before the work. */
+static int start_breakdown(work *w, const arguments *given)
+{
+    const char *by = argument_value(given, "by"), *path = argument_value(given, "plot");
+    if (path && !by)
+        return usage_error(given->command, "--plot draws the groups of --by: say by what");
+    if (!by)
+        return EXIT_DONE;
+    int code = path ? output_check(given, path) : EXIT_DONE;
+    if (code == EXIT_DONE)
+        code = breakdown_start(&w->by, given, by, w->all.count);
+    w->all.by = &w->by;
+    return code;
 }
 
 static int run_evaluate(const arguments *given)
@@ -114,6 +159,8 @@ static int run_evaluate(const arguments *given)
     work w = {0};
     int code = contenders_make(&w.all, given, argument_value(given, "method"),
                                argument_value(given, "select"), argument_value(given, "space"));
+    if (code == EXIT_DONE)
+        code = start_breakdown(&w, given);
     if (code == EXIT_DONE) {
         detail_settings(given);
         progress_start(&w.progress, given);
@@ -126,6 +173,7 @@ static int run_evaluate(const arguments *given)
     if (code == EXIT_DONE)
         code = tell(&w, given);
     contenders_free(&w.all);
+    breakdown_free(&w.by);
     rows_close(&w.rows);
     quorum_model_free(w.model);
     return code;
@@ -146,6 +194,12 @@ static const own_flag flags[] = {
      "(all,local:8,graph:0.8)."},
     {"space", 0, "LIST", NULL, NULL,
      "Where experts are aggregated: latent, observed, or both as latent,observed."},
+    {"by", 0, "KEY", NULL, NULL,
+     "Also score groups of rows, about a tenth of them each: by 'distance', to the nearest "
+     "training row in length-scales, or by a column of TEST, which need not be an input (name, or "
+     "number from 1). Up to ten different values are a group each."},
+    {"plot", 0, "FILE.svg", NULL, NULL,
+     "With --by, also draw coverage and width of the 95 % interval, group by group."},
     {"json", 0, NULL, NULL, NULL, "Print the scores as a JSON list of objects."},
     {NULL, 0, NULL, NULL, NULL, NULL},
 };
@@ -159,7 +213,9 @@ const command evaluate_command = {
         "the target's variance; 1 is no better than the mean), MSLL (log loss against a Gaussian "
         "of the training target; below 0 is better than that), MAE, RMSE, NLPD, CRPS, the share "
         "of targets inside the central 50, 90, 95 and 99 % intervals, the experts used a row and "
-        "the seconds taken.",
+        "the seconds taken. With --by a second table has the coverage of the 95 % interval, its "
+        "mean width, RMSE and MSLL of each group of rows; 'expected' is where chance puts the "
+        "coverage of so many rows in 95 of 100 cases if the interval is right.",
     .operands = operands,
     .flags = flags,
     .examples =
@@ -167,7 +223,8 @@ const command evaluate_command = {
         "  quorum evaluate model.npz test.csv --method all\n"
         "  quorum evaluate model.npz test.csv --method npae --select all,local:4,graph:0.8\n"
         "  quorum evaluate model.npz test.csv --method nearest --neighbours 64\n"
-        "  quorum evaluate model.npz test.csv --method rbcm --space latent,observed --json\n",
+        "  quorum evaluate model.npz test.csv --method rbcm --space latent,observed --json\n"
+        "  quorum evaluate model.npz test.csv --by distance --plot distance.svg\n",
     .lists_methods = true,
     .in_team = true,
     .run = run_evaluate,

@@ -113,8 +113,7 @@ static void print_summary(const arguments *given, const fitted *f)
     printf("%zu expert%s (%s), %zu to %zu rows each\n", info->experts, plural(info->experts),
            info->partition, smallest, largest);
     printf("kernel %s, signal %.4g, noise %.4g (standard deviations, in units of %s)\n",
-           info->kernel, signal_deviation(info), noise_deviation(info),
-           shown(target_name(info)).text);
+           info->kernel, signal_deviation(info), noise_deviation(info), target_unit(info).text);
     if (info->slope)
         printf("trend linear: predictions continue a line in the inputs\n");
     printf("negative log marginal likelihood %.6g after %d evaluation%s\n", info->nlml,
@@ -206,6 +205,7 @@ static int print_summary_as_json(const arguments *given, const fitted *f)
     json_member_text(&w, "partition", info->partition);
     json_member_text(&w, "metric", info->rotation ? "linear" : "ard");
     json_member_text(&w, "trend", info->trend);
+    json_member_text(&w, "warp", info->warp);
     put_lengthscales(&w, info);
     json_member_number(&w, "signal_variance", info->signal_variance);
     json_member_number(&w, "noise_variance", info->noise_variance);

@@ -23,7 +23,7 @@ static const struct {
     {"Options", ""},
     {"Data", "target ignore offset header missing decimal thousands comment"},
     {"Experts", "experts expert-size partition min-size max-size overlap"},
-    {"Training", "kernel theta train train-rows metric partition-metric trend train-experts "
+    {"Training", "kernel theta train train-rows metric partition-metric trend warp train-experts "
                  "restarts max-evaluations "
                  "tolerance spread calibrate"},
     {"Expert graph", "graph lambda free-diagonal graph-rows graph-on"},

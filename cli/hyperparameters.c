@@ -22,6 +22,18 @@ const char *target_name(const quorum_info *info)
     return info->names ? info->names[info->inputs] : "y";
 }
 
+shown_text target_unit(const quorum_info *info)
+{
+    char unit[2048];
+    if (strcmp(info->warp, "none") == 0)
+        return shown(target_name(info));
+    if (info->warp_shift == 0.0)
+        snprintf(unit, sizeof unit, "log(%s)", target_name(info));
+    else
+        snprintf(unit, sizeof unit, "log(%s + %.4g)", target_name(info), info->warp_shift);
+    return shown(unit);
+}
+
 name_text hyperparameter_name(const quorum_info *info, size_t i)
 {
     static const char *const others[] = {"signal_variance", "noise_variance", "long_share",

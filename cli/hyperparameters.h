@@ -3,6 +3,7 @@
 #define QUORUM_CLI_HYPERPARAMETERS_H
 
 #include "quorum.h"
+#include "talk.h"
 
 #include <stdbool.h>
 
@@ -13,6 +14,9 @@ typedef struct {
 
 name_text input_name(const quorum_info *info, size_t d);
 const char *target_name(const quorum_info *info); /* as it is in the data */
+
+/* What deviations and slopes are of: the target, or log(target + shift). */
+shown_text target_unit(const quorum_info *info);
 
 /* Number i of at_bound: "lengthscale:NAME", "signal_variance", "noise_variance", "long_share",
  * "long_reach". */

@@ -63,13 +63,16 @@ static double experts_per_row(const quorum_info *info)
 
 static void print_trend(const quorum_info *info)
 {
+    bool warped = strcmp(info->warp, "none") != 0;
+    const char *what = warped ? "logarithms" : "predictions";
+    if (warped)
+        printf("warp        log: the model is of %s\n", target_unit(info).text);
     if (info->slope)
         printf("trend       linear: predictions continue a line in the inputs\n");
     else if (strcmp(info->trend, "none") == 0)
-        printf("trend       none: away from the rows predictions return to 0\n");
+        printf("trend       none: away from the rows %s return to 0\n", what);
     else
-        printf("trend       constant: away from the rows predictions return to %.6g\n",
-               info->y_mean);
+        printf("trend       constant: away from the rows %s return to %.6g\n", what, info->y_mean);
     if (info->offset_name)
         printf("offset      predictions are about the values of the column %s\n",
                shown(info->offset_name).text);
@@ -239,7 +242,7 @@ static int print_slopes(const arguments *given, const quorum_info *info)
     }
     printf("\nThe trend is linear: change of %s by a unit of each input, where the rest returns to "
            "it\n",
-           shown(target_name(info)).text);
+           target_unit(info).text);
     return table_finish(&t, given);
 }
 
@@ -248,10 +251,10 @@ static void print_variances(const quorum_info *info)
     const char *bound[] = {"", " (bound)"};
     printf("signal variance  %.4g%s, standard deviation %.4g in units of %s\n",
            info->signal_variance, bound[info->at_bound[info->inputs] != 0], signal_deviation(info),
-           shown(target_name(info)).text);
+           target_unit(info).text);
     printf("noise variance   %.4g%s, standard deviation %.4g in units of %s\n",
            info->noise_variance, bound[info->at_bound[info->inputs + 1] != 0],
-           noise_deviation(info), shown(target_name(info)).text);
+           noise_deviation(info), target_unit(info).text);
     if (has_two_scales(info))
         printf("long scale       %.4g%s of the signal variance, %.4g%s times the length-scales\n",
                info->long_share, bound[info->at_bound[info->inputs + 2] != 0], info->long_reach,
@@ -406,6 +409,11 @@ static void put_trend(json_writer *w, const quorum_info *info)
     json_member_number(w, "target_scale", info->target_scale);
     if (info->offset_name)
         json_member_text(w, "offset", info->offset_name);
+    json_end(w);
+    json_key(w, "warp");
+    json_begin_object(w);
+    json_member_text(w, "kind", info->warp);
+    json_member_number(w, "shift", info->warp_shift);
     json_end(w);
 }
 

@@ -10,6 +10,13 @@
 quorum_status rows_open(row_block *b, const char *path, const quorum_model *model, bool with_target,
                         size_t results, const arguments *given)
 {
+    return rows_open_with(b, path, model, with_target, results, NULL, given);
+}
+
+quorum_status rows_open_with(row_block *b, const char *path, const quorum_model *model,
+                             bool with_target, size_t results, const char *column,
+                             const arguments *given)
+{
     quorum_info info;
     memset(b, 0, sizeof *b);
     b->with_target = with_target;
@@ -19,7 +26,8 @@ quorum_status rows_open(row_block *b, const char *path, const quorum_model *mode
         return status;
     b->inputs = info.inputs;
     b->with_offset = info.offset_name != NULL;
-    status = quorum_stream_open(path, model, with_target, given->options, &b->stream);
+    b->with_column = column != NULL;
+    status = quorum_stream_open_with(path, model, with_target, column, given->options, &b->stream);
     if (status >= 0 && quorum_stream_converted(b->stream))
         note(given, "%s: the column names are not UTF-8 and were read as Windows-1252",
              strcmp(path, "-") == 0 ? "standard input" : path);
@@ -32,6 +40,7 @@ void rows_close(row_block *b)
     free(b->X);
     free(b->y);
     free(b->offset);
+    free(b->column);
     for (size_t k = 0; k < MAX_RESULTS; k++)
         free(b->result[k]);
     memset(b, 0, sizeof *b);
@@ -56,7 +65,8 @@ static int reserve(row_block *b, size_t rows, const arguments *given)
     if (rows <= b->capacity)
         return EXIT_DONE;
     bool fits = grow(&b->X, rows * b->inputs) && (!b->with_target || grow(&b->y, rows)) &&
-                (!b->with_offset || grow(&b->offset, rows));
+                (!b->with_offset || grow(&b->offset, rows)) &&
+                (!b->with_column || grow(&b->column, rows));
     for (size_t k = 0; fits && k < b->results; k++)
         fits = grow(&b->result[k], rows);
     if (!fits)
@@ -83,6 +93,8 @@ static int append(row_block *b, size_t limit, const arguments *given, size_t *ad
     note_notation(b, given);
     if (b->with_offset && *added > 0)
         memcpy(b->offset + b->count, quorum_stream_offset(b->stream), *added * sizeof *b->offset);
+    if (b->with_column && *added > 0)
+        memcpy(b->column + b->count, quorum_stream_column(b->stream), *added * sizeof *b->column);
     b->count += *added;
     return EXIT_DONE;
 }

@@ -16,13 +16,20 @@ typedef struct {
     double *X;              /* capacity x inputs                            */
     double *y;              /* capacity; NULL without target                */
     bool with_offset;
-    double *offset;              /* capacity; NULL: the model has no offset      */
+    double *offset; /* capacity; NULL: the model has no offset      */
+    bool with_column;
+    double *column;              /* capacity; NULL: no further column is wanted  */
     double *result[MAX_RESULTS]; /* capacity each; NULL where not wanted         */
 } row_block;
 
 /* Opens the file; close in any case. */
 quorum_status rows_open(row_block *b, const char *path, const quorum_model *model, bool with_target,
                         size_t results, const arguments *given);
+
+/* The same with one more column of the file (quorum_stream_open_with), or NULL. */
+quorum_status rows_open_with(row_block *b, const char *path, const quorum_model *model,
+                             bool with_target, size_t results, const char *column,
+                             const arguments *given);
 void rows_close(row_block *b);
 
 /* Reads up to `limit` rows, or ALL_ROWS; count is 0 at the end of the file.

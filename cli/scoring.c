@@ -154,20 +154,39 @@ quorum_status contenders_block_rows(const contenders *all, const quorum_model *m
     return status;
 }
 
-/* Adds the rows to the scores and, of calibrated predictions, to those before it. */
-static void add_scores(contender *c, const quorum_model *model, const quorum_options *options,
-                       const quorum_info *info, const quorum_report *report, size_t rows,
-                       const double *y, const double *mean, double *std)
+/* The standard normal divided by `scale`. */
+static quorum_distribution narrower_normal(double scale)
 {
-    quorum_distribution z;
-    quorum_distribution_of(model, options, &z);
-    quorum_scores_add(&c->scores, rows, y, mean, std, info->target_mean, info->target_scale, &z);
-    if (!report->calibrated)
-        return;
-    for (size_t i = 0; i < rows; i++)
+    static const double reach[4] = {0.67448975019608174, 1.6448536269514722, 1.959963984540054,
+                                    2.5758293035489004};
+    quorum_distribution z = {.points = 2, .u = {-1.0, 1.0}, .z = {-1.0 / scale, 1.0 / scale}};
+    for (int k = 0; k < 4; k++) {
+        z.lower[k] = -reach[k] / scale;
+        z.upper[k] = reach[k] / scale;
+    }
+    return z;
+}
+
+/* Of a warped target the mean depends on calibration too: what was stated before it is a narrower
+ * one of the calibrated distributions. */
+static void add_before(contender *c, const quorum_info *info, size_t rows, const double *y,
+                       const double *mean, double *std)
+{
+    bool warped = strcmp(info->warp, "none") != 0;
+    quorum_distribution narrower = narrower_normal(info->calibration_scale);
+    for (size_t i = 0; i < rows && !warped; i++)
         std[i] /= info->calibration_scale;
-    quorum_scores_add(&c->scores_before, rows, y, mean, std, info->target_mean, info->target_scale,
-                      NULL);
+    quorum_scores_add_model(&c->scores_before, info, rows, y, mean, std, warped ? &narrower : NULL);
+}
+
+/* Adds the rows to the scores and, of calibrated predictions, to those before it. */
+static void add_scores(contender *c, const quorum_distribution *z, const quorum_info *info,
+                       const quorum_report *report, size_t rows, const double *y,
+                       const double *mean, double *std)
+{
+    quorum_scores_add_model(&c->scores, info, rows, y, mean, std, z);
+    if (report->calibrated)
+        add_before(c, info, rows, y, mean, std);
 }
 
 quorum_status contenders_score(contenders *all, const quorum_model *model, quorum_options *options,
@@ -180,6 +199,9 @@ quorum_status contenders_score(contenders *all, const quorum_model *model, quoru
         contender *c = &all->items[i];
         quorum_report report = {0};
         quorum_prediction out = {.mean = mean, .std = std, .offset = offset};
+        quorum_distribution z;
+        if (all->by)
+            breakdown_ask(all->by, i, &out);
         progress_task(p, "%s (%zu of %zu), rows from %zu", c->method, i + 1, all->count,
                       c->scores.n + 1);
         status = contender_apply(c, options);
@@ -187,7 +209,10 @@ quorum_status contenders_score(contenders *all, const quorum_model *model, quoru
             status = quorum_predict(model, X, rows, options, &out, &report);
         if (status < 0)
             break;
-        add_scores(c, model, options, &info, &report, rows, y, mean, std);
+        quorum_distribution_of(model, options, &z);
+        if (all->by)
+            breakdown_keep(all->by, i, rows, &out, &z);
+        add_scores(c, &z, &info, &report, rows, y, mean, std);
         add_events(&c->report, &report, rows);
     }
     return status;
@@ -247,8 +272,35 @@ static void put_events(json_writer *w, const quorum_report *r)
     json_member_flag(w, "calibrated", r->calibrated);
 }
 
-static void put_contender(json_writer *w, const contender *c)
+static void put_group(json_writer *w, const row_group *g, const group_scores *s)
 {
+    json_begin_object(w);
+    json_member_number(w, "low", g->low);
+    json_member_number(w, "high", g->high);
+    json_member_count(w, "rows", g->count);
+    json_member_number(w, "coverage", s->coverage);
+    json_member_numbers(w, "expected", g->expected, 2);
+    json_member_number(w, "width", s->width);
+    json_member_number(w, "rmse", s->rmse);
+    json_member_number(w, "msll", s->msll);
+    json_end(w);
+}
+
+static void put_groups(json_writer *w, const breakdown *b, size_t way, const quorum_info *info)
+{
+    json_member_text(w, "by", b->by);
+    json_key(w, "groups");
+    json_begin_list(w);
+    for (size_t k = 0; k < b->groups; k++) {
+        group_scores s = breakdown_scores(b, way, &b->group[k], info);
+        put_group(w, &b->group[k], &s);
+    }
+    json_end(w);
+}
+
+static void put_contender(json_writer *w, const contenders *all, size_t i, const quorum_info *info)
+{
+    const contender *c = &all->items[i];
     json_begin_object(w);
     json_member_text(w, "method", contender_method(c));
     json_member_text(w, "select", c->select);
@@ -258,15 +310,21 @@ static void put_contender(json_writer *w, const contender *c)
     json_member_count(w, "rows", c->scores.n);
     if (c->scores_before.n)
         put_coverage(w, "coverage_uncalibrated", c->metrics_before.coverage);
+    if (all->by)
+        put_groups(w, all->by, i, info);
     json_end(w);
 }
 
-int contenders_as_json(const contenders *all, const arguments *given)
+int contenders_as_json(const contenders *all, const quorum_model *model, const arguments *given)
 {
+    quorum_info info;
+    quorum_status status = quorum_inspect(model, &info);
+    if (status < 0)
+        return library_failure(given, status);
     json_writer w = json_to_file(stdout);
     json_begin_list(&w);
     for (size_t i = 0; i < all->count; i++)
-        put_contender(&w, &all->items[i]);
+        put_contender(&w, all, i, &info);
     json_end(&w);
     return json_report(&w, given);
 }

@@ -3,6 +3,7 @@
 #define QUORUM_CLI_SCORING_H
 
 #include "arguments.h"
+#include "breakdown.h"
 #include "progress.h"
 #include "quorum.h"
 
@@ -16,9 +17,10 @@ typedef struct {
     quorum_metrics metrics_before;
 } contender;
 
-typedef struct {
+typedef struct contenders {
     contender *items;
     size_t count;
+    breakdown *by; /* keeps the rows that are scored; NULL: nobody does */
 } contenders;
 
 /* Every combination of the comma lists methods ("all": each one that the
@@ -52,8 +54,8 @@ const char *contender_method(const contender *c);
 /* Turns sums into metrics. */
 void contenders_finish(contenders *all);
 
-/* Prints the list of objects of `evaluate --json`; returns the exit code. */
-int contenders_as_json(const contenders *all, const arguments *given);
+/* Prints the list of objects of `evaluate --json`, with the groups of `by`; returns the exit code. */
+int contenders_as_json(const contenders *all, const quorum_model *model, const arguments *given);
 
 /* Notes on fall-backs, clamps and the like, where there were any. */
 void contenders_say_events(const contenders *all, const quorum_model *model,

@@ -104,6 +104,9 @@ QUORUM_API quorum_status quorum_options_set(quorum_options *options, const char 
  * option is set again or the options are freed. */
 QUORUM_API const char *quorum_options_get(const quorum_options *options, const char *name);
 
+/* The bytes that the option memory stands for, auto resolved. */
+QUORUM_API double quorum_options_memory(const quorum_options *options);
+
 /* Called several times a second from the calling thread during long work, also
  * when there is nothing new; a non-zero return value cancels it
  * (QUORUM_E_CANCELLED).  `fraction` is in [0, 1], or negative when unknown;
@@ -152,6 +155,13 @@ QUORUM_API quorum_status quorum_stream_open(const char *path, const quorum_model
                                             int with_target, const quorum_options *options,
                                             quorum_stream **stream);
 
+/* The same with one more column of the file: by its name, or by its number from 1 (-1 is the last);
+ * it may be an input or the target too.  NULL: none. */
+QUORUM_API quorum_status quorum_stream_open_with(const char *path, const quorum_model *model,
+                                                 int with_target, const char *column,
+                                                 const quorum_options *options,
+                                                 quorum_stream **stream);
+
 /* Reads up to max_rows rows: X (max_rows x inputs), y (max_rows, or NULL
  * without target).  *rows is 0 at the end of the file.  A chunk that takes more than a quarter of
  * the option memory is QUORUM_E_MEMORY. */
@@ -161,6 +171,9 @@ QUORUM_API quorum_status quorum_stream_next(quorum_stream *stream, size_t max_ro
 /* The offsets of the rows that quorum_stream_next gave last, for quorum_prediction; they are the
  * stream's, until its next call.  NULL: the model has no offset. */
 QUORUM_API const double *quorum_stream_offset(const quorum_stream *stream);
+
+/* Likewise the values of the column that quorum_stream_open_with was given; NULL: none. */
+QUORUM_API const double *quorum_stream_column(const quorum_stream *stream);
 QUORUM_API size_t quorum_stream_dropped(const quorum_stream *stream);
 QUORUM_API int quorum_stream_converted(const quorum_stream *stream);     /* as in quorum_data */
 QUORUM_API int quorum_stream_decimal_comma(const quorum_stream *stream); /* of the rows read */
@@ -266,6 +279,10 @@ typedef struct {
                                          quorum_scores_add wants them; y_mean and y_scale are
                                          those of what is left by an offset or a line     */
     const char *offset_name; /* the column that is to be added to predictions; NULL: none */
+    /* The warp (docs/methods.md, "Warp"). */
+    const char *warp;  /* "none", or "log": y_mean, y_scale, slope and all variances are those of
+                          log(target + warp_shift)                                        */
+    double warp_shift; /* 0 of a positive target, and without a warp                      */
 } quorum_info;
 
 QUORUM_API quorum_status quorum_inspect(const quorum_model *model, quorum_info *info);
@@ -300,6 +317,7 @@ typedef struct {
     double *mean_gradient, *std_gradient;
     double *novelty; /* from 0 to 1: the share of the prior variance that is left, before spread and
                         calibration; 1: nothing is known there; NaN with mean-only */
+    double *distance; /* to the nearest training row, in length-scales of the model's metric */
 } quorum_prediction;
 
 /* Counts of numerical events; all but experts_used are sums over queries. */
@@ -344,7 +362,7 @@ QUORUM_API quorum_status quorum_predict_joint(const quorum_model *model, const d
 
 /* Half the width of the interval of this probability, divided by the std that
  * quorum_predict gives with these options: the normal quantile, or what calibration
- * found. */
+ * found.  Of a model with a warp both are those of log(target + warp_shift). */
 QUORUM_API double quorum_interval_factor(const quorum_model *model, const quorum_options *options,
                                          double probability);
 
@@ -354,8 +372,8 @@ QUORUM_API double quorum_quantile_factor(const quorum_model *model, const quorum
                                          double probability);
 /* Decisions from n predictions of quorum_predict with these options: the probability that y (or with
  * latent=true the function) is above or below a threshold, and by how much it is expected to be above
- * or below the best value so far, E max(0, y - best) and E max(0, best - y).  By the distribution that
- * mean and std stand for, a Gaussian. */
+ * or below the best value so far, E max(0, y - best) and E max(0, best - y).  By the distribution
+ * that quorum_distribution_of tells; improvements of a warped target by the log-normal one. */
 QUORUM_API quorum_status quorum_probability_above(const quorum_model *model,
                                                   const quorum_options *options, size_t n,
                                                   const double *mean, const double *std,
@@ -452,6 +470,14 @@ QUORUM_API extern const double quorum_coverage_levels[4];
 QUORUM_API void quorum_scores_add(quorum_scores *scores, size_t n, const double *y,
                                   const double *mean, const double *std, double train_mean,
                                   double train_std, const quorum_distribution *distribution);
+
+/* The same of predictions by a model that this is of: its target's mean and deviation, and the
+ * log-normal distribution where it has a warp, of which mean and std are the moments; the distribution
+ * given is then that of the logarithm.  Of info only target_mean, target_scale, warp and warp_shift
+ * are used; without a warp it is quorum_scores_add. */
+QUORUM_API void quorum_scores_add_model(quorum_scores *scores, const quorum_info *info, size_t n,
+                                        const double *y, const double *mean, const double *std,
+                                        const quorum_distribution *distribution);
 QUORUM_API void quorum_scores_finish(const quorum_scores *scores, quorum_metrics *metrics);
 
 /* ---- The paper's built-in example --------------------------------------- */

@@ -43,7 +43,8 @@ class Info(ctypes.Structure):
         ("rotation", POINTER(c_double)), ("input_lengthscale", POINTER(c_double)),
         ("neighbours", c_size_t), ("long_share", c_double), ("long_reach", c_double),
         ("trend", c_char_p), ("slope", POINTER(c_double)), ("slope_std", POINTER(c_double)),
-        ("target_mean", c_double), ("target_scale", c_double), ("offset_name", c_char_p)]
+        ("target_mean", c_double), ("target_scale", c_double), ("offset_name", c_char_p),
+        ("warp", c_char_p), ("warp_shift", c_double)]
 
 
 class Data(ctypes.Structure):
@@ -57,7 +58,7 @@ class Prediction(ctypes.Structure):
     _fields_ = [("mean", c_void_p), ("std", c_void_p), ("lower", c_void_p), ("upper", c_void_p),
                 ("offset", c_void_p), ("probability", c_void_p), ("probabilities", c_size_t),
                 ("quantile", c_void_p), ("mean_gradient", c_void_p), ("std_gradient", c_void_p),
-                ("novelty", c_void_p)]
+                ("novelty", c_void_p), ("distance", c_void_p)]
 
 
 class Report(ctypes.Structure):
@@ -118,8 +119,8 @@ FUNCTIONS = {
     "quorum_aggregate": (c_int, [c_char_p, c_size_t, c_size_t, c_void_p, c_void_p, c_double,
                                  c_void_p, c_void_p]),
     "quorum_graphical_lasso": (c_int, [c_size_t, c_void_p, c_double, c_int, c_void_p]),
-    "quorum_scores_add": (None, [POINTER(Scores), c_size_t, c_void_p, c_void_p, c_void_p, c_double,
-                                 c_double, POINTER(DistributionPoints)]),
+    "quorum_scores_add_model": (None, [POINTER(Scores), POINTER(Info), c_size_t, c_void_p, c_void_p,
+                                       c_void_p, POINTER(DistributionPoints)]),
     "quorum_scores_finish": (None, [POINTER(Scores), POINTER(Metrics)]),
     "quorum_demo_function": (c_double, [c_double]),
     "quorum_demo_data": (None, [c_size_t, c_double, c_double, c_double, c_ulonglong, c_void_p,

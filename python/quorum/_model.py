@@ -157,6 +157,8 @@ class Model:
             "y_scale": info.y_scale,
             "target_mean": info.target_mean,
             "target_scale": info.target_scale,
+            "warp": info.warp.decode(),
+            "warp_shift": info.warp_shift,
             "trend": info.trend.decode(),
             "slope": _copied(info.slope, D) if info.slope else None,
             "slope_std": _copied(info.slope_std, D) if info.slope else None,
@@ -173,9 +175,9 @@ class Model:
         return [info.names[d].decode() for d in range(info.inputs) if info.constant[d]]
 
     def predict(self, X, options, wanted, verbose=0, offset=None, probabilities=None):
-        """The wanted of "mean", "std", "lower", "upper", "mean_gradient", "std_gradient" and
-        "novelty" at X, a list of arrays, and behind them the quantiles of these probabilities, a
-        column each; `offset` is that of X, where the model has one."""
+        """The wanted of "mean", "std", "lower", "upper", "mean_gradient", "std_gradient", "novelty"
+        and "distance" at X, a list of arrays, and behind them the quantiles of these probabilities,
+        a column each; `offset` is that of X, where the model has one."""
         out = [np.empty(X.shape if name.endswith("gradient") else X.shape[0]) for name in wanted]
         places = Prediction(**{name: array.ctypes.data for name, array in zip(wanted, out)})
         if probabilities is not None:

@@ -55,6 +55,11 @@ class Parameters(BaseEstimator):
         inputs, whose uncertainty then widens intervals. auto: with train=neighbours, the line
         where rows left out, above all with the rows around them, are predicted better with it;
         else the mean.
+    warp : {"none", "log", "auto"}, default='none'
+        What of the target is modelled: the target itself, or its logarithm, for a target that
+        is not negative and has a heavy tail, such as a price, a count or a rate; predictions
+        are of the target either way. auto: with train=neighbours, the logarithm where rows left
+        out have a higher density by it.
     train_experts : int or None, default=None
         With train=parts, experts, drawn at random, that hyperparameters are trained on; with
         train=random, the number of random parts. None: all, or 100 when there are more. From 1
@@ -156,6 +161,7 @@ class Parameters(BaseEstimator):
         metric='auto',
         partition_metric='learned',
         trend='constant',
+        warp='none',
         train_experts=None,
         restarts=0,
         max_evaluations=200,
@@ -193,6 +199,7 @@ class Parameters(BaseEstimator):
         self.metric = metric
         self.partition_metric = partition_metric
         self.trend = trend
+        self.warp = warp
         self.train_experts = train_experts
         self.restarts = restarts
         self.max_evaluations = max_evaluations

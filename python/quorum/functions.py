@@ -3,7 +3,7 @@ from ctypes import byref
 
 import numpy as np
 
-from ._library import Metrics, Scores, lib
+from ._library import Info, Metrics, Scores, lib
 from ._text import as_bytes
 from .exceptions import ArgumentError, check
 
@@ -81,7 +81,8 @@ def aggregate(mean, variance, method="rbcm", *, prior_variance, prior_mean=0.0):
     return out_mean + prior_mean, out_variance
 
 
-def metrics(y_true, mean, std, *, train_mean=None, train_std=None, distribution=None):
+def metrics(y_true, mean, std, *, train_mean=None, train_std=None, distribution=None, warp="none",
+            warp_shift=0.0):
     """Score predictions with their uncertainty.
 
     Parameters
@@ -94,7 +95,12 @@ def metrics(y_true, mean, std, *, train_mean=None, train_std=None, distribution=
         The trivial Gaussian that `msll` compares with: of the training targets (`target_mean_`,
         `target_scale_`).  None: of `y_true`.
     distribution : Distribution, default=None
-        That of (y - mean) / std, as ``regressor.distribution()`` gives it.  None: Gaussian.
+        That of (y - mean) / std, as ``regressor.distribution()`` gives it, of a warped target that
+        of its logarithm.  None: Gaussian.
+    warp : {"none", "log"}, default="none"
+        What the predictions are of (`warp_`): "log" scores them as log-normal.
+    warp_shift : float, default=0
+        Of a log warp: what is added to the target (`warp_shift_`).
 
     Returns
     -------
@@ -109,10 +115,14 @@ def metrics(y_true, mean, std, *, train_mean=None, train_std=None, distribution=
     if not len(y):
         raise ArgumentError("there are no targets to score")
     scores, result = Scores(), Metrics()
-    lib.quorum_scores_add(byref(scores), len(y), y.ctypes.data, mean.ctypes.data, std.ctypes.data,
-                          y.mean() if train_mean is None else train_mean,
-                          y.std() if train_std is None else train_std,
-                          None if distribution is None else byref(distribution._points))
+    if warp not in ("none", "log"):
+        raise ArgumentError(f"warp is \"none\" or \"log\", not {warp!r}")
+    about = Info(target_mean=y.mean() if train_mean is None else train_mean,
+                 target_scale=y.std() if train_std is None else train_std,
+                 warp=as_bytes(warp, "warp"), warp_shift=warp_shift)
+    lib.quorum_scores_add_model(byref(scores), byref(about), len(y), y.ctypes.data, mean.ctypes.data,
+                                std.ctypes.data,
+                                None if distribution is None else byref(distribution._points))
     lib.quorum_scores_finish(byref(scores), byref(result))
     named = {name: getattr(result, name) for name, _ in Metrics._fields_[:-1]}
     return {**named, "coverage": dict(zip((0.5, 0.9, 0.95, 0.99), result.coverage))}

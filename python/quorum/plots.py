@@ -137,7 +137,12 @@ def plot_calibration(regressor, X, y, *, ax=None):
     ax : matplotlib.axes.Axes
     """
     mean, std = regressor.predict(X, return_std=True)
-    ratio = (np.asarray(y, dtype=np.float64).ravel() - mean) / std
+    y = np.asarray(y, dtype=np.float64).ravel()
+    if regressor.warp_ == "log":  # the logarithm is what has the distribution
+        y, mean = np.log(y + regressor.warp_shift_), mean + regressor.warp_shift_
+        std = np.sqrt(np.log1p((std / mean) ** 2))
+        mean = np.log(mean) - 0.5 * std**2
+    ratio = (y - mean) / std
     options = Options.of(regressor, "predict")
     wanted = np.linspace(0.01, 0.99, 99)
     ends = [[regressor._model.quantile_factor(options, (1 + side * p) / 2) for side in (-1, 1)]

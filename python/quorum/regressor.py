@@ -102,6 +102,10 @@ class QuorumRegressor(RegressorMixin, Parameters):
         By which the target was standardised, or what an offset or a linear trend left of it.
     target_mean_, target_scale_ : float
         Mean and standard deviation of the target itself.
+    warp_ : str
+        "none", or "log": `y_mean_`, `y_scale_`, `slope_` and variances are those of
+        log(target + ``warp_shift_``).
+    warp_shift_ : float
     trend_ : str
         What predictions return to away from the data: "none" (0), "constant" (the mean) or
         "linear" (a line).
@@ -182,7 +186,7 @@ class QuorumRegressor(RegressorMixin, Parameters):
         for name in ("kernel", "lengthscale", "rotation", "input_lengthscale", "neighbours",
                      "constant", "signal_variance", "noise_variance", "long_share", "long_reach",
                      "x_mean", "x_scale", "y_mean", "y_scale", "target_mean", "target_scale",
-                     "trend", "slope", "slope_std", "experts", "nlml"):
+                     "warp", "warp_shift", "trend", "slope", "slope_std", "experts", "nlml"):
             setattr(self, name + "_", info[name])
         return self
 
@@ -211,7 +215,7 @@ class QuorumRegressor(RegressorMixin, Parameters):
         return validate_data(self, X, dtype=np.float64, order="C", reset=False)
 
     def predict(self, X, return_std=False, return_interval=None, offset=None, quantiles=None,
-                return_gradient=False, return_novelty=False):
+                return_gradient=False, return_novelty=False, return_distance=False):
         """Predict the target.
 
         Parameters
@@ -233,6 +237,8 @@ class QuorumRegressor(RegressorMixin, Parameters):
         return_novelty : bool, default=False
             Also return, from 0 to 1, the share of the prior variance that is left: 1 where nothing
             is known.
+        return_distance : bool, default=False
+            Also return the distance to the nearest training row, in length-scales.
 
         Returns
         -------
@@ -245,6 +251,8 @@ class QuorumRegressor(RegressorMixin, Parameters):
             Only with `return_gradient`.
         novelty : ndarray of shape (n_queries,)
             Only with `return_novelty`.
+        distance : ndarray of shape (n_queries,)
+            Only with `return_distance`.
         quantile : ndarray of shape (n_queries, n_quantiles)
             Only with `quantiles`.
         """
@@ -258,6 +266,7 @@ class QuorumRegressor(RegressorMixin, Parameters):
         wanted += ["novelty"] * bool(return_novelty)
         probabilities = _probabilities(quantiles)
         options.set("mean-only", wanted == ["mean"] and probabilities is None)
+        wanted += ["distance"] * bool(return_distance)
         results = self._model.predict(X, options, wanted, self.verbose, _offsets(offset, len(X)),
                                       probabilities)
         return results[0] if len(results) == 1 else tuple(results)

@@ -19,7 +19,8 @@ STRUCTURES = {"quorum_option_info": _library.OptionInfo, "quorum_info": _library
 # Functions of the header that Python has no use for: files are read by pandas and NumPy.
 UNUSED = {"quorum_status_name", "quorum_load", "quorum_blas_kernel", "quorum_options_get",
           "quorum_data_read",
-          "quorum_data_free", "quorum_stream_open", "quorum_stream_next", "quorum_stream_dropped",
+          "quorum_data_free", "quorum_scores_add", "quorum_options_memory", "quorum_stream_open",
+          "quorum_stream_open_with", "quorum_stream_column", "quorum_stream_next", "quorum_stream_dropped",
           "quorum_stream_converted", "quorum_stream_decimal_comma",
           "quorum_stream_close", "quorum_stream_offset", "quorum_fit", "quorum_block_rows",
           "quorum_method_count", "quorum_method_name", "quorum_method_help",

@@ -35,6 +35,19 @@ def test_attributes(data, fitted):
                                            key=lambda i: (-fitted.importance_[i], i))
 
 
+def test_distance(data, fitted, queries):
+    X, _ = data
+    scale = fitted.x_scale_ * fitted.lengthscale_
+    apart = np.sqrt((((queries[:, None] - X[None]) / scale) ** 2).sum(2)).min(1)
+    mean, distance = fitted.predict(queries, return_distance=True)
+    np.testing.assert_array_equal(mean, fitted.predict(queries))
+    np.testing.assert_allclose(distance, apart, rtol=1e-9)
+    mean, std, lower, upper, distance = fitted.predict(queries, return_std=True, return_interval=0.9,
+                                                       return_distance=True)
+    np.testing.assert_allclose(distance, apart, rtol=1e-9)
+    assert (fitted.predict(X[:5], return_distance=True)[1] == 0).all()
+
+
 def test_theta_of_a_fit_repeats_it(data, fitted, queries):
     theta = [*fitted.lengthscale_, fitted.signal_variance_, fitted.noise_variance_]
     again = small(theta=theta).fit(*data)

@@ -1,57 +1,95 @@
-/* Decisions by the distribution of y that a prediction states, a Gaussian of the predicted mean and
- * std (calibrated where std is).  Here and nowhere else it is said which distribution that is:
+/* Decisions by the distribution of y that a prediction states, mean + std Z, Z being the standard
+ * normal or what calibration found (linalg/bent_normal.h):
  *
- *   P(y > t) = Phi(z),   E max(0, y - t) = std (phi(z) + z Phi(z)),   z = (mean - t) / std
+ *   P(y > t) = P(Z > z),   E max(0, y - t) = std E max(0, Z - z),   z = (t - mean) / std
  *
- * and with -z the same below t.  Where std is 0, y is mean. */
+ * and below t likewise.  Where std is 0, y is mean.  Of a warped target log(y + c) is mu + s Z
+ * (model/warp.c); the expected improvement is then that of the log-normal distribution with the
+ * predicted mean and std,
+ *
+ *   E max(0, y - t) = M Phi(e + s) - (t + c) Phi(e),   M = mean + c,   e = (mu - log(t + c)) / s */
 #include "quorum.h"
 
+#include "linalg/bent_normal.h"
 #include "linalg/normal.h"
 #include "model/model.h"
 
 #include <math.h>
 
-static double chance_above(const quorum_model *m, const settings *s, double mean, double std,
-                           double t)
+/* What all predictions of a call share. */
+typedef struct {
+    const unit_change *units;
+    quorum_distribution z;
+    double threshold;
+} asked_of;
+
+/* From the moments of y to those of log(y + c). */
+static void below_warp(const unit_change *u, double *mean, double *std)
 {
-    (void)m, (void)s;
-    return std > 0.0 ? normal_probability((mean - t) / std) : mean > t;
+    if (u->warp == WARP_NONE)
+        return;
+    double M = *mean + u->shift, ratio = *std / M, square = log1p(ratio * ratio);
+    *mean = log(M) - 0.5 * square;
+    *std = sqrt(square);
 }
 
-static double chance_below(const quorum_model *m, const settings *s, double mean, double std,
-                           double t)
+/* Where the threshold is in the distribution of Z. */
+static double place(const asked_of *q, double mean, double std)
 {
-    (void)m, (void)s;
-    return std > 0.0 ? normal_probability((t - mean) / std) : mean < t;
+    double t = q->threshold;
+    if (q->units->warp != WARP_NONE && t + q->units->shift <= 0.0)
+        return -INFINITY;
+    below_warp(q->units, &mean, &std);
+    t = warp_forward(q->units, t);
+    return std > 0.0 ? (t - mean) / std : t < mean ? -INFINITY : t > mean ? INFINITY : 0.0;
 }
 
-/* `gap` is by how much the mean itself is better. */
-static double expected_gain(double gap, double std)
+static double chance_below(const asked_of *q, double mean, double std)
+{
+    double z = place(q, mean, std);
+    if (!(std > 0.0))
+        return mean < q->threshold;
+    return isinf(z) ? z > 0.0 : normal_probability(bent_normal_score(&q->z, z));
+}
+
+static double chance_above(const asked_of *q, double mean, double std)
+{
+    double z = place(q, mean, std);
+    if (!(std > 0.0))
+        return mean > q->threshold;
+    return isinf(z) ? z < 0.0 : normal_probability(-bent_normal_score(&q->z, z));
+}
+
+static double warped_excess(const asked_of *q, double mean, double std)
+{
+    double M = mean + q->units->shift, t = q->threshold + q->units->shift;
+    if (t <= 0.0)
+        return M - t;
+    below_warp(q->units, &mean, &std);
+    double e = (mean - log(t)) / std;
+    return fmax(M * normal_probability(e + std) - t * normal_probability(e), 0.0);
+}
+
+static double excess_above(const asked_of *q, double mean, double std)
 {
     if (!(std > 0.0))
-        return fmax(gap, 0.0);
-    double z = gap / std;
-    return fmax(std * normal_density(z) + gap * normal_probability(z), 0.0);
+        return fmax(mean - q->threshold, 0.0);
+    return q->units->warp != WARP_NONE ? warped_excess(q, mean, std)
+                                       : std * bent_normal_excess(&q->z, place(q, mean, std));
 }
 
-static double excess_above(const quorum_model *m, const settings *s, double mean, double std,
-                           double t)
+static double excess_below(const asked_of *q, double mean, double std)
 {
-    (void)m, (void)s;
-    return expected_gain(mean - t, std);
-}
-
-static double excess_below(const quorum_model *m, const settings *s, double mean, double std,
-                           double t)
-{
-    (void)m, (void)s;
-    return expected_gain(t - mean, std);
+    if (!(std > 0.0))
+        return fmax(q->threshold - mean, 0.0);
+    return q->units->warp != WARP_NONE
+               ? fmax(warped_excess(q, mean, std) + q->threshold - mean, 0.0)
+               : std * bent_normal_shortfall(&q->z, place(q, mean, std));
 }
 
 /* ---- The public functions ---- */
 
-typedef double decision(const quorum_model *m, const settings *s, double mean, double std,
-                        double t);
+typedef double decision(const asked_of *q, double mean, double std);
 
 static quorum_status decide(decision *of, const quorum_model *m, const quorum_options *options,
                             size_t n, const double *mean, const double *std, double threshold,
@@ -61,8 +99,10 @@ static quorum_status decide(decision *of, const quorum_model *m, const quorum_op
         return failure(QUORUM_E_ARGUMENT, "a decision needs model, mean, std and room for results");
     if (!isfinite(threshold))
         return failure(QUORUM_E_ARGUMENT, "the threshold is %g: it must be finite", threshold);
+    asked_of q = {.units = &m->units, .threshold = threshold};
+    TRY(quorum_distribution_of(m, options, &q.z));
     for (size_t i = 0; i < n; i++)
-        out[i] = of(m, options_values(options), mean[i], std[i], threshold);
+        out[i] = of(&q, mean[i], std[i]);
     return QUORUM_OK;
 }
 

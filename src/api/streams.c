@@ -15,9 +15,11 @@ static const double CHUNK_SHARE = 0.25;
 struct quorum_stream {
     reader *reader;       /* of the process that reads; NULL on the others */
     size_t inputs, width; /* selected columns: inputs, then the target and the offset as wanted */
-    int with_target, with_offset;
+    int with_target, with_offset, with_column;
+    size_t column;  /* where one more column stands among the selected: it may be one of them */
     double *rows;   /* room x width                          */
     double *offset; /* room: of the last rows, where wanted  */
+    double *values; /* room: of the one more column, likewise */
     size_t room;
     double memory; /* the option's bytes */
 };
@@ -103,8 +105,20 @@ static quorum_status match_by_place(const quorum_stream *s, const quorum_model *
     return QUORUM_OK;
 }
 
+/* One more column: a selected one once more, or the last. */
+static quorum_status add_column(quorum_stream *s, const char *name, size_t *columns)
+{
+    size_t wanted;
+    TRY(reader_find(s->reader, name, &wanted));
+    for (s->column = 0; s->column < s->width && columns[s->column] != wanted;)
+        s->column++;
+    columns[s->column] = wanted;
+    s->width += s->column == s->width;
+    return QUORUM_OK;
+}
+
 typedef struct {
-    const char *path;
+    const char *path, *column; /* column: one more, or NULL */
     const quorum_model *m;
     const quorum_options *options;
     quorum_stream *s;
@@ -118,13 +132,15 @@ static quorum_status open_reader(void *context)
     reader_options how = how_to_read(o->options, READ_QUERIES);
     size_t *columns;
     quorum_status status = QUORUM_OK;
-    if (!NEW_ARRAY(columns, m->rows.D + 2))
+    if (!NEW_ARRAY(columns, m->rows.D + 3))
         return failure(QUORUM_E_MEMORY, "out of memory for reading %s", o->path);
     TRY_OR_DONE(reader_open(o->path, &how, &s->reader));
     if (m->columns.has_names && reader_has_names(s->reader))
         TRY_OR_DONE(match_by_name(s, m, columns));
     else
         TRY_OR_DONE(match_by_place(s, m, columns));
+    if (o->column)
+        TRY_OR_DONE(add_column(s, o->column, columns));
     TRY_OR_DONE(reader_select(s->reader, columns, s->width));
 done:
     mem_free(columns);
@@ -145,22 +161,42 @@ static quorum_stream *stream_new(const quorum_model *m, int with_target,
     return s;
 }
 
+/* What the process that reads has found goes to all. */
+static void send_columns(quorum_stream *s)
+{
+    size_t found[] = {s->width, s->column};
+    team_send(found, sizeof found);
+    s->width = found[0];
+    s->column = found[1];
+}
+
 quorum_status quorum_stream_open(const char *path, const quorum_model *m, int with_target,
                                  const quorum_options *options, quorum_stream **stream)
+{
+    return quorum_stream_open_with(path, m, with_target, NULL, options, stream);
+}
+
+quorum_status quorum_stream_open_with(const char *path, const quorum_model *m, int with_target,
+                                      const char *column, const quorum_options *options,
+                                      quorum_stream **stream)
 {
     if (!path || !m || !stream)
         return failure(QUORUM_E_ARGUMENT,
                        "quorum_stream_open: path, model and stream must not be NULL");
     quorum_stream *s = stream_new(m, with_target, options);
-    opening o = {.path = path, .m = m, .options = options, .s = s};
+    opening o = {.path = path, .column = column, .m = m, .options = options, .s = s};
     quorum_status ready =
         s ? QUORUM_OK : failure(QUORUM_E_MEMORY, "out of memory for reading %s", path);
     quorum_status status = team_first(ready, open_reader, &o);
     *stream = NULL;
-    if (status < 0)
+    if (status < 0) {
         quorum_stream_close(s);
-    else
-        *stream = s;
+        return status;
+    }
+    if (column)
+        send_columns(s);
+    s->with_column = column != NULL;
+    *stream = s;
     return status;
 }
 
@@ -196,16 +232,20 @@ static quorum_status make_room(quorum_stream *s, size_t rows)
         return QUORUM_OK;
     mem_free(s->rows);
     mem_free(s->offset);
+    mem_free(s->values);
+    s->values = NULL;
     s->room = 0;
     NEW_ARRAY(s->rows, rows * s->width);
     NEW_ARRAY(s->offset, rows);
-    if (!s->rows || !s->offset)
+    if (s->with_column)
+        NEW_ARRAY(s->values, rows);
+    if (!s->rows || !s->offset || (s->with_column && !s->values))
         return failure(QUORUM_E_MEMORY, "out of memory for %zu rows", rows);
     s->room = rows;
     return QUORUM_OK;
 }
 
-/* The inputs, the targets and the offsets apart. */
+/* The inputs, the targets, the offsets and one more column apart. */
 static quorum_status next_apart(quorum_stream *s, size_t most, double *X, double *y, size_t *rows)
 {
     quorum_status ready = make_room(s, most);
@@ -216,7 +256,9 @@ static quorum_status next_apart(quorum_stream *s, size_t most, double *X, double
         if (s->with_target)
             y[i] = row[s->inputs];
         if (s->with_offset)
-            s->offset[i] = row[s->width - 1];
+            s->offset[i] = row[s->inputs + (size_t)s->with_target];
+        if (s->with_column)
+            s->values[i] = row[s->column];
     }
     return QUORUM_OK;
 }
@@ -233,7 +275,7 @@ quorum_status quorum_stream_next(quorum_stream *s, size_t max_rows, double *X, d
             "%zu rows of %zu columns at once take more than memory, which is %.0f MB, has "
             "for them; give more with --memory",
             max_rows, s->width, s->memory / (1 << 20));
-    if (s->width > s->inputs)
+    if (s->width > s->inputs || s->with_column)
         return next_apart(s, max_rows, X, y, rows);
     return next_rows(QUORUM_OK, s, max_rows, X, rows);
 }
@@ -241,6 +283,11 @@ quorum_status quorum_stream_next(quorum_stream *s, size_t max_rows, double *X, d
 const double *quorum_stream_offset(const quorum_stream *s)
 {
     return s && s->with_offset ? s->offset : NULL;
+}
+
+const double *quorum_stream_column(const quorum_stream *s)
+{
+    return s && s->with_column ? s->values : NULL;
 }
 
 size_t quorum_stream_dropped(const quorum_stream *s)
@@ -265,5 +312,6 @@ void quorum_stream_close(quorum_stream *s)
     reader_close(s->reader);
     mem_free(s->rows);
     mem_free(s->offset);
+    mem_free(s->values);
     mem_free(s);
 }

@@ -83,7 +83,16 @@ int count_turns(const quorum_model *m, const settings *s);
 /* The listed contenders, best first, in a metric of directions while that predicts rows better. */
 quorum_status find_metric(finder *f, contender **list, int count);
 
+/* ---- warp_choice.c ---- */
+
+/* With warp=auto: the target by its logarithm if that gives rows left out a higher density, and then
+ * a line if one is asked for. */
+quorum_status find_warp(finder *f);
+
 /* ---- trend_choice.c ---- */
+
+/* Scores a trial on few rows left out at all distances, in units that are `unit` times smaller. */
+quorum_status score_trial(finder *f, contender *c, double unit);
 
 /* Searches that a trial of a line may take, for each of so many contenders. */
 int count_trials(const quorum_model *m, const settings *s);

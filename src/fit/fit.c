@@ -152,8 +152,12 @@ static quorum_status standardise(fitting *f, quorum_status ready)
     rows_note(f->given->held.n);
     TRY(standardise_inputs(f, ready));
     f->rows = rows_scattered(f->m->rows.n, &f->own);
+    if (f->s->warp == WARP_LOG)
+        TRY(warp_begin(f->m, f->given, NULL));
     TRY(target_standardise(f->m, f->s, f->given, &f->own));
-    return f->s->trend == TREND_LINEAR ? line_begin(f->m, f->given, &f->rows) : QUORUM_OK;
+    if (f->s->trend != TREND_LINEAR || count_warps(f->m, f->s) > 0)
+        return QUORUM_OK; /* or a line once the warp is chosen */
+    return line_begin(f->m, f->given, &f->rows);
 }
 
 static quorum_status copy_names(quorum_model *m, const char *const *names)
@@ -369,6 +373,14 @@ static quorum_status remember_options(quorum_model *m, const quorum_options *opt
     return status;
 }
 
+static quorum_status check_warp(const fitting *f)
+{
+    if (f->s->warp != WARP_LOG || !f->given->held.offset)
+        return QUORUM_OK;
+    return failure(QUORUM_E_ARGUMENT, "warp log does not go with an offset: what is added to the "
+                                      "target is no part of its logarithm");
+}
+
 /* What one process can tell before the work, and what the model keeps of the request. */
 static quorum_status prepare(fitting *f)
 {
@@ -378,6 +390,7 @@ static quorum_status prepare(fitting *f)
     TRY(check_column_names(f->names, m->rows.D));
     TRY(blas_check());
     TRY(check_calibration(m, f->s));
+    TRY(check_warp(f));
     TRY(copy_names(m, f->names));
     TRY(copy_offset_name(f));
     return remember_options(m, f->options);

@@ -7,12 +7,20 @@
 
 /* ---- target.c ---- */
 
-/* Learns y_mean and y_scale of the target about its offset, and puts it into own->y. */
+/* Learns y_mean and y_scale of the target about its offset, or under its warp, and puts it into
+ * own->y. */
 quorum_status target_standardise(quorum_model *m, const settings *s, const scattered_rows *given,
                                  row_set *own);
 
 /* y = the rows' target in these units, without a line. */
 void target_apply(const unit_change *u, const row_set *given, double *y);
+
+/* ---- warp_shift.c ---- */
+
+/* The target is modelled by its logarithm from now on: sets warp and shift, before it is
+ * standardised.  Of negative targets this fails or, where `possible` is given, is not done. */
+quorum_status warp_begin(quorum_model *m, const scattered_rows *given, int *possible);
+void warp_end(quorum_model *m);
 
 /* ---- line.c ---- */
 

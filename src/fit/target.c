@@ -1,8 +1,8 @@
 /* The target as training and prediction see it:
  *
- *   y -> ((y - offset) - y_mean) / y_scale
+ *   y -> ((y - offset) - y_mean) / y_scale,    or with a warp (w(y) - y_mean) / y_scale
  *
- * y_mean and y_scale are the mean and the standard deviation of y - offset; with trend=none y_mean is
+ * y_mean and y_scale are the mean and the standard deviation of y - offset, or w(y); with trend=none y_mean is
  * 0, and y_scale the root of the mean square. */
 #include "fit/line.h"
 
@@ -10,16 +10,16 @@
 
 #include <math.h>
 
-/* y = target - offset. */
-static void take_offset(const row_set *given, double *y)
+/* y = target - offset, or w(target). */
+static void take_target(const unit_change *u, const row_set *given, double *y)
 {
     for (size_t i = 0; i < given->n; i++)
-        y[i] = given->offset ? given->y[i] - given->offset[i] : given->y[i];
+        y[i] = given->offset ? given->y[i] - given->offset[i] : warp_forward(u, given->y[i]);
 }
 
 void target_apply(const unit_change *u, const row_set *given, double *y)
 {
-    take_offset(given, y);
+    take_target(u, given, y);
     scaling_apply(given->n, 1, y, &u->y_mean, &u->y_scale, y);
 }
 
@@ -45,11 +45,12 @@ quorum_status target_standardise(quorum_model *m, const settings *s, const scatt
                                  row_set *own)
 {
     unit_change *u = &m->units;
-    int apart = given->held.offset || s->trend == TREND_NONE;
+    int apart = given->held.offset || s->trend == TREND_NONE || u->warp != WARP_NONE;
     char constant;
+    u->target_mean = u->target_scale = 0.0;
     if (apart)
         TRY(learn_scale(given, given->held.y, &u->target_mean, &u->target_scale, &constant));
-    take_offset(&given->held, own->y);
+    take_target(u, &given->held, own->y);
     TRY(learn_scale(given, own->y, &u->y_mean, &u->y_scale, &constant));
     if (constant)
         return fail_constant(u, given->held.offset != NULL);

@@ -1,5 +1,6 @@
 /* Finding theta (docs/training.md).
  *
+ *   warp          with warp=auto, which target: a first look and a quick round of each
  *   first look    exact likelihood of a few random parts: theta_0, good enough for a metric
  *   quick round   block-Vecchia likelihood of few rows in theta_0's metric, for every
  *                 kernel that is a candidate; each row left out in turn scores them
@@ -163,7 +164,8 @@ quorum_status theta_before_partition(quorum_model *m, const settings *s, const p
     TRY(team_all(QUORUM_OK, prepare_theta, &f));
     if (s->theta[0] != '\0')
         return QUORUM_OK;
-    f.planned = count_searches(m, s);
+    f.planned = count_searches(m, s) + WARP_SEARCHES * count_warps(m, s);
+    TRY(find_warp(&f));
     if (needs_first_look(s))
         TRY(first_look(&f));
     TRY(choose_theta(&f));

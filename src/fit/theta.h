@@ -20,6 +20,12 @@ quorum_status theta_before_partition(quorum_model *m, const settings *s, const p
 quorum_status theta_after_partition(quorum_model *m, const settings *s, const progress *p,
                                     checkpoint *c, training_result *result);
 
+/* ---- warp_choice.c ---- */
+
+/* Whether the fit tries both warps (warp=auto): as many trials; and the searches that they take. */
+enum { WARP_SEARCHES = 4 };
+int count_warps(const quorum_model *m, const settings *s);
+
 /* ---- bounds.c ---- */
 
 /* QUORUM_AT_BOUND with a sentence that names all hyperparameters on a bound, or QUORUM_OK. */

@@ -53,8 +53,7 @@ static quorum_status score_at(finder *f, contender *c, int distance)
     return status;
 }
 
-/* Scores at all distances, in units that are `unit` times smaller. */
-static quorum_status score_trial(finder *f, contender *c, double unit)
+quorum_status score_trial(finder *f, contender *c, double unit)
 {
     for (int l = 0; l < DISTANCES; l++)
         TRY(score_at(f, c, l));

@@ -4,6 +4,7 @@
  *   quantile     g(Phi^-1(p))
  *   density      phi(u) / g'(u),  u = g^-1(z)
  *   CRPS at z    sum over pieces of g' (int Phi^2 below g^-1(z) + int (1 - Phi)^2 above it)
+ *   E max(0, Z - z)  sum over pieces of g' int (1 - Phi) above g^-1(z),  int_u^inf = phi - u (1 - Phi)
  *
  * with int_-inf^u Phi^2 = u Phi^2 + 2 Phi phi - Phi(sqrt(2) u) / sqrt(pi).  */
 #include "linalg/bent_normal.h"
@@ -134,6 +135,39 @@ double bent_log_density(const quorum_distribution *d, double z)
     double u = bent_normal_score(d, z);
     double bend = d->points < 2 ? 1.0 : slope(d, piece_of(d, d->z, z));
     return -0.5 * u * u - 0.5 * log(2.0 * M_PI) - log(bend);
+}
+
+/* int_u^inf (1 - Phi), and by symmetry int_-inf^u Phi = tail_above(-u). */
+static double tail_above(double u)
+{
+    return fmax(normal_density(u) - u * normal_probability(-u), 0.0);
+}
+
+double bent_normal_excess(const quorum_distribution *d, double z)
+{
+    size_t n = d->points;
+    if (n < 2)
+        return tail_above(z);
+    double from = bent_normal_score(d, z), sum = 0.0;
+    for (size_t k = piece_of(d, d->z, z); k + 1 < n; k++) {
+        double to = k + 2 < n ? tail_above(d->u[k + 1]) : 0.0;
+        sum += slope(d, k) * (tail_above(from) - to);
+        from = d->u[k + 1];
+    }
+    return sum;
+}
+
+double bent_normal_shortfall(const quorum_distribution *d, double z)
+{
+    if (d->points < 2)
+        return tail_above(-z);
+    double from = bent_normal_score(d, z), sum = 0.0;
+    for (size_t k = piece_of(d, d->z, z) + 1; k-- > 0;) {
+        double to = k > 0 ? tail_above(-d->u[k]) : 0.0;
+        sum += slope(d, k) * (tail_above(-from) - to);
+        from = d->u[k];
+    }
+    return sum;
 }
 
 /* int_-inf^u Phi^2, and by symmetry int_u^inf (1 - Phi)^2 = squares_below(-u). */

@@ -22,6 +22,10 @@ void bent_normal_divide(quorum_distribution *d, double scale);
 double bent_normal_at(const quorum_distribution *d, double u);
 double bent_normal_score(const quorum_distribution *d, double z);
 
+/* E max(0, Z - z) and E max(0, z - Z). */
+double bent_normal_excess(const quorum_distribution *d, double z);
+double bent_normal_shortfall(const quorum_distribution *d, double z);
+
 /* Scores of many observations by one distribution: integrals up to and from each point. */
 typedef struct {
     const quorum_distribution *d;

@@ -1,7 +1,7 @@
 /* Scores of predictions (docs/methods.md, "Metrics"). */
-#include "linalg/bent_normal.h"
+#include "metrics/scores.h"
+
 #include "linalg/normal.h"
-#include "quorum.h"
 
 #include <math.h>
 
@@ -32,14 +32,7 @@ static double power_of_two_near(double x)
     return ldexp(1.0, exponent < -1000 ? -1000 : exponent > 1000 ? 1000 : exponent);
 }
 
-/* What predictions are scored by. */
-typedef struct {
-    const quorum_distribution *d; /* NULL: Gaussian */
-    bent_scores integrals;
-    double lower[4], upper[4];
-} scored_by;
-
-static scored_by prepare(const quorum_distribution *d)
+scored_by scores_by(const quorum_distribution *d)
 {
     scored_by b = {.d = d && d->points > 1 && d->points <= QUORUM_MOST_POINTS ? d : NULL};
     for (int k = 0; k < 4; k++) {
@@ -62,22 +55,32 @@ static void add_density(quorum_scores *s, const scored_by *b, double y, double m
         s->inside[k] += y - mean >= b->lower[k] * std && y - mean <= b->upper[k] * std;
 }
 
-void quorum_scores_add(quorum_scores *s, size_t n, const double *y, const double *mean,
-                       const double *std, double train_mean, double train_std,
-                       const quorum_distribution *distribution)
+void scores_begin(quorum_scores *s, double train_mean, double train_std)
 {
-    const scored_by b = prepare(distribution);
     if (s->n == 0) {
         s->shift = train_mean;
         s->unit = power_of_two_near(train_std);
     }
+}
+
+void scores_add_error(quorum_scores *s, double y, double mean, double train_mean, double train_std)
+{
+    double error = (y - mean) / s->unit, centred = (y - s->shift) / s->unit;
+    s->sum_y += centred;
+    s->sum_yy += centred * centred;
+    s->sum_sq += error * error;
+    s->sum_abs += fabs(error);
+    s->sum_trivial += negative_log_density(y, train_mean, train_std);
+}
+
+void quorum_scores_add(quorum_scores *s, size_t n, const double *y, const double *mean,
+                       const double *std, double train_mean, double train_std,
+                       const quorum_distribution *distribution)
+{
+    const scored_by b = scores_by(distribution);
+    scores_begin(s, train_mean, train_std);
     for (size_t i = 0; i < n; i++) {
-        double error = (y[i] - mean[i]) / s->unit, centred = (y[i] - s->shift) / s->unit;
-        s->sum_y += centred;
-        s->sum_yy += centred * centred;
-        s->sum_sq += error * error;
-        s->sum_abs += fabs(error);
-        s->sum_trivial += negative_log_density(y[i], train_mean, train_std);
+        scores_add_error(s, y[i], mean[i], train_mean, train_std);
         add_density(s, &b, y[i], mean[i], std[i]);
     }
     s->n += n;

@@ -304,7 +304,11 @@ static quorum_status check_version_parts(const load_state *l)
 {
     const quorum_model *m = l->m;
     int has_any = m->theta.kernel->longer || m->units.line || m->columns.offset;
-    return has_any == (l->meta.version == FORMAT_VERSION_PARTS)
+    int has_warp = m->units.warp != WARP_NONE;
+    int is_for_warp = l->meta.version == FORMAT_VERSION_WARP;
+    if (has_warp != is_for_warp)
+        return damaged("a warp does not go with its format version");
+    return is_for_warp || has_any == (l->meta.version == FORMAT_VERSION_PARTS)
                ? QUORUM_OK
                : damaged("a kernel of two scales, a trend or an offset does not go with its "
                          "format version");

@@ -173,8 +173,8 @@ const meta_member meta_members[] = {
      .kind = "integer",
      .doc =
          "1; 2 with `extra`, 3 with `rotation`, and 4 with a kernel of two scales, a `trend` or an "
-         "`offset_column`, which must not be overlooked (3 may have `extra`, 4 any of them). Other "
-         "versions are refused with a sentence"},
+         "`offset_column`, and 5 with a `warp`, which must not be overlooked (3 may have `extra`, "
+         "4 and 5 any of them). Other versions are refused with a sentence"},
     {.key = "library", .type = OWN, .put = put_library, .kind = "text", .doc = "`\"quorum\"`"},
     {.key = "library_version",
      .type = OWN,
@@ -357,7 +357,7 @@ const meta_member meta_members[] = {
      .place = AT(units.target_mean),
      .is_there = has_target_units,
      .doc = "of the training target itself, where `y_mean` is not: with a trend that is linear or "
-            "none, and with an offset"},
+            "none, with an offset and with a warp"},
     {.object = "target",
      .key = "scale",
      .type = NUMBER,
@@ -365,6 +365,20 @@ const meta_member meta_members[] = {
      .is_there = has_target_units,
      .check = check_target_scale,
      .doc = "likewise, its standard deviation"},
+    {.key = "warp",
+     .type = OWN,
+     .is_there = has_warp,
+     .put = put_warp,
+     .read = read_warp,
+     .kind = "text",
+     .doc = "`\"log\"`: `y`, `y_mean` and `y_scale` are those of log(target + `warp_shift`), and "
+            "predictions are [mapped back](methods.md#warp); missing: the target itself"},
+    {.key = "warp_shift",
+     .type = NUMBER,
+     .place = AT(units.shift),
+     .is_there = has_warp,
+     .check = check_warp,
+     .doc = "likewise, not negative"},
     {.key = "kernel_scores",
      .type = OWN,
      .is_there = has_kernel_scores,

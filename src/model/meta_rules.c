@@ -25,8 +25,9 @@ static void put_member_number(json_writer *w, const char *key, double value)
 
 void put_version(json_writer *w, const quorum_model *m)
 {
-    int is_latest = m->theta.kernel->longer || m->units.line || m->columns.offset;
-    json_put_integer(w, is_latest           ? FORMAT_VERSION_PARTS
+    int has_parts = m->theta.kernel->longer || m->units.line || m->columns.offset;
+    json_put_integer(w, m->units.warp       ? FORMAT_VERSION_WARP
+                        : has_parts         ? FORMAT_VERSION_PARTS
                         : m->units.rotation ? FORMAT_VERSION_METRIC
                         : m->extra.offset   ? FORMAT_VERSION_OVERLAP
                                             : FORMAT_VERSION);
@@ -116,6 +117,33 @@ quorum_status check_offset_place(const quorum_model *m)
 {
     return m->columns.offset_place <= m->rows.D + 1 ? QUORUM_OK
                                                     : damaged("offset_place is out of range");
+}
+
+int has_warp(const quorum_model *m)
+{
+    return m->units.warp != WARP_NONE;
+}
+
+void put_warp(json_writer *w, const quorum_model *m)
+{
+    json_put_text(w, options_warp_name(m->units.warp));
+}
+
+quorum_status read_warp(const json_node *value, quorum_model *m)
+{
+    const char *name = value ? json_as_text(value) : NULL;
+    if (value && (!name || strcmp(name, options_warp_name(WARP_LOG)) != 0))
+        return damaged("its warp is not known");
+    m->units.warp = value ? WARP_LOG : WARP_NONE;
+    return QUORUM_OK;
+}
+
+quorum_status check_warp(const quorum_model *m)
+{
+    double shift = m->units.shift;
+    if (!isfinite(shift) || shift < 0.0 || (shift > 0.0 && !has_warp(m)))
+        return damaged("warp_shift is out of range");
+    return has_warp(m) && has_offset(m) ? damaged("a warp does not go with an offset") : QUORUM_OK;
 }
 
 int has_target_units(const quorum_model *m)

@@ -179,6 +179,8 @@ quorum_status quorum_inspect(const quorum_model *m, quorum_info *info)
         .trend = trend_name(m),
         .slope = m->shown.slope,
         .slope_std = m->shown.slope_std,
+        .warp = options_warp_name(m->units.warp),
+        .warp_shift = m->units.shift,
     };
     members_show(&now, info);
     show_target(&m->units, info);

@@ -54,9 +54,11 @@ typedef struct {
     char *constant;           /* D: 1 where an input does not vary  */
     double *rotation;         /* D x D: directions that stand for the standardised inputs, in
                                  columns; NULL: the inputs themselves */
+    int warp;                 /* WARP_NONE or WARP_LOG: what of the target y is (warp.c) ... */
+    double shift;             /* ... and what is added before                               */
     double y_mean, y_scale;
     double target_mean, target_scale; /* of the target itself, where y is about an offset or a
-                                         line; target_scale 0: as y */
+                                         line, or warped; target_scale 0: as y */
     double *line;                     /* D + 1: a linear trend (trend.c), or NULL ... */
     double *line_covariance;          /* ... and (D + 1)^2: of these coefficients     */
 } unit_change;
@@ -184,7 +186,7 @@ void line_free(unit_change *u);
 /* beta_0 + sum_d beta_d x_d. */
 double line_at(size_t D, const double *beta, const double *x);
 
-/* The target of a row x (D) whose y this is, about its offset. */
+/* The target of a row x (D) whose y this is, about its offset, still warped. */
 double model_target_in_units(const quorum_model *m, const double *x, double y);
 
 /* u' V u of coefficients u (D + 1), and of u = f(x) - lift, which it also writes; lift, sum_i
@@ -197,6 +199,17 @@ void model_line_doubt_slope(const quorum_model *m, const double *x, double *u, d
 
 /* Slopes and their standard errors, for quorum_inspect. */
 quorum_status model_show_line(quorum_model *m);
+
+/* ---- warp.c: the target as it is, and its logarithm ---- */
+
+/* w(y), and its inverse. */
+double warp_forward(const unit_change *u, double y);
+double warp_back(const unit_change *u, double z);
+
+/* Of a model with a warp: mean and deviation of y, those of w(y) being mu and s; and of n joint ones,
+ * in place. */
+void warp_moments(const unit_change *u, double mu, double s, double *mean, double *std);
+void warp_joint(const unit_change *u, size_t n, double *mean, double *covariance);
 
 /* ---- calibration.c ---- */
 

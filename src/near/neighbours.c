@@ -266,11 +266,12 @@ quorum_status neighbour_search(const neighbour_index *index, const points *Q, si
 }
 
 quorum_status neighbour_search_mine(const neighbour_index *index, const points *Q, size_t m,
-                                    int threads, size_t *rows)
+                                    int threads, size_t *rows, double *distances)
 {
     team_slice mine = my_slice(Q->n, 1);
     points queries = points_view(Q, mine.first, mine.count);
-    return neighbour_search(index, &queries, m, threads, rows + mine.first * m, NULL);
+    return neighbour_search(index, &queries, m, threads, rows + mine.first * m,
+                            distances ? distances + mine.first * m : NULL);
 }
 
 quorum_status neighbour_search_within(const neighbour_index *index, const points *Q, size_t m,

@@ -23,11 +23,11 @@ void neighbour_index_free(neighbour_index *index); /* accepts NULL */
 quorum_status neighbour_search(const neighbour_index *index, const points *Q, size_t m, int threads,
                                size_t *rows, double *distances);
 
-/* The same for the queries that team_map (team/work.h) gives to this process; rows has room for all,
- * and those of the others are left alone.  It returns how this process fared: what is `ready` for
+/* The same for the queries that team_map (team/work.h) gives to this process; rows and distances have
+ * room for all, and those of the others are left alone.  It returns how this process fared: what is `ready` for
  * the next call that all make together. */
 quorum_status neighbour_search_mine(const neighbour_index *index, const points *Q, size_t m,
-                                    int threads, size_t *rows);
+                                    int threads, size_t *rows, double *distances);
 
 /* The m nearest at most, and none farther than limit[q], a squared distance (INFINITY: any);
  * m may be more than the points.  found[q] of rows and distances (b x m) are filled. */

@@ -126,6 +126,12 @@ static const option table[] = {
      "rows left out, above all with the rows around them, are predicted better with it; else the "
      "mean.",
      NULL},
+    {"warp", CHOICE, FIELD(warp), "none", "none|log|auto", 0, 0, NULL, "fit",
+     "What of the target is modelled: the target itself, or its logarithm, for a target that is "
+     "not negative and has a heavy tail, such as a price, a count or a rate; predictions are of "
+     "the target either way.  auto: with train=neighbours, the logarithm where rows left out have "
+     "a higher density by it.",
+     NULL},
     {"train-experts", COUNT, FIELD(train_experts), "auto", NULL, 1, 1e8, "N", "fit",
      "With train=parts, experts, drawn at random, that hyperparameters are trained on; with "
      "train=random, the number of random parts.  auto: all, or 100 when there are more.",
@@ -485,6 +491,11 @@ int options_threads(const settings *s)
     return ready > 0 ? ready : 1;
 }
 
+double quorum_options_memory(const quorum_options *options)
+{
+    return options_memory(options_values(options));
+}
+
 double options_memory(const settings *s)
 {
     if (s->memory > 0.0)
@@ -497,6 +508,12 @@ const char *options_trend_name(int trend)
 {
     static const char *const names[] = {"auto", "none", "constant", "linear"};
     return names[trend];
+}
+
+const char *options_warp_name(int warp)
+{
+    static const char *const names[] = {"none", "log", "auto"};
+    return names[warp];
 }
 
 static const char *const train_names[] = {"neighbours", "parts", "random", "subset"};

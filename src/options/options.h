@@ -22,7 +22,7 @@ typedef struct {
     /* training */
     int kernel; /* a number for kernel_at, or beyond: auto */
     const char *theta;
-    int train, metric, partition_metric, trend;
+    int train, metric, partition_metric, trend, warp;
     double train_rows, train_experts, restarts, max_evaluations, tolerance;
     const char *spread;
     /* graph */
@@ -46,6 +46,7 @@ enum { TRAIN_NEIGHBOURS, TRAIN_PARTS, TRAIN_RANDOM, TRAIN_SUBSET };
 enum { METRIC_AUTO, METRIC_ARD, METRIC_LINEAR };
 enum { PARTITION_LEARNED, PARTITION_INPUT };
 enum { TREND_AUTO, TREND_NONE, TREND_CONSTANT, TREND_LINEAR };
+enum { WARP_NONE, WARP_LOG, WARP_AUTO };
 enum { SPACE_LATENT, SPACE_OBSERVED };
 enum { CALIBRATION_AUTO, CALIBRATION_OFF };
 enum { CALIBRATE_NO, CALIBRATE_YES, CALIBRATE_STRICT };
@@ -74,8 +75,9 @@ double options_memory(const settings *s); /* bytes: auto resolved (half of the R
 char options_thousands(const settings *s);
 char options_comment(const settings *s);
 
-/* A value of the options trend and train by its number, and back (-1: unknown). */
+/* A value of the options trend, warp and train by its number, and back (-1: unknown). */
 const char *options_trend_name(int trend);
+const char *options_warp_name(int warp);
 const char *options_train_name(int train);
 int options_train_number(const char *name);
 

@@ -34,7 +34,7 @@ quorum_status block_new(size_t b, size_t D, int with_slopes, block_space *w)
     *w = (block_space){0};
     if (points_new(b, D, &w->Q) == QUORUM_OK && NEW_ARRAY(w->X, b * D) && NEW_ARRAY(w->mean, b) &&
         NEW_ARRAY(w->var, b) && NEW_ARRAY(w->spread, b) && NEW_ARRAY(w->doubt, b) &&
-        NEW_ARRAY(w->u, D + 1) && (!with_slopes || slopes_new(b, D, w)))
+        NEW_ARRAY(w->u, 3 * D + 1) && (!with_slopes || slopes_new(b, D, w)))
         return QUORUM_OK;
     block_free(w);
     return failure(QUORUM_E_MEMORY, "out of memory for a block of %zu queries: lower memory", b);
@@ -98,10 +98,10 @@ static double block_variance(const plan *p, const block_space *w, size_t q)
     return w->spread[q] * fmax(0.0, w->var[q] + missing_noise(p)) + w->doubt[q];
 }
 
-/* The standard deviation at query q, uncalibrated. */
+/* The standard deviation at query q, uncalibrated; of a warped target that of w(y). */
 static double block_std(const plan *p, const block_space *w, size_t q)
 {
-    return p->s->mean_only ? NAN : p->m->units.y_scale * sqrt(block_variance(p, w, q));
+    return plan_skips_variance(p) ? NAN : p->m->units.y_scale * sqrt(block_variance(p, w, q));
 }
 
 /* mean + Q(p) std of every probability that is asked for. */
@@ -112,7 +112,7 @@ static void write_quantiles(const plan *p, const block_space *w, const size_t *w
         double reach = model_quantile(p->m, p->s, out->probability[k]);
         for (size_t q = 0; q < n; q++)
             out->quantile[which[q] * out->probabilities + k] =
-                block_mean(p->m, w, q) + reach * block_std(p, w, q);
+                warp_back(&p->m->units, block_mean(p->m, w, q) + reach * block_std(p, w, q));
     }
 }
 
@@ -132,16 +132,18 @@ quorum_status block_write(const plan *p, const block_space *w, const size_t *whi
     double scale = model_calibration_scale(m, p->s);
     write_quantiles(p, w, which, n, out);
     for (size_t q = 0; q < n; q++) {
-        double mean = block_mean(m, w, q);
-        double std = block_std(p, w, q);
+        double mu = block_mean(m, w, q), own = block_std(p, w, q), mean, std;
+        warp_moments(&m->units, mu, scale * own, &mean, &std);
+        if (p->s->mean_only)
+            own = std = NAN;
         if (out->mean)
             out->mean[which[q]] = mean;
         if (out->std)
-            out->std[which[q]] = scale * std;
+            out->std[which[q]] = std;
         if (out->lower)
-            out->lower[which[q]] = mean + lower * std;
+            out->lower[which[q]] = warp_back(&m->units, mu + lower * own);
         if (out->upper)
-            out->upper[which[q]] = mean + upper * std;
+            out->upper[which[q]] = warp_back(&m->units, mu + upper * own);
         double novelty = p->s->mean_only ? NAN : block_novelty(p, w, q);
         if (out->novelty)
             out->novelty[which[q]] = novelty;
@@ -155,7 +157,8 @@ quorum_status block_write(const plan *p, const block_space *w, const size_t *whi
 
 void fill_nan(const quorum_prediction *out, size_t n, size_t D)
 {
-    double *const arrays[] = {out->mean, out->std, out->lower, out->upper, out->novelty};
+    double *const arrays[] = {out->mean,  out->std,     out->lower,
+                              out->upper, out->novelty, out->distance};
     double *const gradients[] = {out->mean_gradient, out->std_gradient};
     for (size_t a = 0; a < sizeof gradients / sizeof *gradients; a++)
         for (size_t i = 0; gradients[a] && i < n * D; i++)

@@ -10,6 +10,7 @@
 #include "predict/block.h"
 
 #include <math.h>
+#include <string.h>
 
 /* out (D): from slopes along the model's inputs (t), a number of the target for each of which there
  * are `unit`. */
@@ -55,23 +56,42 @@ static quorum_status check_gradient(size_t D, const double *gradient, size_t que
     return QUORUM_OK;
 }
 
+/* y + c = exp(mu + s^2 / 2) = M has the derivative M (mu' + s s'), its deviation M sqrt(e - 1), with
+ * e = exp(s^2), that of M times the root and M e s s' / sqrt(e - 1).  mean and std (D) hold mu' and s'
+ * on entry. */
+static void through_warp(size_t D, double mu, double s, double *mean, double *std)
+{
+    double M = exp(mu + 0.5 * s * s), root = sqrt(expm1(s * s));
+    for (size_t d = 0; d < D; d++) {
+        double rise = M * (mean[d] + s * std[d]);
+        double more = root > 0.0 ? M * exp(s * s) * s / root : M;
+        std[d] = rise * root + more * std[d];
+        mean[d] = rise;
+    }
+}
+
 quorum_status block_write_gradients(const plan *p, const block_space *w, size_t q, double var,
                                     size_t at, const quorum_prediction *out)
 {
     const quorum_model *m = p->m;
     size_t D = m->rows.D;
-    double unit = m->units.y_scale, *std = out->std_gradient ? out->std_gradient + at * D : NULL;
-    double *mean = out->mean_gradient ? out->mean_gradient + at * D : NULL;
-    if (mean) {
-        mean_slopes(m, w->mean_slope + q * D, w->u);
-        turn_back(m, unit, w->u, mean);
+    double unit = m->units.y_scale, scale = unit * model_calibration_scale(m, p->s);
+    double *t = w->u, *mean = w->u + D, *std = w->u + 2 * D;
+    mean_slopes(m, w->mean_slope + q * D, t);
+    turn_back(m, unit, t, mean);
+    if (!plan_skips_variance(p)) {
+        std_slopes(m, w, q, var, t);
+        turn_back(m, scale, t, std);
     }
-    for (size_t d = 0; std && p->s->mean_only && d < D; d++)
+    if (m->units.warp != WARP_NONE)
+        through_warp(D, block_mean(m, w, q), scale * sqrt(var), mean, std);
+    for (size_t d = 0; p->s->mean_only && d < D; d++)
         std[d] = NAN;
-    if (std && !p->s->mean_only) {
-        std_slopes(m, w, q, var, w->u);
-        turn_back(m, unit * model_calibration_scale(m, p->s), w->u, std);
-    }
-    TRY(check_gradient(D, mean, at));
-    return p->s->mean_only ? QUORUM_OK : check_gradient(D, std, at);
+    TRY(check_gradient(D, out->mean_gradient ? mean : NULL, at));
+    TRY(check_gradient(D, out->std_gradient && !p->s->mean_only ? std : NULL, at));
+    if (out->mean_gradient)
+        memcpy(out->mean_gradient + at * D, mean, D * sizeof *mean);
+    if (out->std_gradient)
+        memcpy(out->std_gradient + at * D, std, D * sizeof *std);
+    return QUORUM_OK;
 }

@@ -83,7 +83,7 @@ quorum_status neighbourhoods_find(quorum_status ready, const committee *c,
     finding f = {.c = c, .n = n};
     points queries = points_view(Q, 0, n->real);
     if (ready >= 0)
-        ready = neighbour_search_mine(index, &queries, n->m, threads, n->row);
+        ready = neighbour_search_mine(index, &queries, n->m, threads, n->row, NULL);
     return team_map(ready, 1, n->real, keep_rows, &f, NULL, 0);
 }
 
@@ -246,8 +246,7 @@ quorum_status neighbourhoods_ask(quorum_status ready, const committee *c, const 
 typedef struct {
     const committee *c;
     const points *Q;
-    size_t *expert; /* real queries            */
-    char *claimed;  /* likewise: 1 where this process has that expert's rows */
+    size_t *expert; /* Q->n                    */
 } claims;
 
 static quorum_status find_expert(void *context, size_t q, int worker)
@@ -272,14 +271,18 @@ static quorum_status find_expert(void *context, size_t q, int worker)
     return QUORUM_OK;
 }
 
-/* The queries that this process searches first. */
-static quorum_status claim_queries(quorum_status ready, claims *f, int threads, size_t real)
+quorum_status claim_by_centre(quorum_status ready, const committee *c, const points *Q, int threads,
+                              char *claimed)
 {
-    team_result experts = {.data = f->expert, .width = sizeof *f->expert};
-    TRY(team_map(ready, threads, real, find_expert, f, &experts, 1));
-    for (size_t q = 0; q < real; q++)
-        f->claimed[q] = (char)committee_is_mine(f->c, f->expert[q]);
-    return QUORUM_OK;
+    claims f = {.c = c, .Q = Q};
+    if (ready >= 0 && !NEW_ARRAY(f.expert, Q->n))
+        ready = failure(QUORUM_E_MEMORY, "out of memory for %zu queries", Q->n);
+    team_result experts = {.data = f.expert, .width = sizeof *f.expert};
+    quorum_status status = team_map(ready, threads, Q->n, find_expert, &f, &experts, 1);
+    for (size_t q = 0; status >= 0 && q < Q->n; q++)
+        claimed[q] = (char)committee_is_mine(c, f.expert[q]);
+    mem_free(f.expert);
+    return status;
 }
 
 static quorum_status scattered_query(void *context, size_t q, const near_found *found, int worker)
@@ -303,23 +306,20 @@ quorum_status neighbourhoods_ask_scattered(quorum_status ready, const committee 
                                            neighbourhoods *n)
 {
     nearest_job j;
-    claims f = {.c = c, .Q = Q};
+    char *claimed = NULL;
     team_result answers[ANSWERS];
     points queries = points_view(Q, 0, n->real);
     size_t count = list_answers(n, Q->D, answers);
     ready = job_new(ready, c, Q, n, threads, &j);
-    NEW_ARRAY(f.expert, n->real);
-    NEW_ARRAY(f.claimed, n->real);
-    if (ready >= 0 && (!f.expert || !f.claimed))
+    if (ready >= 0 && !NEW_ARRAY(claimed, n->real))
         ready = failure(QUORUM_E_MEMORY, "out of memory for %zu queries", n->real);
-    quorum_status status = claim_queries(ready, &f, threads, n->real);
-    near_question asked = {&queries, f.claimed, n->m, j.workers};
+    quorum_status status = claim_by_centre(ready, c, &queries, threads, claimed);
+    near_question asked = {&queries, claimed, n->m, j.workers};
     if (status == QUORUM_OK)
         status = near_ask(QUORUM_OK, held, &asked, scattered_query, &j, answers, count);
     if (status == QUORUM_OK)
         fill_padding(n);
     job_free(&j);
-    mem_free(f.expert);
-    mem_free(f.claimed);
+    mem_free(claimed);
     return status;
 }

@@ -68,4 +68,9 @@ quorum_status neighbourhoods_ask_scattered(quorum_status ready, const committee 
                                            const near_holdings *held, const points *Q, int threads,
                                            neighbourhoods *n);
 
+/* claimed (Q->n): 1 where this process is to search first: it has the rows of the expert whose
+ * centre is nearest to the query (near/scattered_search.h). */
+quorum_status claim_by_centre(quorum_status ready, const committee *c, const points *Q, int threads,
+                              char *claimed);
+
 #endif

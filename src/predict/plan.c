@@ -25,9 +25,14 @@ static const predictor *predictor_of(const rule *r)
     return NULL;
 }
 
+int plan_skips_variance(const plan *p)
+{
+    return p->s->mean_only && p->m->units.warp == WARP_NONE;
+}
+
 size_t plan_line_width(const plan *p)
 {
-    return p->m->units.line && !p->s->mean_only ? p->m->rows.D + 1 : 0;
+    return p->m->units.line && !plan_skips_variance(p) ? p->m->rows.D + 1 : 0;
 }
 
 /* ---- Experts ---- */
@@ -131,8 +136,8 @@ quorum_status plan_experts(plan *p, const double *X, size_t n)
 {
     TRY(model_committee(p->m, p->s, p->progress, &p->c));
     TRY(choose_experts(p, X, n));
-    p->mean_only = p->s->mean_only && p->count == 1 && p->neighbours == 0 && p->rule->trusts_one &&
-                   !p->with_slopes;
+    p->mean_only = plan_skips_variance(p) && p->count == 1 && p->neighbours == 0 &&
+                   p->rule->trusts_one && !p->with_slopes;
     return check_factors(p);
 }
 

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "predict/block.h"
+#include "predict/distance.h"
 #include "predict/local.h"
 #include "team/work.h"
 
@@ -83,6 +84,8 @@ static quorum_status predict_all(const plan *p, const double *X, size_t n,
         block_take(p, X, s.order + first, count, &s.block);
         TRY_OR_DONE(predict_block(p, count, &s.block, t));
         TRY_OR_DONE(block_write(p, &s.block, s.order + first, count, out, t));
+        if (out->distance)
+            TRY_OR_DONE(block_distances(p, &s.block, s.order + first, count, out->distance));
     }
     TRY_OR_DONE(progress_report(p->progress, "predict", 1.0, "%zu of %zu queries", n, n));
 done:

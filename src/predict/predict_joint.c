@@ -29,6 +29,23 @@ static double bounded(const double *cov, size_t b, size_t q, size_t k)
     return q == k ? of_q : fmax(-most, fmin(most, cov[q * b + k]));
 }
 
+/* Room for means where the caller has none: the covariance of a warped target needs them. */
+static quorum_status unwarp(const plan *p, size_t n, const block_space *w, double *mean,
+                            double *covariance)
+{
+    double *room = mean;
+    if (p->m->units.warp == WARP_NONE)
+        return QUORUM_OK;
+    if (!room && !NEW_ARRAY(room, n))
+        return failure(QUORUM_E_MEMORY, "out of memory for the means of %zu queries", n);
+    for (size_t q = 0; q < n; q++)
+        room[q] = block_mean(p->m, w, q);
+    warp_joint(&p->m->units, n, room, covariance);
+    if (!mean)
+        mem_free(room);
+    return QUORUM_OK;
+}
+
 /* spread: of each query, or NULL; doubt (b x b): the covariance of a line's errors, or NULL. */
 static void joint_to_units(const plan *p, size_t n, const block_space *w, const double *cov,
                            const double *spread, const double *doubt, double *mean,
@@ -73,6 +90,7 @@ static quorum_status predict_jointly(const plan *p, const double *X, size_t n, d
     if (p->m->units.line)
         TRY_OR_DONE(line_error_covariance(p->m, &j, weights, &doubt));
     joint_to_units(p, n, &w, cov, near ? near->spread : NULL, doubt, mean, covariance);
+    TRY_OR_DONE(unwarp(p, n, &w, mean, covariance));
     TRY_OR_DONE(check_joint_results(n, mean, covariance));
 done:
     mem_free(order);

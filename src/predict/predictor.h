@@ -48,7 +48,7 @@ typedef struct {
     double *mean, *var; /* block                   */
     double *spread;     /* block: factor of the variance, noise included */
     double *doubt;      /* block: variance of a linear trend in the prediction, on top of that */
-    double *u;          /* D + 1: room             */
+    double *u;          /* 3 D + 1: room           */
     /* along the scaled inputs of each query, block x D each; NULL: not wanted (slopes.c) */
     double *mean_slope, *var_slope, *spread_slope, *doubt_slope;
 } block_space;
@@ -91,6 +91,7 @@ quorum_status plan_experts(plan *p, const double *X, size_t n);
 
 enum { BLOCK_MOST = 8192 }; /* queries of a block: experts one by one, neighbourhoods alone */
 
+int plan_skips_variance(const plan *p);  /* means alone are wanted, and need no variance */
 size_t plan_line_width(const plan *p);   /* coefficients of the line whose doubt is wanted, or 0 */
 int plan_is_local(const plan *p);        /* whether each query has experts of its own   */
 size_t plan_seats(const plan *p);        /* experts that one query is predicted from    */

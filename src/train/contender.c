@@ -79,17 +79,22 @@ void contender_change_units(contender *c, double unit)
 
 /* ---- The score ---- */
 
-static double mean_density(const left_out_set *set, double prior)
+static double density_at(const contender *c, const left_out_row *row, double prior)
+{
+    return left_out_density(row, prior) + (c->level + c->slope * row->y);
+}
+
+static double mean_density(const contender *c, const left_out_set *set, double prior)
 {
     double sum = 0.0;
     for (size_t i = 0; i < set->count; i++)
-        sum += left_out_density(&set->rows[i], prior);
+        sum += density_at(c, &set->rows[i], prior);
     return sum / (double)set->count;
 }
 
 static void try_prior(contender *c, double prior)
 {
-    double density = mean_density(&c->at[0], prior);
+    double density = mean_density(c, &c->at[0], prior);
     if (density >= c->density) {
         c->density = density;
         c->prior = prior;
@@ -112,14 +117,14 @@ void contender_score(contender *c, double prior)
         try_prior(c, PRIORS[k]);
     for (int l = 1; l < DISTANCES; l++)
         if (c->at[l].count > 0)
-            c->density += weight_of(l) * mean_density(&c->at[l], c->prior);
+            c->density += weight_of(l) * mean_density(c, &c->at[l], c->prior);
 }
 
 /* ---- Comparing ---- */
 
 static double density_of(const contender *c, int distance, size_t i)
 {
-    return left_out_density(&c->at[distance].rows[i], c->prior);
+    return density_at(c, &c->at[distance].rows[i], c->prior);
 }
 
 static double goodness_of(const contender *c, int distance, size_t i)

@@ -21,12 +21,14 @@ typedef struct {
     hyper theta;            /* owns its length-scales                          */
     training_result result; /* of the search that found theta                  */
     left_out_set at[DISTANCES];
-    double prior;    /* of the spread: the one with the highest density near   */
-    double density;  /* mean log density, over the distances by their weights;
+    double prior;        /* of the spread: the one with the highest density near   */
+    double density;      /* mean log density, over the distances by their weights;
                        the lowest possible when theta fails                   */
-    double error;    /* mean squared error, near                               */
-    const double *V; /* of a line that the rows' y are about (left_out.h), or NULL */
-    double nlml;     /* of the rows that all contenders were searched on       */
+    double error;        /* mean squared error, near                               */
+    const double *V;     /* of a line that the rows' y are about (left_out.h), or NULL */
+    double nlml;         /* of the rows that all contenders were searched on       */
+    double level, slope; /* level + slope y is added to the log density of a row: that of other
+                            units; 0: none                                     */
 } contender;
 
 /* So many of a row's nearest rows are left out with it at each distance. */

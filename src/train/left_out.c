@@ -73,6 +73,7 @@ static quorum_status one_row(void *context, size_t item, int worker)
     TRY(neighbourhood_posterior(j->theta, &X, &data, &query, &w->own, j->V ? w->gamma : NULL, &at));
     double latent = fmax(j->theta->signal - at.explained, DBL_EPSILON * j->theta->signal);
     j->rows[item] = (left_out_row){.error = data.y[m] - at.mean,
+                                   .y = data.y[m],
                                    .variance = latent + noise_of(j->theta, &data, m),
                                    .around = at.around};
     if (j->V)

@@ -8,6 +8,7 @@
 
 typedef struct {
     double error;        /* y - mean             */
+    double y;            /* the row's own        */
     double variance;     /* of y, noise included */
     surroundings around; /* gp/neighbourhood.h   */
 } left_out_row;

@@ -54,6 +54,8 @@ def make_commands(given, root):
                 {**use, "model.npz": about}),
         command("evaluate", "evaluate model.npz test.csv", use),
         command("evaluate --json", "evaluate model.npz test.csv --json --method all", use),
+        command("evaluate --by", "evaluate model.npz test.csv --by distance --plot by.svg",
+                {**use, "by.svg": b"old\n"}),
         command("inspect", "inspect model.npz", use),
         command("inspect --json", "inspect model.npz --json", use),
         command("graph", "graph model.npz -o graph.dot", {**use, "graph.dot": b"old\n"}),

@@ -13,7 +13,7 @@ import xml.etree.ElementTree as xml
 import numpy as np
 import pytest
 
-from conftest import QUORUM, make_rows, parse_csv, rename_columns, run, write_csv
+from conftest import QUORUM, make_rows, parse_csv, rename_columns, rewrite_meta, run, write_csv
 
 FIT_KEYS = ["rows", "inputs", "experts", "smallest", "largest", "evaluations", "nlml", "seconds"]
 EVALUATE_KEYS = ["method", "select", "space", "smse", "msll", "mae", "rmse", "nlpd", "crps",
@@ -960,3 +960,77 @@ def test_hours_are_told_at_their_beginning(tmp_path):
     said = first_note("predict", model, queries, "-o", tmp_path / "o.csv", "--threads", 1, "--memory", "20M",
                       seconds=250)
     assert said and re.search(r"this will take about [0-9.]+ (minutes|hours) more; --neighbours 64 is many times faster", said)
+
+
+# ---- evaluate --by ----------------------------------------------------------------------------------------------------
+
+
+def test_by_table(data):
+    out = run("evaluate", data / "model.npz", data / "test.csv", "--by", "a", "-q").out
+    scores, groups = out.split("\n\n")
+    assert len(scores.splitlines()) == 2
+    lines = groups.splitlines()
+    assert lines[0].split() == ["a", "rows", "95", "%", "expected", "width", "RMSE", "MSLL"]
+    assert len(lines) == 11 and all(" 8 " in line for line in lines[1:])
+    out = run("evaluate", data / "model.npz", data / "test.csv", "--by", "distance", "--method",
+              "nearest,rbcm", "-q").out
+    assert [line.split()[0] for line in out.split("\n\n")[1].splitlines()] == (
+        ["method"] + 10 * ["nearest"] + 10 * ["rbcm"])
+
+
+def test_by_says_what_is_wrong(tmp_path, data):
+    model, test = data / "model.npz", data / "test.csv"
+    assert "has no column \"nowhere\"" in run("evaluate", model, test, "--by", "nowhere", code=1).err
+    assert "--plot draws the groups of --by" in run("evaluate", model, test, "--plot", "x.svg", code=2).err
+    err = run("evaluate", model, test, "--by", "a", "--plot", tmp_path / "no" / "x.svg", code=1).err
+    assert "cannot be written" in err
+    lines = test.read_text().splitlines()
+    words = tmp_path / "words.csv"
+    words.write_text("\n".join([lines[0] + ",place"] + [line + ",Rome" for line in lines[1:]]) + "\n")
+    assert "place" in run("evaluate", model, words, "--by", "place", code=1).err
+    assert run("evaluate", model, words, "--by", "a").code == 0
+
+
+def test_by_stays_within_memory(tmp_path, data):
+    """Of 200,000 rows 56 bytes each are more than 10 MB; scores alone keep nothing."""
+    rows = make_rows(40, seed=3)
+    long = tmp_path / "long.csv"
+    write_csv(long, np.tile(rows, (5000, 1)))
+    words = ["evaluate", data / "model.npz", long, "--method", "gpoe", "--memory", "10M"]
+    err = run(*words, "--by", "a", code=1).err
+    assert "--by keeps 56 bytes of every test row" in err and "raise --memory" in err
+    run(*words)
+
+
+# ---- fit --warp -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def warped(tmp_path_factory):
+    """Positive targets, and the model of their logarithms."""
+    here = tmp_path_factory.mktemp("warped")
+    rows = make_rows(200, seed=5)
+    rows[:, 2] = np.exp(rows[:, 2])
+    write_csv(here / "train.csv", rows)
+    run("fit", here / "train.csv", "-o", here / "m.npz", "--warp", "log", "--kernel", "se", "-q")
+    return here
+
+
+def test_inspect_shows_the_warp(tmp_path, warped, data):
+    text = run("inspect", warped / "m.npz").out
+    assert "warp        log: the model is of log(y)\n" in text
+    assert "away from the rows logarithms return to" in text and "in units of log(y)\n" in text
+    assert run("inspect", warped / "m.npz", "--json").json()["warp"] == {"kind": "log", "shift": 0.0}
+    assert run("inspect", data / "model.npz", "--json").json()["warp"] == {"kind": "none", "shift": 0.0}
+    assert "warp" not in run("inspect", data / "model.npz").out
+
+
+def test_a_warp_has_its_format_version(tmp_path, warped, data):
+    """A reader of earlier versions refuses it; no other file has this version."""
+    for model, version, wrong in ((warped / "m.npz", 5, 4), (data / "model.npz", 1, 5)):
+        def change(content):
+            meta = json.loads(content)
+            assert meta["format_version"] == version
+            return json.dumps({**meta, "format_version": wrong})
+        rewrite_meta(model, tmp_path / "wrong.npz", change)
+        assert "does not go with its format version" in run("inspect", tmp_path / "wrong.npz", code=1).err

@@ -51,6 +51,7 @@ FITS = [
     ("--max-evaluations 5 --experts 3 --graph lasso --calibrate", 2),
     ("--theta 1,1,0.1 --kernel auto --experts 3 --partition kdtree --lambda ebic", 2),
     ("--metric linear --max-evaluations 5 --experts 2 --graph none", 2),
+    ("--theta 1,1,0.1 --kernel se --experts 2 --warp log --calibrate", 1),
 ]
 
 

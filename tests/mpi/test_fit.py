@@ -1,5 +1,6 @@
 """Fitting on several ranks: the model of one process, bit for bit."""
 import json
+import zipfile
 
 import numpy as np
 import pytest
@@ -28,6 +29,24 @@ def test_other_ways(data, tmp_path, options):
     serial("fit", data / "train.csv", "-o", tmp_path / "one.npz", *options, "-q")
     team(3, "fit", data / "train.csv", "-o", tmp_path / "three.npz", *options, "-q")
     assert arrays(tmp_path / "three.npz") == arrays(tmp_path / "one.npz")
+
+
+@pytest.mark.parametrize("warp,least", [("log", 0.0), ("log", 0.5), ("auto", 0.0)])
+def test_warp(tmp_path, warp, least):
+    """The shift is learned, and the target chosen, alike; least 0: there are zeros."""
+    rows = make_rows(400, 6)
+    rows[:, -1] = np.maximum(np.round(np.exp(rows[:, -1]) - 0.5, 1), 0.0) + least
+    write_csv(tmp_path / "train.csv", rows, "a,b,c,y")
+    words = ["fit", tmp_path / "train.csv", "--warp", warp, "--kernel", "se", "--train-rows", "200", "--calibrate",
+             "-q"]
+    serial(*words, "-o", tmp_path / "one.npz")
+    for ranks in (2, 3):
+        team(ranks, *words, "-o", tmp_path / "all.npz")
+        assert arrays(tmp_path / "all.npz") == arrays(tmp_path / "one.npz"), ranks
+        meta = [json.loads(zipfile.ZipFile(tmp_path / f"{name}.npz").read("meta.json")) for name in ("one", "all")]
+        assert meta[0].get("warp_shift") == meta[1].get("warp_shift")
+    queries = [tmp_path / "one.npz", tmp_path / "train.csv", "-q"]
+    assert team(2, "predict", *queries).out == serial("predict", *queries).out
 
 
 @pytest.fixture(scope="module")

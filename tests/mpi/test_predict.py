@@ -61,6 +61,18 @@ def test_evaluate(data, ranks):
     assert one == many
 
 
+@pytest.mark.parametrize("more", [[], ["--memory", "10M"], ["--method", "rbcm", "--memory", "10M"]])
+def test_groups_by_distance(data, more):
+    words = ["evaluate", data / "serial.npz", data / "test.csv", "--by", "distance", "--json", "-q", *more]
+    [one] = json.loads(serial(*words).out)
+    for ranks in (2, 3):
+        [many] = json.loads(team(ranks, *words).out)
+        assert one["groups"] == many["groups"], ranks
+    words[4] = "3"  # a column
+    [one], [many] = (json.loads(done.out) for done in (serial(*words), team(2, *words)))
+    assert one["groups"] == many["groups"]
+
+
 def test_every_rank_has_the_same_model(data, tmp_path):
     """Models of one shape would mix, others end in MPI's own words: both are refused at once."""
     others = {"same shape": ["--seed", "9"], "more experts": ["--experts", "9"]}

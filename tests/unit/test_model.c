@@ -459,6 +459,45 @@ static void damaged_lists_of_constants_are_refused(void **state)
     quorum_model_free(m);
 }
 
+/* The options have members of the same name, before the model's own. */
+static const char *find_last(const char *text, const char *words)
+{
+    const char *last = NULL;
+    for (const char *at = text; (at = strstr(at, words)); at++)
+        last = at;
+    return last;
+}
+
+/* A warp that is not known, a shift that none can have, and versions that would overlook it. */
+static void damaged_warps_are_refused(void **state)
+{
+    static const struct {
+        const char *from, *to, *says;
+    } cases[] = {
+        {"\"warp\": \"log\"", "\"warp\": \"exp\"", "its warp is not known"},
+        {"\"warp\": \"log\"", "\"warp\": 3", "its warp is not known"},
+        {"\"warp_shift\": 0.0", "\"warp_shift\": -1.0", "warp_shift is out of range"},
+    };
+    world *w = *state;
+    char *text = NULL, changed[16384];
+    for (size_t i = 0; i < N; i++)
+        w->y[i] = exp(w->y[i]);
+    assert_ok(quorum_options_set(w->o, "warp", "log"));
+    quorum_model *m = fit_model(w);
+    assert_ok(meta_make(m, &text));
+    assert_non_null(strstr(text, "\"format_version\": 5"));
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        const char *at = find_last(text, cases[k].from);
+        assert_non_null(at);
+        snprintf(changed, sizeof changed, "%.*s%s%s", (int)(at - text), text, cases[k].to,
+                 at + strlen(cases[k].from));
+        assert_int_equal(meta_check(changed, D, 4), QUORUM_E_FORMAT);
+        assert_says(cases[k].says);
+    }
+    mem_free(text);
+    quorum_model_free(m);
+}
+
 static void inputs_that_are_all_constant_are_refused(void **state)
 {
     world *w = *state;
@@ -1270,6 +1309,7 @@ int main(void)
         TEST(constant_and_duplicate_inputs_are_fine),
         TEST(constant_inputs_have_no_effect),
         TEST(damaged_lists_of_constants_are_refused),
+        TEST(damaged_warps_are_refused),
         TEST(progress_of_training_is_honest),
         TEST(inputs_that_are_all_constant_are_refused),
         TEST(failed_predictions_are_nan),

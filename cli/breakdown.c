@@ -1,0 +1,217 @@
+/* Test rows with what was predicted of them, cut into groups by a key (breakdown.h).
+ *
+ * A group of n rows whose 95 % interval is right has k of them inside, k ~ Binomial(n, 0.95):
+ * expected[] are the quantiles of k / n at 2.5 and 97.5 %. */
+#include "breakdown.h"
+
+#include "talk.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double LEVEL = 0.95; /* of the interval, and of the band of its coverage */
+enum { LEVEL_AT = 2 };            /* its place in quorum_coverage_levels              */
+
+/* ---- Rows ---------------------------------------------------------------------------- */
+
+int breakdown_start(breakdown *b, const arguments *given, const char *by, size_t ways)
+{
+    memset(b, 0, sizeof *b);
+    b->by = by;
+    b->by_distance = strcmp(by, "distance") == 0;
+    b->memory = quorum_options_memory(given->options);
+    b->ways = ways;
+    b->way = calloc(ways, sizeof *b->way);
+    return b->way ? EXIT_DONE : failure(given, "out of memory for %zu predictions", ways);
+}
+
+void breakdown_free(breakdown *b)
+{
+    for (size_t k = 0; b->way && k < b->ways; k++) {
+        free(b->way[k].mean);
+        free(b->way[k].std);
+        free(b->way[k].width);
+    }
+    free(b->way);
+    free(b->key);
+    free(b->y);
+    free(b->order);
+    memset(b, 0, sizeof *b);
+}
+
+static bool grow(double **array, size_t count)
+{
+    double *grown = realloc(*array, count * sizeof(double));
+    if (grown)
+        *array = grown;
+    return grown != NULL;
+}
+
+/* An array that grows is there twice for a moment. */
+static double bytes_of(const breakdown *b, size_t rows)
+{
+    return sizeof(double) * (double)rows * (3.0 * (double)b->ways + 4.0);
+}
+
+static bool grow_all(breakdown *b, size_t rows)
+{
+    bool fits = grow(&b->key, rows) && grow(&b->y, rows);
+    for (size_t k = 0; fits && k < b->ways; k++)
+        fits = grow(&b->way[k].mean, rows) && grow(&b->way[k].std, rows) &&
+               grow(&b->way[k].width, rows);
+    return fits;
+}
+
+int breakdown_reserve(breakdown *b, const arguments *given, size_t more)
+{
+    size_t needed = b->rows + more, rows = b->rows + b->rows / 2;
+    if (needed <= b->room)
+        return EXIT_DONE;
+    if (rows < needed || bytes_of(b, rows) > b->memory)
+        rows = needed;
+    if (bytes_of(b, rows) > b->memory)
+        return failure(given,
+                       "--by keeps %.0f bytes of every test row, and memory, which is %.0f MB, has "
+                       "room for %.0f rows: raise --memory, compare fewer methods or take fewer "
+                       "rows",
+                       bytes_of(b, 1), b->memory / (1 << 20), floor(b->memory / bytes_of(b, 1)));
+    if (!grow_all(b, rows))
+        return failure(given, "out of memory for %zu test rows", rows);
+    b->room = rows;
+    return EXIT_DONE;
+}
+
+void breakdown_take(breakdown *b, size_t count, const double *key, const double *y)
+{
+    if (key)
+        memcpy(b->key + b->rows, key, count * sizeof *key);
+    memcpy(b->y + b->rows, y, count * sizeof *y);
+    b->rows += count;
+}
+
+void breakdown_ask(breakdown *b, size_t way, quorum_prediction *out)
+{
+    out->lower = b->way[way].mean + b->rows; /* until breakdown_keep */
+    out->upper = b->way[way].width + b->rows;
+    if (b->by_distance && way == 0)
+        out->distance = b->key + b->rows;
+}
+
+void breakdown_keep(breakdown *b, size_t way, size_t count, const quorum_prediction *out,
+                    const quorum_distribution *z)
+{
+    predicted_rows *p = &b->way[way];
+    for (size_t i = 0; i < count; i++)
+        p->width[b->rows + i] = out->upper[i] - out->lower[i];
+    memcpy(p->mean + b->rows, out->mean, count * sizeof *p->mean);
+    memcpy(p->std + b->rows, out->std, count * sizeof *p->std);
+    p->z = *z;
+}
+
+/* ---- Groups -------------------------------------------------------------------------- */
+
+static int by_key(const void *a, const void *b, void *key)
+{
+    size_t i = *(const size_t *)a, j = *(const size_t *)b;
+    double x = ((const double *)key)[i], y = ((const double *)key)[j];
+    return x != y ? (x < y ? -1 : 1) : (i > j) - (i < j);
+}
+
+static bool starts_run(const breakdown *b, size_t place)
+{
+    return place == 0 || b->key[b->order[place]] != b->key[b->order[place - 1]];
+}
+
+static size_t count_runs(const breakdown *b)
+{
+    size_t runs = 0;
+    for (size_t i = 0; i < b->rows; i++)
+        runs += starts_run(b, i);
+    return runs;
+}
+
+static double log_choose(double n, double k)
+{
+    return lgamma(n + 1.0) - lgamma(k + 1.0) - lgamma(n - k + 1.0);
+}
+
+/* The smallest share k / n such that Binomial(n, LEVEL) is at most k with this probability. */
+static double binomial_quantile(size_t n, double probability)
+{
+    double sum = 0.0;
+    for (size_t k = 0; k < n; k++) {
+        double inside = (double)k, outside = (double)(n - k);
+        sum += exp(log_choose((double)n, inside) + inside * log(LEVEL) + outside * log1p(-LEVEL));
+        if (sum >= probability)
+            return inside / (double)n;
+    }
+    return 1.0;
+}
+
+/* The rows from the end of the last group up to `end` are one. */
+static void add_group(breakdown *b, size_t end)
+{
+    size_t first = b->groups ? b->group[b->groups - 1].first + b->group[b->groups - 1].count : 0;
+    row_group *g = &b->group[b->groups++];
+    *g = (row_group){.first = first,
+                     .count = end - first,
+                     .low = b->key[b->order[first]],
+                     .high = b->key[b->order[end - 1]]};
+    g->expected[0] = binomial_quantile(g->count, 0.5 - 0.5 * LEVEL);
+    g->expected[1] = binomial_quantile(g->count, 0.5 + 0.5 * LEVEL);
+}
+
+/* A cut stands where the next run begins; few runs are a group each. */
+static void cut(breakdown *b)
+{
+    bool each = count_runs(b) <= MOST_GROUPS;
+    size_t tenth = 1; /* the cut to be made */
+    for (size_t i = 1; i < b->rows; i++) {
+        if (!starts_run(b, i))
+            continue;
+        double place = (double)i * MOST_GROUPS / (double)b->rows;
+        if (!each && place < (double)tenth)
+            continue;
+        add_group(b, i);
+        tenth = (size_t)place + 1;
+    }
+    add_group(b, b->rows);
+}
+
+int breakdown_group(breakdown *b, const arguments *given)
+{
+    b->order = malloc(b->rows * sizeof *b->order);
+    if (!b->order)
+        return failure(given, "out of memory for the order of %zu test rows", b->rows);
+    for (size_t i = 0; i < b->rows; i++)
+        b->order[i] = i;
+    qsort_r(b->order, b->rows, sizeof *b->order, by_key, b->key);
+    cut(b);
+    return EXIT_DONE;
+}
+
+group_scores breakdown_scores(const breakdown *b, size_t way, const row_group *group,
+                              const quorum_info *info)
+{
+    const predicted_rows *p = &b->way[way];
+    quorum_scores sums = {0};
+    quorum_metrics m;
+    double width = 0.0;
+    for (size_t k = 0; k < group->count; k++) {
+        size_t i = b->order[group->first + k];
+        quorum_scores_add_model(&sums, info, 1, &b->y[i], &p->mean[i], &p->std[i], &p->z);
+        width += p->width[i] / (double)group->count;
+    }
+    quorum_scores_finish(&sums, &m);
+    return (group_scores){m.coverage[LEVEL_AT], width, m.rmse, m.msll};
+}
+
+void group_name(const row_group *g, char *text, size_t size)
+{
+    if (g->low == g->high)
+        snprintf(text, size, "%.5g", g->low);
+    else
+        snprintf(text, size, "%.5g to %.5g", g->low, g->high);
+}

@@ -1,0 +1,52 @@
+/* A monotone map of the target, w(y) = log(y + c), under which the model is a Gaussian process.
+ *
+ * Where w(y) has mean mu and deviation s, y + c is log-normal:
+ *
+ *   mean = exp(mu + s^2 / 2) - c      std = exp(mu + s^2 / 2) sqrt(exp(s^2) - 1)
+ *   quantiles are mapped: exp(q) - c
+ *   cov(y_i, y_j) = exp(mu_i + s_i^2 / 2) exp(mu_j + s_j^2 / 2) (exp(s_ij) - 1)
+ *
+ * y_mean, y_scale, a line and calibration are all of w(y).  What is beyond the largest number is the
+ * largest. */
+#include "model/model.h"
+
+#include <float.h>
+#include <math.h>
+
+static double no_more_than_largest(double x)
+{
+    return fmin(x, DBL_MAX);
+}
+
+double warp_forward(const unit_change *u, double y)
+{
+    return u->warp == WARP_LOG ? log(y + u->shift) : y;
+}
+
+double warp_back(const unit_change *u, double z)
+{
+    return u->warp == WARP_LOG ? no_more_than_largest(exp(z)) - u->shift : z;
+}
+
+void warp_moments(const unit_change *u, double mu, double s, double *mean, double *std)
+{
+    if (u->warp == WARP_NONE) {
+        *mean = mu;
+        *std = s;
+        return;
+    }
+    double centre = no_more_than_largest(exp(mu + 0.5 * s * s));
+    *mean = centre - u->shift;
+    *std = no_more_than_largest(centre * sqrt(expm1(s * s)));
+}
+
+void warp_joint(const unit_change *u, size_t n, double *mean, double *covariance)
+{
+    for (size_t q = 0; q < n; q++)
+        mean[q] = no_more_than_largest(exp(mean[q] + 0.5 * covariance[q * n + q]));
+    for (size_t q = 0; q < n; q++)
+        for (size_t k = 0; k < n; k++)
+            covariance[q * n + k] = mean[q] * mean[k] * expm1(covariance[q * n + k]);
+    for (size_t q = 0; q < n; q++)
+        mean[q] -= u->shift;
+}

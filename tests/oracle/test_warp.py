@@ -1,0 +1,291 @@
+"""The option warp: the model of the logarithms mapped back by the log-normal's closed forms, its scores by
+SciPy and by quadrature, the shift and the choice from their definitions, and what does not change."""
+import json
+import math
+import subprocess
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+import reference as ref
+from oracle_support import QUORUM, agree, fit, joint, predict, quorum, same_bits
+
+NEAR = ["--train", "neighbours", "--partition-metric", "learned", "--graph", "none"]
+MODELS = {
+    "plain": ["--experts", 3],
+    "one expert": ["--experts", 1],
+    "calibrated": ["--experts", 3, "--calibrate", *NEAR],
+    "linear": ["--experts", 3, "--trend", "linear", *NEAR],
+    "no trend": ["--experts", 2, "--trend", "none"],
+}
+
+
+def rows_of(n, seed, kind="log"):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, (n, 2))
+    z = 2.0 * np.sin(3 * X[:, 0]) + X[:, 1] + 0.3 * rng.standard_normal(n)
+    y = {"log": np.exp(z) * 50.0, "gauss": z + 20.0, "count": rng.poisson(np.exp(z)), "negative": z}[kind]
+    return np.column_stack([X, y])
+
+
+def logs_of(rows, shift=0.0):
+    """The same rows with the logarithm as the target, by the C library's log."""
+    out = rows.copy()
+    out[:, -1] = [math.log(y + shift) for y in rows[:, -1]]
+    return out
+
+
+def queries(b=30, seed=8):
+    Q = rows_of(b, seed)[:, :-1]
+    Q[:5] *= 4.0  # outside
+    return Q
+
+
+def moments(mu, s, shift=0.0):
+    law = stats.lognorm(s, scale=np.exp(mu))
+    return law.mean() - shift, law.std()
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    here = tmp_path_factory.mktemp("warp")
+    made = {}
+    for name, options in MODELS.items():
+        made[name] = [fit(here, f"{name} {kind}", rows, *options, *more)[0] for kind, rows, more in
+                      (("warped", rows_of(300, 1), ["--warp", "log"]), ("logs", logs_of(rows_of(300, 1)), []))]
+    return made
+
+
+# ---- The model of the logarithms ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_model_is_that_of_the_logarithms(models, name):
+    warped, logs = map(ref.Model, models[name])
+    assert set(warped.arrays) == set(logs.arrays)
+    for array in warped.arrays:
+        same_bits(array, warped.arrays[array], logs.arrays[array])
+    assert warped.meta["format_version"] == 5 and logs.meta["format_version"] < 5
+    assert warped.meta["warp"] == "log" and warped.meta["warp_shift"] == 0.0
+    y = rows_of(300, 1)[:, -1]
+    agree("target mean", warped.meta["target"]["mean"], y.mean(), y.std(), 1e-12)
+    agree("target scale", warped.meta["target"]["scale"], y.std(), y.std(), 1e-12)
+    assert "warp" not in logs.meta
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("words", [[], ["--latent"], ["--interval", "0.8"], ["--method", "npae"],
+                                   ["--method", "rbcm"], ["--method", "gpoe", "--calibration", "off"]],
+                         ids=" ".join)
+def test_predictions_are_mapped(models, name, words):
+    warped, logs = (predict(path, queries(), *words) for path in models[name])
+    mean, std = moments(logs["mean"], logs["std"])
+    agree("warp: mean", warped["mean"], mean, mean, 1e-12)
+    agree("warp: std", warped["std"], std, std, 1e-10)
+    for end in ("lower", "upper"):
+        agree("warp: interval", warped[end], np.exp(logs[end]), np.exp(logs[end]), 1e-12)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_mean_alone_is_the_same(models, name):
+    for words in ([], ["--method", "single"], ["--method", "npae"]):
+        text = quorum("predict", models[name][0], save(models, queries()), "--mean-only", "-q", *words)
+        alone = np.array([float(line) for line in text.split()[1:]])
+        same_bits("mean", alone, predict(models[name][0], queries(), *words)["mean"])
+
+
+def save(models, Q):
+    path = models["plain"][0].parent / "q.npy"
+    np.save(path, Q)
+    return path
+
+
+def test_one_expert_is_the_exact_gp_of_the_logarithms(models):
+    m = ref.Model(models["one expert"][0])
+    a, Q = m.arrays, m.standardise(queries())
+    z = (np.log(rows_of(300, 1)[:, -1]) - a["y_mean"]) / a["y_scale"]
+    K = ref.kernel(m.theta, a["X"], a["X"]) + m.theta.noise * np.eye(300)
+    ks = ref.kernel(m.theta, a["X"], Q)
+    mu = a["y_mean"] + a["y_scale"] * (ks.T @ np.linalg.solve(K, z[a["row"]]))
+    var = m.theta.signal - np.einsum("ij,ij->j", ks, np.linalg.solve(K, ks)) + m.theta.noise
+    s = a["y_scale"] * np.sqrt(var)
+    found = predict(models["one expert"][0], queries())
+    mean, std = moments(mu, s)
+    agree("warp: exact mean", found["mean"], mean, mean, 1e-7)
+    agree("warp: exact std", found["std"], std, std, 1e-7)
+    for end, p in (("lower", 0.025), ("upper", 0.975)):
+        quantile = stats.lognorm.ppf(p, s, scale=np.exp(mu))
+        agree("warp: exact quantiles", found[end], quantile, quantile, 1e-7)
+
+
+@pytest.mark.parametrize("name", ["plain", "calibrated", "linear"])
+def test_joint_covariance(models, name):
+    (mean, cov), (mu, S) = (joint(path, queries(), method="nearest") for path in models[name])
+    centre = np.exp(mu + 0.5 * np.diag(S))
+    agree("warp: joint mean", mean, centre, centre, 1e-10)
+    scale = np.outer(*2 * [centre * np.sqrt(np.expm1(np.diag(S)))])
+    agree("warp: joint covariance", cov, np.outer(centre, centre) * np.expm1(S), scale, 1e-8)
+    std = predict(models[name][0], queries(), "--method", "nearest")["std"]
+    agree("warp: its diagonal", np.sqrt(np.diag(cov)), std, std, 1e-6)
+    assert np.linalg.eigvalsh(cov / scale).min() > -1e-9
+
+
+def test_joint_moments_by_sampling(models):
+    (mean, cov), (mu, S) = (joint(path, queries()[5:9], method="nearest") for path in models["plain"])
+    draws = np.exp(np.random.default_rng(0).multivariate_normal(mu, S, 400_000))
+    error = draws.std(0) / np.sqrt(len(draws))
+    assert np.all(np.abs(draws.mean(0) - mean) < 5 * error)
+    np.testing.assert_allclose(np.cov(draws.T), cov, rtol=0.05, atol=0.02 * np.diag(cov).max())
+
+
+# ---- Scores ---------------------------------------------------------------------------------------
+
+
+def crps(y, mu, s, shift):
+    """The integral of (F(x) - [x >= y])^2, over t = log(x + shift)."""
+    def cost(t, above):
+        return (stats.norm.cdf(t, mu, s) - above) ** 2 * np.exp(t)
+    at = np.log(y + shift)
+    low, high = min(at, mu) - 12 * s, max(at, mu) + 12 * s
+    return sum(integrate.quad(cost, a, b, args=(above,), limit=400, epsabs=1e-12)[0]
+               for a, b, above in ((low, at, 0.0), (at, high, 1.0)))
+
+
+@pytest.mark.parametrize("kind,calibrate", [("log", []), ("log", ["--calibrate"]), ("count", [])])
+def test_scores(tmp_path, kind, calibrate):
+    train, test = rows_of(400, 3, kind), rows_of(60, 4, kind)
+    path, _ = fit(tmp_path, "m", train, "--experts", 2, "--warp", "log", *NEAR, *calibrate)
+    np.save(tmp_path / "t.npy", test)
+    [score] = json.loads(quorum("evaluate", path, tmp_path / "t.npy", "--json", "-q"))
+    c, y = ref.Model(path).meta["warp_shift"], test[:, -1]
+    p = predict(path, test[:, :-1])
+    M = p["mean"] + c
+    s = np.sqrt(np.log1p((p["std"] / M) ** 2))
+    mu = np.log(M) - 0.5 * s**2
+    nlpd = -stats.lognorm.logpdf(y + c, s, scale=np.exp(mu))
+    trivial = -stats.norm.logpdf(y, train[:, -1].mean(), train[:, -1].std())
+    agree("warp: nlpd", score["nlpd"], nlpd.mean(), 1.0)
+    agree("warp: msll", score["msll"], (nlpd - trivial).mean(), 1.0)
+    agree("warp: rmse", score["rmse"], np.sqrt(np.mean((y - p["mean"]) ** 2)), y.std())
+    agree("warp: coverage", score["coverage"]["95"], np.mean((p["lower"] <= y) & (y <= p["upper"])), 1.0)
+    agree("warp: crps", score["crps"], np.mean([crps(*v, c) for v in zip(y, mu, s)]), y.std(), 1e-6)
+    if calibrate:
+        off = predict(path, test[:, :-1], "--calibration", "off")
+        agree("warp: coverage before", score["coverage_uncalibrated"]["95"],
+              np.mean((off["lower"] <= y) & (y <= off["upper"])), 1.0)
+
+
+def test_a_target_below_all(tmp_path):
+    """A zero where the model knows positive targets only: no density, all other scores."""
+    path, _ = fit(tmp_path, "m", rows_of(300, 3), "--experts", 1, "--warp", "log")
+    test = rows_of(20, 4)
+    test[3, -1] = 0.0
+    np.save(tmp_path / "t.npy", test)
+    done = subprocess.run([QUORUM, "evaluate", path, tmp_path / "t.npy", "--json"], capture_output=True, text=True)
+    [score] = json.loads(done.stdout)
+    assert "there is no log density of these rows" in done.stderr
+    assert score["msll"] is None and score["crps"] > 0 and score["smse"] > 0
+
+
+def test_groups_have_the_same_scores(tmp_path):
+    path, _ = fit(tmp_path, "m", rows_of(300, 3), "--experts", 1, "--warp", "log")
+    np.save(tmp_path / "t.npy", rows_of(70, 4))
+    [score] = json.loads(quorum("evaluate", path, tmp_path / "t.npy", "--json", "-q", "--by", "distance"))
+    rows = [g["rows"] for g in score["groups"]]
+    for name, whole in (("msll", score["msll"]), ("coverage", score["coverage"]["95"])):
+        agree(name, np.average([g[name] for g in score["groups"]], weights=rows), whole, 1.0, 1e-12)
+
+
+# ---- The shift ------------------------------------------------------------------------------------
+
+
+def best_shift(y):
+    """By the definition in src/fit/warp_shift.c."""
+    def density(c):
+        z = np.log(y + c)
+        return np.mean(stats.norm.logpdf(z[y > 0], z.mean(), z.std()) - z[y > 0])
+    shifts = y[y > 0].min() * 4.0 ** np.arange(16)
+    return max(shifts[(shifts <= y.mean()) | (np.arange(16) == 0)], key=density)
+
+
+@pytest.mark.parametrize("case", ["counts", "many zeros", "fine", "coarse"])
+def test_shift_of_targets_with_zeros(tmp_path, case):
+    rng = np.random.default_rng(5)
+    rows = rows_of(500, 5, "count")
+    if case == "many zeros":
+        rows[:300, -1] = 0.0
+    elif case != "counts":
+        rows[:, -1] = np.round(rng.gamma(2.0, 5.0, 500), 3 if case == "fine" else 0)
+        rows[:10, -1] = 0.0
+    path, told = fit(tmp_path, "m", rows, "--experts", 1, "--warp", "log")
+    shift = ref.Model(path).meta["warp_shift"]
+    agree("shift", shift, best_shift(rows[:, -1]), shift, 1e-15)
+    assert told["warp"] == "log"
+    agree("y_mean", ref.Model(path).arrays["y_mean"], np.log(rows[:, -1] + shift).mean(), 1.0, 1e-12)
+    found, logs = predict(path, queries()), fit(tmp_path, "logs", logs_of(rows, shift), "--experts", 1)[0]
+    z = predict(logs, queries())
+    mean, std = moments(z["mean"], z["std"], shift)
+    agree("shift: mean", found["mean"], mean, mean + shift, 1e-10)
+    agree("shift: std", found["std"], std, std, 1e-10)
+
+
+def test_negative_targets_are_refused(tmp_path):
+    rows = rows_of(200, 6, "negative")
+    np.save(tmp_path / "t.npy", rows)
+    done = subprocess.run([QUORUM, "fit", tmp_path / "t.npy", "-o", tmp_path / "m.npz", "--warp", "log", "-q"],
+                          capture_output=True, text=True)
+    assert done.returncode == 1 and not (tmp_path / "m.npz").exists()
+    row = rows[:, -1].argmin()
+    assert f"row {row + 1}: the target is {rows[row, -1]:g}" in done.stderr
+
+
+def test_an_offset_is_refused(tmp_path):
+    rows = np.abs(rows_of(200, 6))
+    np.savetxt(tmp_path / "t.csv", np.column_stack([rows, rows[:, 0]]), "%.17g", ",", header="a,b,y,o", comments="")
+    words = [QUORUM, "fit", tmp_path / "t.csv", "-o", tmp_path / "m.npz", "--target", "y", "--offset", "o", "-q"]
+    done = subprocess.run([*words, "--warp", "log"], capture_output=True, text=True)
+    assert done.returncode == 1 and "warp log does not go with an offset" in done.stderr
+    assert subprocess.run([*words, "--warp", "auto"], capture_output=True).returncode == 0
+    assert "warp" not in ref.Model(tmp_path / "m.npz").meta
+
+
+# ---- The choice -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind,taken", [("log", "log"), ("gauss", "none"), ("negative", "none"), ("count", "log")])
+@pytest.mark.parametrize("more", [[], ["--trend", "linear"]], ids=["constant", "linear"])
+def test_auto_is_the_fit_of_what_it_takes(tmp_path, kind, taken, more):
+    rows = rows_of(400, 7, kind)
+    auto, told = fit(tmp_path, "auto", rows, *NEAR, *more, "--warp", "auto")
+    given, _ = fit(tmp_path, "given", rows, *NEAR, *more, "--warp", taken)
+    assert told["warp"] == taken
+    auto, given = ref.Model(auto), ref.Model(given)
+    assert set(auto.arrays) == set(given.arrays)
+    for array in auto.arrays:
+        same_bits(array, auto.arrays[array], given.arrays[array])
+
+
+def test_auto_without_neighbours_is_none(tmp_path):
+    rows = rows_of(300, 7)
+    assert fit(tmp_path, "a", rows, "--warp", "auto")[1]["warp"] == "none"  # train=parts
+    assert fit(tmp_path, "b", rows[:60], *NEAR, "--warp", "auto")[1]["warp"] == "none"
+
+
+def test_same_bits_for_any_threads(tmp_path):
+    files = []
+    for threads in (1, 3):
+        path, _ = fit(tmp_path, f"t{threads}", rows_of(400, 7), *NEAR, "--warp", "auto", "--calibrate",
+                      "--threads", threads)
+        files.append(ref.Model(path).arrays)
+    for array in files[0]:
+        same_bits(array, files[0][array], files[1][array])
+
+
+@pytest.mark.parametrize("kind,taken", [("log", "log"), ("gauss", "none")])
+@pytest.mark.parametrize("unit", [2.0**-20, 2.0**20])
+def test_the_choice_does_not_depend_on_the_unit(tmp_path, kind, taken, unit):
+    """Densities are of the target itself: a Jacobian that was left out would decide by the unit alone."""
+    rows = rows_of(300, 7, kind)
+    rows[:, -1] *= unit
+    assert fit(tmp_path, "m", rows, *NEAR, "--warp", "auto")[1]["warp"] == taken
