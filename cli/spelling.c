@@ -1,6 +1,6 @@
 /* The nearest word by edit distance (insert, delete, replace, swap neighbours), if it is near
  * enough. */
-#include "suggest.h"
+#include "spelling.h"
 
 #include <stdint.h>
 #include <string.h>
