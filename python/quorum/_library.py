@@ -98,6 +98,7 @@ FUNCTIONS = {
     "quorum_predict": (c_int, [c_void_p, c_void_p, c_size_t, c_void_p, POINTER(Prediction),
                                POINTER(Report)]),
     "quorum_predict_joint": (c_int, [c_void_p, c_void_p, c_size_t, c_void_p, c_void_p, c_void_p]),
+    "quorum_sample": (c_int, [c_void_p, c_void_p, c_size_t, c_void_p, c_size_t, c_void_p]),
     "quorum_interval_factor": (c_double, [c_void_p, c_void_p, c_double]),
     "quorum_aggregate": (c_int, [c_char_p, c_size_t, c_size_t, c_void_p, c_void_p, c_double,
                                  c_void_p, c_void_p]),
