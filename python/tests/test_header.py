@@ -12,7 +12,7 @@ from quorum import _library
 PYTHON = pathlib.Path(__file__).resolve().parent.parent
 HEADER = PYTHON.parent / "include" / "quorum.h"
 STRUCTURES = {"quorum_option_info": _library.OptionInfo, "quorum_info": _library.Info,
-              "quorum_prediction": _library.Prediction, "quorum_report": _library.Report,
+              "quorum_prediction": _library.Prediction, "quorum_suggestion": _library.Suggestion, "quorum_report": _library.Report,
               "quorum_scores": _library.Scores, "quorum_metrics": _library.Metrics}
 
 # Functions of the header that Python has no use for: files are read by pandas and NumPy.

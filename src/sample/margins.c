@@ -31,16 +31,20 @@ void margins_free(margins *g)
     *g = (margins){0};
 }
 
+double rest_of(double whole, double part)
+{
+    double share = part / whole;
+    return share < 1.0 ? whole * sqrt((1.0 - share) * (1.0 + share)) : 0.0;
+}
+
 quorum_status margins_find(const plan *p, const double *X, size_t n, margins *g)
 {
     double c = model_calibration_scale(p->m, p->s);
     quorum_prediction all = {.mean = g->mean, .std = g->noise}, latent = {.std = g->latent};
     TRY(predict_margins(p, X, n, &all, &latent));
     for (size_t q = 0; q < n; q++) {
-        double std = g->noise[q];
         g->latent[q] *= c;
-        g->noise[q] =
-            p->s->latent ? 0.0 : sqrt(fmax(0.0, (std - g->latent[q]) * (std + g->latent[q])));
+        g->noise[q] = p->s->latent ? 0.0 : rest_of(g->noise[q], g->latent[q]);
     }
     return QUORUM_OK;
 }

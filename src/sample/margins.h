@@ -14,6 +14,10 @@ typedef struct {
 quorum_status margins_new(size_t n, margins *out);
 void margins_free(margins *g);
 
+/* sqrt(whole^2 - part^2) of deviations, 0 where the part is as large; also of numbers whose squares
+ * are not finite. */
+double rest_of(double whole, double part);
+
 /* At the n queries X, as quorum_predict gives them (plan p). */
 quorum_status margins_find(const plan *p, const double *X, size_t n, margins *g);
 

@@ -29,6 +29,7 @@ typedef struct {
     margins g;
     double *spread; /* n, in the order of the errors            */
     double *delta;  /* count x (D + 1): of each draw; NULL      */
+    double unit;    /* of a line: c y_scale                     */
     size_t count;
     double *out; /* n x count, rows as in X */
 } sampling;
@@ -94,16 +95,14 @@ static void finish_place(const sampling *s, uint64_t seed, size_t i, size_t firs
 {
     const joint_errors *e = &s->e;
     size_t row = e->order[i].row, p = e->D + 1;
-    double line_unit = s->p->m->units.y_scale * model_calibration_scale(s->p->m, s->p->s);
     const double *u = e->U ? e->U + i * p : NULL;
-    double latent = s->g.latent[row],
-           doubt = u ? line_unit * line_unit * model_line_variance(s->p->m, u) : 0.0;
-    double own = doubt > 0.0 ? sqrt(fmax(0.0, latent * latent - doubt)) : latent;
+    double doubt = u ? s->unit * sqrt(model_line_variance(s->p->m, u)) : 0.0;
+    double own = rest_of(s->g.latent[row], doubt);
     double factor = s->spread[i] > 0.0 ? own / s->spread[i] : 0.0;
     double *here = s->out + row * s->count + first;
     rng r = rng_seed(key_of_both(key_of_both(seed, e->order[i].key), first), STREAM_SAMPLE_NOISE);
     for (size_t j = 0; j < width; j++) {
-        double line = u ? line_unit * vec_dot(p, u, s->delta + (first + j) * p) : 0.0;
+        double line = u ? s->unit * vec_dot(p, u, s->delta + (first + j) * p) : 0.0;
         double noise = s->g.noise[row] > 0.0 ? s->g.noise[row] * rng_normal(&r) : 0.0;
         here[j] = s->g.mean[row] + factor * here[j] + line + noise;
     }
@@ -136,6 +135,7 @@ static quorum_status check_draws(const sampling *s)
 static quorum_status draw(plan *p, const double *X, size_t n, size_t count, double *out)
 {
     sampling s = {.p = p, .count = count, .out = out};
+    s.unit = p->m->units.y_scale * model_calibration_scale(p->m, p->s);
     quorum_status status;
     TRY_OR_DONE(margins_new(n, &s.g));
     TRY_OR_DONE(margins_find(p, X, n, &s.g));

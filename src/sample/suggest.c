@@ -134,11 +134,10 @@ static void scale_rows(suggesting *s)
     for (size_t i = 0; i < s->n; i++) {
         size_t at = s->e.order[i].row;
         double *row = s->F + at * s->n, square = vec_dot(s->n, row, row);
-        double latent = s->g.latent[at], doubt = 0.0;
+        double doubt = 0.0;
         if (s->e.U)
-            doubt = unit * unit * model_line_variance(s->p->m, s->e.U + i * (s->e.D + 1));
-        double factor =
-            square > 0.0 ? sqrt(fmax(0.0, latent * latent - doubt)) / sqrt(square) : 0.0;
+            doubt = unit * sqrt(model_line_variance(s->p->m, s->e.U + i * (s->e.D + 1)));
+        double factor = square > 0.0 ? rest_of(s->g.latent[at], doubt) / sqrt(square) : 0.0;
         for (size_t k = 0; k < s->n; k++)
             row[k] *= factor;
     }
@@ -245,7 +244,7 @@ static quorum_status choose(suggesting *s, size_t count, size_t *row, double *re
         TRY_OR_DONE(progress_report(s->p->progress, "suggest", (double)i / (double)count,
                                     "%zu of %zu", i, count));
         size_t c = best_candidate(s, &reduction[i]);
-        if (c == s->candidates) {
+        if (c == s->candidates || !isfinite(reduction[i])) {
             status = failure(QUORUM_E_NUMERIC, "the reductions of variance are not finite numbers: "
                                                "rescale the target before fit");
             goto done;
