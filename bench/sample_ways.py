@@ -97,21 +97,20 @@ def measure(name, length, setting, side):
     return line + list(np.quantile(by_features(problem, np.random.default_rng(3)), [0.05, 0.95]))
 
 
+FIELDS = ["kernel", "lengthscale", "rows", "neighbours", "noise", "hashed_rms", "hashed_max", "hashed_sd",
+          "file_rms", "file_max", "file_sd", "features_low", "features_high"]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--side", type=int, default=20)
-    parser.add_argument("--out", default=None)
+    parser.add_argument("--side", type=int, default=20, help="queries are a grid of so many squared")
+    parser.add_argument("--out", default="bench/results/sample_ways.csv")
     given = parser.parse_args()
-    header = ["kernel", "lengthscale", "rows", "neighbours", "noise",
-              "hashed_rms", "hashed_max", "hashed_sd", "file_rms", "file_max", "file_sd",
-              "features_low", "features_high"]
-    lines = [[f"{v:.3g}" if isinstance(v, float) else str(v) for v in
-              measure(name, length, setting, given.side)]
-             for name in KERNELS for length in (0.1, 0.3, 0.6) for setting in SETTINGS]
-    write_csv(given.out, header, lines) if given.out else None
-    for line in [header, *lines]:
-        print(",".join(line))
+    lines = (dict(zip(FIELDS, measure(name, length, setting, given.side)))
+             for name in KERNELS for length in (0.1, 0.3, 0.6) for setting in SETTINGS)
+    write_csv(given.out, f"/usr/bin/python3 bench/sample_ways.py --side {given.side}", None, FIELDS,
+              lines, digits=3)
 
 
 if __name__ == "__main__":

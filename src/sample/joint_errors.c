@@ -246,6 +246,7 @@ static quorum_status one_block(plan *p, error_job *j, size_t count, size_t rows)
     TRY_OR_DONE(parallel_for(j->workers, count, find_weights, j));
 done:
     neighbourhoods_free(&near);
+    j->near = NULL;
     return status;
 }
 
@@ -293,6 +294,7 @@ quorum_status joint_errors_find(plan *p, const double *X, size_t n, size_t given
     if (!p->index)
         TRY(plan_neighbours(p));
     TRY(place_queries(p->m, X, out));
+    TRY(progress_report(p->progress, "joint errors", -1.0, "order of %zu queries", n));
     TRY(find_earlier(out, p->threads));
     size_t block = block_places(n, given);
     j.workers = parallel_workers(p->threads, block);
