@@ -2,7 +2,7 @@
  * what might have been meant. */
 #include "arguments.h"
 
-#include "suggest.h"
+#include "spelling.h"
 #include "talk.h"
 
 #include <stdio.h>

@@ -5,8 +5,18 @@
 #include <string.h>
 
 const command *const all_commands[] = {
-    &fit_command,  &predict_command,   &evaluate_command, &inspect_command, &graph_command,
-    &demo_command, &reproduce_command, &options_command,  &man_command,     &completion_command,
+    &fit_command,
+    &predict_command,
+    &evaluate_command,
+    &sample_command,
+    &suggest_command,
+    &inspect_command,
+    &graph_command,
+    &demo_command,
+    &reproduce_command,
+    &options_command,
+    &man_command,
+    &completion_command,
     NULL,
 };
 

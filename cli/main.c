@@ -8,7 +8,7 @@
 #include "command.h"
 #include "help.h"
 #include "quorum.h"
-#include "suggest.h"
+#include "spelling.h"
 #include "talk.h"
 #include "team.h"
 

@@ -1,58 +1,209 @@
-/* The nearest word by edit distance (insert, delete, replace, swap neighbours), if it is near
- * enough. */
-#include "suggest.h"
+/* quorum suggest: the rows of a file whose measurement makes predictions surer. */
+#include "arguments.h"
+#include "clock.h"
+#include "command.h"
+#include "interrupt.h"
+#include "output.h"
+#include "progress.h"
+#include "rows.h"
+#include "talk.h"
 
-#include <stdint.h>
-#include <string.h>
+#include <stdio.h>
+#include <stdlib.h>
 
-enum { LONGEST = 63 };
+enum { MOST_ROWS = 2000 };
 
-static size_t least(size_t a, size_t b, size_t c)
+typedef struct {
+    quorum_model *model;
+    row_block candidates, over;
+    output out;
+    progress progress;
+    size_t count;
+    size_t *row;       /* count */
+    double *reduction; /* count */
+    quorum_suggestion about;
+} work;
+
+static int read_flags(work *w, const arguments *given)
 {
-    size_t ab = a < b ? a : b;
-    return ab < c ? ab : c;
+    const char *count = argument_value(given, "count");
+    char *end = NULL;
+    double number = count ? strtod(count, &end) : 20.0;
+    if (count && (end == count || *end || !(number >= 1.0 && number <= MOST_ROWS) ||
+                  number != (double)(size_t)number))
+        return usage_error(given->command, "--count: '%s' is not a whole number from 1 to %d",
+                           shown(count).text, MOST_ROWS);
+    w->count = (size_t)number;
+    return EXIT_DONE;
 }
 
-size_t edit_distance(const char *a, const char *b)
+/* All rows of a file. */
+static int read_rows(work *w, row_block *b, const char *path, const arguments *given)
 {
-    size_t n = strlen(a), m = strlen(b);
-    if (n > LONGEST || m > LONGEST)
-        return SIZE_MAX;
-    size_t d[LONGEST + 1][LONGEST + 1]; /* d[i][j]: between a[0..i) and b[0..j) */
-    for (size_t i = 0; i <= n; i++)
-        d[i][0] = i;
-    for (size_t j = 0; j <= m; j++)
-        d[0][j] = j;
-    for (size_t i = 1; i <= n; i++) {
-        for (size_t j = 1; j <= m; j++) {
-            size_t replace = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
-            d[i][j] = least(d[i - 1][j] + 1, d[i][j - 1] + 1, replace);
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                d[i][j] = least(d[i][j], d[i - 2][j - 2] + 1, SIZE_MAX);
-        }
+    quorum_status status = rows_open(b, path, w->model, false, 0, given);
+    if (status < 0)
+        return library_failure(given, status);
+    int code = rows_next(b, ALL_ROWS, given);
+    if (code == EXIT_DONE && b->count == 0)
+        return failure(given, "%s has no rows", path);
+    return code;
+}
+
+static int read_inputs(work *w, const arguments *given)
+{
+    const char *over = argument_value(given, "over");
+    quorum_status status = quorum_load_with(given->operands[0], given->options, &w->model);
+    if (status < 0)
+        return library_failure(given, status);
+    int code = read_rows(w, &w->candidates, given->operands[1], given);
+    if (code == EXIT_DONE && over)
+        code = read_rows(w, &w->over, over, given);
+    if (code == EXIT_DONE && w->count > w->candidates.count)
+        w->count = w->candidates.count;
+    return code;
+}
+
+/* A name as csv wants it. */
+static void write_name(FILE *file, const char *name)
+{
+    fputs(",\"", file);
+    for (; *name; name++) {
+        if (*name == '"')
+            fputc('"', file);
+        fputc(*name, file);
     }
-    return d[n][m];
+    fputc('"', file);
 }
 
-suggestion suggestion_for(const char *word)
+static void write_header(const work *w, const quorum_info *info)
 {
-    return (suggestion){word, NULL, SIZE_MAX};
+    fputs("rank,row", w->out.file);
+    for (size_t d = 0; d < info->inputs; d++) {
+        if (info->names)
+            write_name(w->out.file, info->names[d]);
+        else
+            fprintf(w->out.file, ",x%zu", d + 1);
+    }
+    fputs(",reduction\n", w->out.file);
 }
 
-void suggestion_offer(suggestion *s, const char *candidate)
+static void write_rows(const work *w)
 {
-    size_t distance = edit_distance(s->word, candidate);
-    size_t length = strlen(s->word);
-    if (length >= 3 && strncmp(s->word, candidate, length) == 0)
-        distance = 1; /* an abbreviation */
-    if (distance < s->distance) {
-        s->distance = distance;
-        s->best = candidate;
+    size_t D = w->candidates.inputs;
+    for (size_t i = 0; i < w->count; i++) {
+        fprintf(w->out.file, "%zu,%zu", i + 1, w->row[i] + 1);
+        for (size_t d = 0; d < D; d++)
+            fprintf(w->out.file, ",%.17g", w->candidates.X[w->row[i] * D + d]);
+        fprintf(w->out.file, ",%.17g\n", w->reduction[i]);
     }
 }
 
-const char *suggestion_best(const suggestion *s)
+static int suggest(work *w, const arguments *given)
 {
-    size_t allowed = 1 + strlen(s->word) / 4;
-    return s->distance <= allowed ? s->best : NULL;
+    quorum_info info;
+    w->row = malloc(w->count * sizeof *w->row);
+    w->reduction = malloc(w->count * sizeof *w->reduction);
+    if (!w->row || !w->reduction)
+        return failure(given, "out of memory for %zu rows", w->count);
+    quorum_status status =
+        quorum_suggest(w->model, w->candidates.X, w->candidates.count, w->over.X, w->over.count,
+                       given->options, w->count, w->row, w->reduction, &w->about);
+    progress_clear(&w->progress);
+    if (status >= 0)
+        status = quorum_inspect(w->model, &info);
+    if (status < 0)
+        return library_failure(given, status);
+    if (interrupted())
+        return interruption(given);
+    write_header(w, &info);
+    write_rows(w);
+    return output_commit(&w->out, given);
 }
+
+/* How much was looked at, and what the suggestions come to. */
+static void say_summary(const arguments *given, const work *w, double seconds)
+{
+    double sum = 0.0;
+    size_t dropped = quorum_stream_dropped(w->candidates.stream);
+    size_t targets = w->over.stream ? w->over.count : w->candidates.count;
+    for (size_t i = 0; i < w->count; i++)
+        sum += w->reduction[i];
+    if (dropped)
+        note(given, "%zu row%s with missing cells left out: row numbers are without them", dropped,
+             plural(dropped));
+    if (w->about.candidates < w->candidates.count)
+        note(given,
+             "%zu of %zu candidates are looked at, a fixed sample: the covariance between "
+             "all would be too large",
+             w->about.candidates, w->candidates.count);
+    if (w->about.targets < targets)
+        note(given, "the variance is that of %zu of %zu rows, a fixed sample", w->about.targets,
+             targets);
+    if (!given->quiet)
+        fprintf(stderr,
+                "quorum suggest: %zu row%s in %.2f s, which take the mean variance from %.6g to "
+                "%.6g\n",
+                w->count, plural(w->count), seconds, w->about.variance, w->about.variance - sum);
+}
+
+static int run_suggest(const arguments *given)
+{
+    work w = {0};
+    double start = seconds_now();
+    detail_settings(given);
+    progress_start(&w.progress, given);
+    int code = read_flags(&w, given);
+    if (code == EXIT_DONE)
+        code = read_inputs(&w, given);
+    if (code == EXIT_DONE)
+        code = output_open(&w.out, given, argument_value(given, "output"));
+    if (code == EXIT_DONE)
+        code = suggest(&w, given);
+    if (code == EXIT_DONE)
+        say_summary(given, &w, seconds_now() - start);
+    output_discard(&w.out);
+    rows_close(&w.candidates);
+    rows_close(&w.over);
+    free(w.row);
+    free(w.reduction);
+    quorum_model_free(w.model);
+    return code;
+}
+
+static const operand operands[] = {
+    {"MODEL", "A model file written by 'quorum fit'."},
+    {"CANDIDATES", "Inputs that could be measured: csv, csv.gz, npy or npz, or '-' for csv from "
+                   "standard input. Of more than 2,000 rows a fixed sample is looked at."},
+    {NULL, NULL},
+};
+
+static const own_flag flags[] = {
+    {"count", 'n', "N", NULL, "20", "Rows to suggest; fewer where the file has fewer."},
+    {"over", 0, "FILE", NULL, NULL,
+     "Inputs where predictions are to become surer; the candidates themselves when absent."},
+    {"output", 'o', "OUT.csv", NULL, NULL,
+     "Where to write the rows; standard output when absent. The file appears whole or not at all."},
+    {NULL, 0, NULL, NULL, NULL, NULL},
+};
+
+const command suggest_command = {
+    .name = "suggest",
+    .summary = "find the rows that are worth measuring next",
+    .usage = "MODEL CANDIDATES [-n N] [--over FILE] [-o OUT.csv] [options]",
+    .description =
+        "Finds the N rows of CANDIDATES whose measurement would make the model's predictions "
+        "surest, and writes csv with the columns rank, row (counted from 1), the inputs and "
+        "reduction: by how much the measurement, after those before it, lowers the mean variance "
+        "(of the function, without noise) over all candidates, or over the rows of --over. Rows "
+        "are taken one by one, each the best after the ones before it: places far from the data "
+        "come first, and none beside one that is suggested already.",
+    .option_names = "header missing decimal thousands comment method select neighbours space "
+                    "graph-on calibration threads memory",
+    .operands = operands,
+    .flags = flags,
+    .examples =
+        "  quorum suggest model.npz candidates.csv\n"
+        "  quorum suggest model.npz candidates.csv -n 5 --over where-it-matters.csv -o next.csv\n",
+    .lists_methods = true,
+    .run = run_suggest,
+};

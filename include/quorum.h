@@ -360,6 +360,33 @@ QUORUM_API quorum_status quorum_predict_joint(const quorum_model *model, const d
                                               size_t rows, const quorum_options *options,
                                               double *mean, double *covariance);
 
+/* Joint draws of the target at X: out (rows x count), one row a query, of the function itself with
+ * latent=true.  Each query's draws have the mean and std that quorum_predict gives, and between
+ * queries the covariance of a GP on the rows near them (docs/methods.md, "Draws").  Draw j depends
+ * on the seed, the model and the set of queries: not on their order, on count or on threads.  Of a
+ * model with an offset draws are without it: add it.  Options used: seed, method, select, space,
+ * neighbours, latent, calibration, graph-on, threads, memory.  On failure all are NaN.  Refused in a
+ * team of several processes. */
+QUORUM_API quorum_status quorum_sample(const quorum_model *model, const double *X, size_t rows,
+                                       const quorum_options *options, size_t count, double *out);
+
+/* What suggestions are of. */
+typedef struct {
+    size_t candidates, targets; /* that were looked at: a fixed sample where there are more than
+                                   2,000, or than memory has room for                     */
+    double variance;            /* mean latent variance of the targets before            */
+} quorum_suggestion;
+
+/* The `count` rows of X whose measurement, one after another, takes most off the mean latent
+ * variance at `over` (over_rows x inputs; NULL: at X itself): row (count) has their numbers from 0,
+ * reduction (count) by how much each does, after those before it, in the target's units squared.
+ * `about` may be NULL.  Greedy, with exact updates of the joint covariance that quorum_sample draws
+ * from (docs/methods.md, "Suggestions").  Options used: as quorum_sample but seed and latent. */
+QUORUM_API quorum_status quorum_suggest(const quorum_model *model, const double *X, size_t rows,
+                                        const double *over, size_t over_rows,
+                                        const quorum_options *options, size_t count, size_t *row,
+                                        double *reduction, quorum_suggestion *about);
+
 /* Half the width of the interval of this probability, divided by the std that
  * quorum_predict gives with these options: the normal quantile, or what calibration
  * found.  Of a model with a warp both are those of log(target + warp_shift). */

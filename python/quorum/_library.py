@@ -68,6 +68,10 @@ class Report(ctypes.Structure):
                 ("calibration_unused", c_int), ("method", c_char_p), ("outside", c_size_t)]
 
 
+class Suggestion(ctypes.Structure):
+    _fields_ = [("candidates", c_size_t), ("targets", c_size_t), ("variance", c_double)]
+
+
 class Scores(ctypes.Structure):
     _fields_ = [("n", c_size_t), ("sum_y", c_double), ("sum_yy", c_double), ("shift", c_double),
                 ("sum_sq", c_double), ("sum_abs", c_double), ("sum_nlpd", c_double),
@@ -106,6 +110,9 @@ FUNCTIONS = {
     "quorum_predict": (c_int, [c_void_p, c_void_p, c_size_t, c_void_p, POINTER(Prediction),
                                POINTER(Report)]),
     "quorum_predict_joint": (c_int, [c_void_p, c_void_p, c_size_t, c_void_p, c_void_p, c_void_p]),
+    "quorum_sample": (c_int, [c_void_p, c_void_p, c_size_t, c_void_p, c_size_t, c_void_p]),
+    "quorum_suggest": (c_int, [c_void_p, c_void_p, c_size_t, c_void_p, c_size_t, c_void_p, c_size_t,
+                               c_void_p, c_void_p, POINTER(Suggestion)]),
     "quorum_interval_factor": (c_double, [c_void_p, c_void_p, c_double]),
     "quorum_quantile_factor": (c_double, [c_void_p, c_void_p, c_double]),
     "quorum_distribution_of": (c_int, [c_void_p, c_void_p, POINTER(DistributionPoints)]),

@@ -239,3 +239,34 @@ class Model:
                                              mean.ctypes.data, std.ctypes.data, threshold,
                                              out.ctypes.data))
         return out
+
+    def _look_at(self, options, known):
+        """The warnings of a prediction with these options, of which there was none."""
+        report = Report()
+        check(lib.quorum_predict(self._handle, None, 0, options.handle, byref(Prediction()),
+                                 byref(report)))
+        self._look(report)
+        self._warn_of_graph(known, stacklevel=6)
+
+    def sample(self, X, options, count, verbose=0):
+        """Joint draws at X, rows x count."""
+        out, known = np.empty((X.shape[0], count)), self._has_graph()
+        with Watch(options, verbose, "sample"):
+            status = lib.quorum_sample(self._handle, X.ctypes.data, X.shape[0], options.handle, count,
+                                       out.ctypes.data)
+        check(status)
+        self._look_at(options, known)
+        return out
+
+    def suggest(self, X, over, options, count, verbose=0):
+        """Numbers of `count` rows of X, and what each takes off the mean variance at `over`."""
+        row, reduction = np.empty(count, dtype=np.uintp), np.empty(count)
+        known = self._has_graph()
+        with Watch(options, verbose, "suggest"):
+            status = lib.quorum_suggest(
+                self._handle, X.ctypes.data, X.shape[0], None if over is None else over.ctypes.data,
+                0 if over is None else over.shape[0], options.handle, count, row.ctypes.data,
+                reduction.ctypes.data, None)
+        check(status)
+        self._look_at(options, known)
+        return row.astype(np.intp), reduction

@@ -1,6 +1,9 @@
 """The scikit-learn estimator."""
+import numbers
+
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ._model import Model
@@ -47,6 +50,12 @@ def _probabilities(quantiles):
     if probabilities.ndim != 1:
         raise ValueError("quantiles: a list of probabilities, as in [0.05, 0.5, 0.95]")
     return np.ascontiguousarray(probabilities)
+
+
+def _positive(count, name):
+    if not isinstance(count, numbers.Integral) or count < 1:
+        raise ValueError(f"{name}: {count!r} is not a whole number above 0")
+    return int(count)
 
 
 def _offset_name(offset, names):
@@ -135,9 +144,8 @@ class QuorumRegressor(RegressorMixin, Parameters):
 
     Notes
     -----
-    Not offered: `sample_y` and `return_cov` (rules for independent experts have no joint
-    distribution; `predict_joint` gives that of `nearest` and `npae`), sample weights, several
-    targets, missing values, sparse matrices.  A constant target and a single row are refused.
+    Not offered: `return_cov` (rules for independent experts have no joint covariance;
+    `predict_joint` gives that of `nearest` and `npae`), sample weights, several targets, missing values, sparse matrices.  A constant target and a single row are refused.
 
     Examples
     --------
@@ -213,6 +221,13 @@ class QuorumRegressor(RegressorMixin, Parameters):
     def _queries(self, X):
         check_is_fitted(self)
         return validate_data(self, X, dtype=np.float64, order="C", reset=False)
+
+    def _matching_offsets(self, offset, n):
+        """Offsets of n queries, given where the model was fitted with one."""
+        offset = _offsets(offset, n)
+        if (offset is None) != (self._model.inspect()["offset_name"] is None):
+            raise ValueError("offset: it is given where the model was fitted with one, and only there")
+        return offset
 
     def predict(self, X, return_std=False, return_interval=None, offset=None, quantiles=None,
                 return_gradient=False, return_novelty=False, return_distance=False):
@@ -349,10 +364,67 @@ class QuorumRegressor(RegressorMixin, Parameters):
         """
         X = self._queries(X)
         mean, covariance = self._model.predict_joint(X, Options.of(self, "predict"), self.verbose)
-        offset = _offsets(offset, len(X))
-        if (offset is None) != (self._model.inspect()["offset_name"] is None):
-            raise ValueError("offset: it is given where the model was fitted with one, and only there")
+        offset = self._matching_offsets(offset, len(X))
         return (mean if offset is None else mean + offset), covariance
+
+    def sample_y(self, X, n_samples=1, random_state=0, offset=None):
+        """Draw the target jointly at the queries.
+
+        Each query's draws have the mean and std of `predict`, noise included unless
+        ``latent=True``; queries near each other have similar errors.  The same `random_state`
+        gives the same draws for the same set of queries, in whatever order; more samples leave the
+        first as they are.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features)
+            Some 100,000 queries at most.
+        n_samples : int, default=1
+            Draws of each query.
+        random_state : int, RandomState instance or None, default=0
+            Seed of the draws; None is a new one each time.
+        offset : array-like of shape (n_queries,), default=None
+            As in `predict`.
+
+        Returns
+        -------
+        y_samples : ndarray of shape (n_queries, n_samples)
+        """
+        X = self._queries(X)
+        options = Options.of(self, "predict")
+        options.set("seed", check_random_state(None) if random_state is None else random_state)
+        draws = self._model.sample(X, options, _positive(n_samples, "n_samples"), self.verbose)
+        offset = self._matching_offsets(offset, len(X))
+        return draws if offset is None else draws + offset[:, None]
+
+    def suggest(self, X, n=20, over=None, return_reduction=False):
+        """Find the rows of X that are worth measuring next.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_candidates, n_features)
+            Inputs that could be measured.  Of more than 2,000 a fixed sample is looked at.
+        n : int, default=20
+            How many; no more than there are candidates.
+        over : array-like of shape (n_targets, n_features), default=None
+            Where predictions are to become surer; None: at the candidates.
+        return_reduction : bool, default=False
+            Also return what each takes off the mean variance, after those before it.
+
+        Returns
+        -------
+        rows : ndarray of shape (n,)
+            Numbers of rows of X, the best first; each is the best after the ones before it.
+        reduction : ndarray of shape (n,)
+            Only with `return_reduction`; in squared units of the target.
+        """
+        X = self._queries(X)
+        over = None if over is None else self._queries(over)
+        options = Options.of(self, "predict")
+        options.set("latent", False)  # a measurement has noise
+        count = min(_positive(n, "n"), len(X))
+        rows, reduction = self._model.suggest(X, over, options, count, self.verbose)
+        return (rows, reduction) if return_reduction else rows
 
     def save(self, path):
         """Save the model as a file that the command line and C can load.

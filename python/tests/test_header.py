@@ -13,7 +13,7 @@ PYTHON = pathlib.Path(__file__).resolve().parent.parent
 HEADER = PYTHON.parent / "include" / "quorum.h"
 STRUCTURES = {"quorum_option_info": _library.OptionInfo, "quorum_info": _library.Info,
               "quorum_prediction": _library.Prediction, "quorum_report": _library.Report,
-              "quorum_scores": _library.Scores,
+              "quorum_suggestion": _library.Suggestion, "quorum_scores": _library.Scores,
               "quorum_distribution": _library.DistributionPoints, "quorum_metrics": _library.Metrics}
 
 # Functions of the header that Python has no use for: files are read by pandas and NumPy.

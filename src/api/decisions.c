@@ -23,23 +23,13 @@ typedef struct {
     double threshold;
 } asked_of;
 
-/* From the moments of y to those of log(y + c). */
-static void below_warp(const unit_change *u, double *mean, double *std)
-{
-    if (u->warp == WARP_NONE)
-        return;
-    double M = *mean + u->shift, ratio = *std / M, square = log1p(ratio * ratio);
-    *mean = log(M) - 0.5 * square;
-    *std = sqrt(square);
-}
-
 /* Where the threshold is in the distribution of Z. */
 static double place(const asked_of *q, double mean, double std)
 {
     double t = q->threshold;
     if (q->units->warp != WARP_NONE && t + q->units->shift <= 0.0)
         return -INFINITY;
-    below_warp(q->units, &mean, &std);
+    warp_moments_back(q->units, &mean, &std);
     t = warp_forward(q->units, t);
     return std > 0.0 ? (t - mean) / std : t < mean ? -INFINITY : t > mean ? INFINITY : 0.0;
 }
@@ -65,7 +55,7 @@ static double warped_excess(const asked_of *q, double mean, double std)
     double M = mean + q->units->shift, t = q->threshold + q->units->shift;
     if (t <= 0.0)
         return M - t;
-    below_warp(q->units, &mean, &std);
+    warp_moments_back(q->units, &mean, &std);
     double e = (mean - log(t)) / std;
     return fmax(M * normal_probability(e + std) - t * normal_probability(e), 0.0);
 }

@@ -14,18 +14,21 @@ typedef struct {
  * others' numbers alone.  These are part of every result: they never change, and a new purpose takes
  * the next one. */
 enum rng_stream {
-    STREAM_RANDOM_PARTS = 1, /* rows dealt into parts                           */
-    STREAM_CENTRES = 2,      /* K-means: its sample and where it starts         */
-    STREAM_BASE = 3,         /* rows of GRBCM's base                            */
-    STREAM_TRAIN = 4,        /* experts that theta is trained on                */
-    STREAM_REFERENCE = 5,    /* inputs that the graph is learned from           */
-    STREAM_ORDER = 6,        /* order of the training blocks                    */
-    STREAM_DEMO = 6,         /* rows of `quorum demo`, of a seed of their own   */
-    STREAM_LOOK = 7,         /* rows of the first look at theta, or of a subset */
-    STREAM_CALIBRATE = 8,    /* rows held out to calibrate                      */
-    STREAM_GROUPS = 9,       /* K-means of many parts: the sample of its groups */
-    STREAM_LINE = 10,        /* rows that a linear trend is found from          */
-    STREAM_STRICT = 11       /* rows held out before anything is learned        */
+    STREAM_RANDOM_PARTS = 1,  /* rows dealt into parts                           */
+    STREAM_CENTRES = 2,       /* K-means: its sample and where it starts         */
+    STREAM_BASE = 3,          /* rows of GRBCM's base                            */
+    STREAM_TRAIN = 4,         /* experts that theta is trained on                */
+    STREAM_REFERENCE = 5,     /* inputs that the graph is learned from           */
+    STREAM_ORDER = 6,         /* order of the training blocks                    */
+    STREAM_DEMO = 6,          /* rows of `quorum demo`, of a seed of their own   */
+    STREAM_LOOK = 7,          /* rows of the first look at theta, or of a subset */
+    STREAM_CALIBRATE = 8,     /* rows held out to calibrate                      */
+    STREAM_GROUPS = 9,        /* K-means of many parts: the sample of its groups */
+    STREAM_LINE = 10,         /* rows that a linear trend is found from          */
+    STREAM_STRICT = 11,       /* rows held out before anything is learned        */
+    STREAM_SAMPLE = 12,       /* joint draws: what is new at each query          */
+    STREAM_SAMPLE_NOISE = 13, /* ... their noise                                 */
+    STREAM_SAMPLE_LINE = 14   /* ... and the errors of a linear trend            */
 };
 
 rng rng_seed(uint64_t seed, uint64_t stream);

@@ -209,6 +209,7 @@ double warp_back(const unit_change *u, double z);
 /* Of a model with a warp: mean and deviation of y, those of w(y) being mu and s; and of n joint ones,
  * in place. */
 void warp_moments(const unit_change *u, double mu, double s, double *mean, double *std);
+void warp_moments_back(const unit_change *u, double *mean, double *std); /* to mu and s */
 void warp_joint(const unit_change *u, size_t n, double *mean, double *covariance);
 
 /* ---- calibration.c ---- */

@@ -3,6 +3,7 @@
  * Where w(y) has mean mu and deviation s, y + c is log-normal:
  *
  *   mean = exp(mu + s^2 / 2) - c      std = exp(mu + s^2 / 2) sqrt(exp(s^2) - 1)
+ *   s^2 = log(1 + (std / (mean + c))^2)   mu = log(mean + c) - s^2 / 2
  *   quantiles are mapped: exp(q) - c
  *   cov(y_i, y_j) = exp(mu_i + s_i^2 / 2) exp(mu_j + s_j^2 / 2) (exp(s_ij) - 1)
  *
@@ -38,6 +39,15 @@ void warp_moments(const unit_change *u, double mu, double s, double *mean, doubl
     double centre = no_more_than_largest(exp(mu + 0.5 * s * s));
     *mean = centre - u->shift;
     *std = no_more_than_largest(centre * sqrt(expm1(s * s)));
+}
+
+void warp_moments_back(const unit_change *u, double *mean, double *std)
+{
+    if (u->warp == WARP_NONE)
+        return;
+    double M = *mean + u->shift, ratio = *std / M, square = log1p(ratio * ratio);
+    *mean = log(M) - 0.5 * square;
+    *std = sqrt(square);
 }
 
 void warp_joint(const unit_change *u, size_t n, double *mean, double *covariance)

@@ -23,6 +23,10 @@ quorum_status block_write(const plan *p, const block_space *w, const size_t *whi
 quorum_status block_write_gradients(const plan *p, const block_space *w, size_t q, double var,
                                     size_t at, const quorum_prediction *out);
 
+/* predict.c: the predictions at n queries by a plan, and the same without the noise. */
+quorum_status predict_margins(const plan *p, const double *X, size_t n,
+                              const quorum_prediction *out, const quorum_prediction *latent);
+
 /* NaN to n places of every array there is. */
 void fill_nan(const quorum_prediction *out, size_t n, size_t D);
 

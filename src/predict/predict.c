@@ -71,8 +71,22 @@ static quorum_status prepare(void *context)
     return order_queries(s->p, s->X, s->n, s->order);
 }
 
+/* The block without its noise, as with latent=true. */
+static quorum_status write_latent(const plan *p, const block_space *w, const size_t *which,
+                                  size_t n, const quorum_prediction *latent)
+{
+    settings s = *p->s;
+    plan quiet = *p;
+    s.latent = 1;
+    quiet.s = &s;
+    tally nobody = {0};
+    return block_write(&quiet, w, which, n, latent, &nobody);
+}
+
+/* latent: the same without the noise, or NULL. */
 static quorum_status predict_all(const plan *p, const double *X, size_t n,
-                                 const quorum_prediction *out, tally *t)
+                                 const quorum_prediction *out, const quorum_prediction *latent,
+                                 tally *t)
 {
     prediction_space s = {.p = p, .X = X, .n = n};
     quorum_status status;
@@ -86,12 +100,21 @@ static quorum_status predict_all(const plan *p, const double *X, size_t n,
         TRY_OR_DONE(block_write(p, &s.block, s.order + first, count, out, t));
         if (out->distance)
             TRY_OR_DONE(block_distances(p, &s.block, s.order + first, count, out->distance));
+        if (latent)
+            TRY_OR_DONE(write_latent(p, &s.block, s.order + first, count, latent));
     }
     TRY_OR_DONE(progress_report(p->progress, "predict", 1.0, "%zu of %zu queries", n, n));
 done:
     mem_free(s.order);
     block_free(&s.block);
     return status;
+}
+
+quorum_status predict_margins(const plan *p, const double *X, size_t n,
+                              const quorum_prediction *out, const quorum_prediction *latent)
+{
+    tally t = {0};
+    return predict_all(p, X, n, out, latent, &t);
 }
 
 static int wants_slopes(const quorum_prediction *out)
@@ -107,7 +130,7 @@ static quorum_status predict_rows(const quorum_model *m, const double *X, size_t
     plan p = {0};
     quorum_status status = plan_make(m, options, wants_slopes(out), X, rows, &p);
     if (status == QUORUM_OK)
-        status = predict_all(&p, X, rows, out, t);
+        status = predict_all(&p, X, rows, out, NULL, t);
     t->events.experts_used =
         p.rule && p.rule->kind == TAKES_BASE ? (double)p.used : t->seats / (double)rows;
     mem_free(p.experts);

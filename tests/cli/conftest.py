@@ -22,7 +22,7 @@ def is_sanitized():
 
 
 SANITIZED = is_sanitized()
-COMMANDS = ["fit", "predict", "evaluate", "inspect", "graph", "demo", "reproduce"]
+COMMANDS = ["fit", "predict", "evaluate", "sample", "suggest", "inspect", "graph", "demo", "reproduce"]
 
 
 class Result:

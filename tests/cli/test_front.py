@@ -17,6 +17,8 @@ Commands:
   fit        learn a model from training data
   predict    predict with a model, with uncertainty
   evaluate   score a model on test data, method by method
+  sample     draw the target jointly at many queries
+  suggest    find the rows that are worth measuring next
   inspect    show a model's experts, hyperparameters and expert graph
   graph      draw how the experts depend on each other
   demo       see it work on built-in data, no files needed

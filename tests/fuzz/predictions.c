@@ -178,6 +178,32 @@ static void predict_joint(const quorum_model *m, const double *X, const quorum_o
     mix(digest, C, sizeof C);
 }
 
+/* Draws, which every method has, and suggestions of them. */
+static void sample(const quorum_model *m, const double *X, const quorum_options *o,
+                   unsigned long long *digest)
+{
+    enum { DRAWS = 2 };
+    double out[QUERIES * DRAWS], reduction[DRAWS];
+    size_t row[DRAWS] = {0};
+    quorum_status status = quorum_sample(m, X, QUERIES, o, DRAWS, out);
+    mix(digest, &status, sizeof status);
+    if (status < 0) {
+        require_failure(status);
+        require_nan(out, (size_t)QUERIES * DRAWS);
+        return;
+    }
+    require_finite(out, (size_t)QUERIES * DRAWS);
+    mix(digest, out, sizeof out);
+    status = quorum_suggest(m, X, QUERIES, NULL, 0, o, DRAWS, row, reduction, NULL);
+    if (status < 0) {
+        require_failure(status);
+        require_nan(reduction, DRAWS);
+        return;
+    }
+    require_finite(reduction, DRAWS);
+    REQUIRE(row[0] < QUERIES && row[1] < QUERIES && row[0] != row[1]);
+}
+
 static int is_joint(const char *method)
 {
     return strncmp(method, "npae", 4) == 0 || strcmp(method, "nearest") == 0 ||
@@ -208,6 +234,8 @@ quorum_status predict_one_way(const quorum_model *m, const double *X, const quor
     quorum_status status = predict(m, X, o, digest);
     if (is_joint(quorum_options_get(o, "method")))
         predict_joint(m, X, o, digest);
+    if (status >= 0)
+        sample(m, X, o, digest);
     double factor = quorum_interval_factor(m, o, 0.9);
     REQUIRE(isfinite(factor) && factor >= 0.0);
     mix(digest, &factor, sizeof factor);

@@ -1,6 +1,6 @@
 /* "Did you mean ...": the nearest of some known words. */
-#ifndef QUORUM_CLI_SUGGEST_H
-#define QUORUM_CLI_SUGGEST_H
+#ifndef QUORUM_CLI_SPELLING_H
+#define QUORUM_CLI_SPELLING_H
 
 #include <stddef.h>
 
