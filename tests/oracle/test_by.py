@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 import reference as ref
+from bent_normal import log_density_of
 from oracle_support import agree, fit, quorum, same_bits
 
 WAYS = [["--method", "nearest"], ["--method", "rbcm"], ["--method", "npae"], ["--method", "grbcm"]]
@@ -55,8 +56,8 @@ def groups_of(key):
     return np.split(order, cuts[1:])
 
 
-def check(groups, key, y, p, train):
-    """Every number of every group; p: predict's table."""
+def check(groups, key, y, p, train, model=None):
+    """Every number of every group; p: predict's table, calibrated where a model is given."""
     expected = groups_of(key)
     assert [g["rows"] for g in groups] == [len(e) for e in expected]
     mean, std, lower, upper = (p[:, k] for k in range(4))
@@ -67,8 +68,10 @@ def check(groups, key, y, p, train):
         agree("coverage", g["coverage"], inside.mean(), 1.0, 1e-12)
         agree("width", g["width"], np.mean(upper[e] - lower[e]), 1.0)
         agree("rmse", g["rmse"], np.sqrt(np.mean((y[e] - mean[e]) ** 2)), 1.0)
-        loss = stats.norm.logpdf(y[e], train.mean(), train.std()) - stats.norm.logpdf(y[e], mean[e], std[e])
-        agree("msll", g["msll"], loss.mean(), 1.0)
+        density = (stats.norm.logpdf(y[e], mean[e], std[e]) if model is None
+                   else log_density_of(model, y[e], mean[e], std[e]))
+        trivial = stats.norm.logpdf(y[e], train.mean(), train.std())
+        agree("msll", g["msll"], np.mean(trivial - density), 1.0)
         band = stats.binom.ppf([0.025, 0.975], len(e), 0.95) / len(e)
         agree("expected", g["expected"], band, 1.0, 1e-12)
 
@@ -84,7 +87,8 @@ def test_by_distance(problem, way):
     [score] = evaluate(here, "--by", "distance", *way)
     key = distances(here / "m.npz", test[:, :3])
     assert score["by"] == "distance" and len(score["groups"]) == 10
-    check(score["groups"], key, test[:, 3], predicted(here, *way), train[:, 3])
+    check(score["groups"], key, test[:, 3], predicted(here, *way), train[:, 3],
+          ref.Model(here / "m.npz") if way[1] == "nearest" else None)
 
 
 @pytest.mark.parametrize("column,place", [("a", 0), ("b", 1), ("y", 3), ("hour", 4), ("5", 4), ("-1", 4)])
@@ -92,7 +96,8 @@ def test_by_column(problem, column, place):
     """An input, an input of three values, the target, and a column that the model does not know."""
     here, train, test = problem
     [score] = evaluate(here, "--by", column)
-    check(score["groups"], test[:, place], test[:, 3], predicted(here), train[:, 3])
+    check(score["groups"], test[:, place], test[:, 3], predicted(here), train[:, 3],
+          ref.Model(here / "m.npz"))
     if column == "b":
         assert [(g["low"], g["high"]) for g in score["groups"]] == [(k, k) for k in (0.0, 1.0, 2.0)]
 
@@ -105,7 +110,8 @@ def test_atoms_among_other_values(problem, tmp_path):
     more[90:, 4] = np.linspace(0, 20, len(more) - 90)
     np.savetxt(tmp_path / "t.csv", more, "%.17g", ",", header="a,b,c,y,hour", comments="")
     [score] = json.loads(quorum("evaluate", here / "m.npz", tmp_path / "t.csv", "--by", "hour", "--json", "-q"))
-    check(score["groups"], more[:, 4], more[:, 3], predicted(here), train[:, 3])
+    check(score["groups"], more[:, 4], more[:, 3], predicted(here), train[:, 3],
+          ref.Model(here / "m.npz"))
     assert len(score["groups"]) < 10 and max(g["rows"] for g in score["groups"]) >= 90
 
 

@@ -42,7 +42,7 @@ def p_values(draws, mean, covariance):
     squares are chi-square: of the mean, of the variances, of the correlations between them."""
     b, count = draws.shape
     values, vectors = np.linalg.eigh(covariance)
-    keep = values > 1e-7 * values[-1]  # directions that rounding and the ridge leave alone
+    keep = values > 1e-6 * values[-1]  # directions that rounding and the ridge leave alone
     W = (vectors[:, keep].T @ (draws - mean[:, None])) / np.sqrt(values[keep])[:, None]
     k = len(W)
     S = W @ W.T / count
