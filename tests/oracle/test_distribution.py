@@ -244,3 +244,29 @@ def test_hostile_ratios_are_refused(calibrated, tmp_path):
 def test_quantiles_that_are_none_are_refused(calibrated, given, sentence):
     with pytest.raises(AssertionError, match=sentence):
         predict(calibrated("normal"), np.zeros((1, 2)), "--quantiles", given)
+
+
+# ---- Decisions -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["skewed", "heavy", "normal"])
+def test_decisions_are_by_the_distribution(calibrated, kind):
+    """P(y > t) and E max(0, y - t), and both below, against integrals of the density."""
+    path, rows = calibrated(kind, 1200), made(kind, 12, 8)
+    d = points(ref.Model(path).arrays["calibration_signed"])
+    raw = predict(path, rows[:, :-1], *AT, "--calibration", "off")
+    for t in (8.0, 10.0, 10.6):
+        got = predict(path, rows[:, :-1], *AT, "--above", t, "--below", t, "--improvement-above", t,
+                      "--improvement-below", t)
+        above, below, more, less = list(got.values())[-4:]
+        z = (t - raw["mean"]) / raw["std"]
+        agree("above", above, N.sf(unbend(d, z)), 1.0, 1e-12)
+        agree("below", below, N.cdf(unbend(d, z)), 1.0, 1e-12)
+        edges = np.concatenate([[-12.0], d[0][(d[0] > -12) & (d[0] < 12)], [12.0]])
+        for k in range(len(z)):
+            cuts = np.unique(np.clip(np.concatenate([edges, [unbend(d, z[k])]]), -12, 12))
+            parts = [integrate.quad(lambda u: max(0.0, bend(d, u) - z[k]) * N.pdf(u), a, b, epsabs=1e-13)[0]
+                     for a, b in zip(cuts[:-1], cuts[1:])]
+            agree("improvement above", more[k] / raw["std"][k], sum(parts), 1.0, 1e-9)
+        mean = integrate.quad(lambda u: bend(d, u) * N.pdf(u), -12, 12, points=d[0][(d[0] > -12) & (d[0] < 12)], limit=200)[0]
+        agree("improvements differ by the mean", more - less, raw["mean"] + raw["std"] * mean - t, 1.0, 1e-7)

@@ -292,3 +292,43 @@ def test_the_choice_does_not_depend_on_the_unit(tmp_path, kind, taken, unit):
     rows = rows_of(300, 7, kind)
     rows[:, -1] *= unit
     assert fit(tmp_path, "m", rows, *NEAR, "--warp", "auto")[1]["warp"] == taken
+
+
+@pytest.mark.parametrize("kind", ["log", "count"])
+def test_decisions_are_log_normal(tmp_path, kind):
+    train, test = rows_of(300, 3, kind), rows_of(10, 4, kind)
+    path, _ = fit(tmp_path, "m", train, "--experts", 2, "--warp", "log", *NEAR)
+    c, p = ref.Model(path).meta["warp_shift"], predict(path, test[:, :-1])
+    M = p["mean"] + c
+    s = np.sqrt(np.log1p((p["std"] / M) ** 2))
+    mu = np.log(M) - 0.5 * s**2
+    for t in (0.2, float(np.median(train[:, -1])), float(train[:, -1].max())):
+        got = predict(path, test[:, :-1], "--above", t, "--below", t, "--improvement-above", t,
+                      "--improvement-below", t)
+        above, below, more, less = list(got.values())[-4:]
+        law = stats.lognorm(s, scale=np.exp(mu))
+        agree("warp: above", above, law.sf(t + c), 1.0, 1e-12)
+        agree("warp: below", below, law.cdf(t + c), 1.0, 1e-12)
+        for k in range(len(mu)):
+            gain = integrate.quad(lambda u: max(0.0, np.exp(mu[k] + s[k] * u) - c - t) * stats.norm.pdf(u), -12, 12,
+                                  points=[np.clip((np.log(t + c) - mu[k]) / s[k], -12, 12)], limit=400)[0]
+            agree("warp: improvement above", more[k], gain, M[k], 1e-7)
+        agree("warp: improvement below", less, more + t - p["mean"], M, 1e-9)
+    assert np.all(list(predict(path, test[:, :-1], "--above", "-1e6").values())[-1] == 1.0)
+
+
+def test_gradients_pass_through_the_warp(tmp_path):
+    train, test = rows_of(300, 3), rows_of(8, 4)
+    path, _ = fit(tmp_path, "m", train, "--experts", 1, "--warp", "log", "--calibrate", *NEAR)
+    X, words = test[:, :-1], ("--method", "single", "--gradient")
+    got = predict(path, X, *words)
+    slopes = {name: got[name] for name in got if name.startswith("d")}
+    for d in range(X.shape[1]):
+        h = 1e-5 * train[:, d].std()
+        step = np.zeros(X.shape[1])
+        step[d] = h
+        up, down = predict(path, X + step, *words), predict(path, X - step, *words)
+        for what in ("mean", "std"):
+            [name] = [n for n in slopes if n.startswith(f"d{what}") and n.endswith(f"{d + 1}")]
+            agree(f"warp: d{what}", slopes[name], (up[what] - down[what]) / (2 * h),
+                  np.abs(slopes[name]).max() + got[what].max(), 1e-6)
