@@ -236,7 +236,8 @@ void arguments_free(arguments *given)
 bool option_is_on(const arguments *given, const char *name)
 {
     const char *value = quorum_options_get(given->options, name);
-    return value && !strchr("fFnN0", value[0]) && strcasecmp(value, "off") != 0;
+    return value && !strchr("fFnN0", value[0]) && strcasecmp(value, "off") != 0 &&
+           strcasecmp(value, "auto") != 0;
 }
 
 const char *argument_value(const arguments *given, const char *name)

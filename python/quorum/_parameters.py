@@ -120,11 +120,12 @@ class Parameters(BaseEstimator):
         that it was made for.
     latent : bool, default=False
         Leave the noise out of std and interval: they describe the function, not new data.
-    calibrate : bool or "strict", default=False
+    calibrate : bool or "strict" or "auto", default='auto'
         Predict some training rows from the others and keep how they are distributed about their
         predictions, so that a 95 % interval covers 95 %; strict: rows that hyperparameters are
         not trained on. It holds for predictions by this method, select, neighbours and space; a
-        fit uses those options for nothing else.
+        fit uses those options for nothing else. auto: of the default prediction, by 2,000 rows
+        left out in turn, where train is neighbours and there are 2,000 rows or more.
     checkpoint : str or None, default=None
         File that keeps the state of the training after each evaluation. A fit that was broken
         off goes on from there when it is started again with the same data and options, and
@@ -179,7 +180,7 @@ class Parameters(BaseEstimator):
         interval_shape='auto',
         calibration='auto',
         latent=False,
-        calibrate=False,
+        calibrate='auto',
         checkpoint=None,
         random_state=None,
         n_jobs=None,

@@ -246,18 +246,35 @@ static quorum_status prepare_round(void *context)
     return copy_held_out(r);
 }
 
-/* (y - mean) / std as a number that a file can hold, whatever the std. */
-static double ratio_of(double y, double mean, double std)
+int findings_new(size_t most, findings *f)
 {
-    double z = y == mean ? 0.0 : (y - mean) / std;
-    return fmax(-LARGEST_RATIO, fmin(LARGEST_RATIO, z));
+    NEW_ARRAY(f->c.ratio, most);
+    NEW_ARRAY(f->c.z, most);
+    NEW_ARRAY(f->std, most);
+    return f->c.ratio && f->c.z && f->std;
 }
 
-/* What all rounds find. */
-typedef struct {
-    calibration c;
-    double *std; /* count: of each held-out row, in the order of the rounds */
-} findings;
+void findings_free(findings *f)
+{
+    calibration_free(&f->c);
+    mem_free(f->std);
+    f->std = NULL;
+}
+
+calibration findings_take(findings *f)
+{
+    calibration c = f->c;
+    f->c = (calibration){0};
+    return c;
+}
+
+/* error / std as a number that a file can hold, whatever the std. */
+void findings_add(findings *f, double error, double std, double unit)
+{
+    double z = error == 0.0 ? 0.0 : error / std;
+    f->std[f->c.count] = std / unit;
+    f->c.z[f->c.count++] = fmax(-LARGEST_RATIO, fmin(LARGEST_RATIO, z));
+}
 
 /* Takes out the rows of one round, predicts them and adds their ratios. */
 static quorum_status one_round(calibration_round *r, const quorum_options *options, findings *f)
@@ -266,10 +283,9 @@ static quorum_status one_round(calibration_round *r, const quorum_options *optio
     quorum_prediction out = {.mean = r->mean, .std = r->std};
     if (status >= 0 && r->count > 0)
         status = quorum_predict(r->reduced, r->X, r->count, options, &out, NULL);
-    for (size_t i = 0; status >= 0 && i < r->count; i++) {
-        f->std[f->c.count] = r->std[i] / r->m->units.y_scale;
-        f->c.z[f->c.count++] = ratio_of(r->y[i], r->mean[i], r->std[i]);
-    }
+    double unit = r->m->units.y_scale;
+    for (size_t i = 0; status >= 0 && i < r->count; i++)
+        findings_add(f, r->y[i] - r->mean[i], r->std[i], unit);
     return status;
 }
 
@@ -324,7 +340,7 @@ static double best_scale(const findings *f)
     return high;
 }
 
-static void summarise(findings *f)
+void findings_summarise(findings *f)
 {
     calibration *c = &f->c;
     for (size_t i = 0; i < c->count; i++)
@@ -376,8 +392,7 @@ static quorum_status choose_rounds(void *context)
     if (!NEW_ZEROED(k->round, k->m->rows.n))
         return failure(QUORUM_E_MEMORY, "out of memory for calibrating");
     TRY(choose_rows(k->m, k->held, k->round, &count));
-    if (!NEW_ARRAY(k->found.c.ratio, count) || !NEW_ARRAY(k->found.c.z, count) ||
-        !NEW_ARRAY(k->found.std, count))
+    if (!findings_new(count, &k->found))
         return failure(QUORUM_E_MEMORY, "out of memory for calibrating on %zu rows", count);
     return QUORUM_OK;
 }
@@ -391,13 +406,11 @@ quorum_status model_calibrate(quorum_model *m, const quorum_options *options, co
     TRY_OR_DONE(learn_ranking(m, &k.found.c.how, options));
     TRY_OR_DONE(team_all(QUORUM_OK, choose_rounds, &k));
     TRY_OR_DONE(all_rounds(m, k.round, &how, &k.found));
-    summarise(&k.found);
+    findings_summarise(&k.found);
 done:
     mem_free(k.round);
-    mem_free(k.found.std);
-    if (status < 0)
-        calibration_free(&k.found.c);
-    else
-        m->calibration = k.found.c;
+    if (status >= 0)
+        m->calibration = findings_take(&k.found);
+    findings_free(&k.found);
     return status;
 }

@@ -3,11 +3,31 @@
 #define QRM_FIT_CALIBRATE_H
 
 #include "model/model.h"
+#include "rows/scattered.h"
 
 enum { LEAST_HELD_OUT = 20 }; /* rows: fewer say nothing */
 
 /* held, of calibrate=strict: 1 for each row of the training data that is held out, all in one round;
  * NULL: rows are drawn, and held out few at a time. */
 quorum_status model_calibrate(quorum_model *m, const quorum_options *options, const char *held);
+
+/* calibrate=auto: by rows left out in turn, where that is cheap (left_out_ratios.c); the rows are the
+ * model's, standardised, and it will have so many experts.  What it is for has still to be said: calibration_is_for. */
+quorum_status model_calibrate_left_out(quorum_model *m, const settings *s, size_t experts,
+                                       const scattered_rows *rows);
+
+/* ---- What is found of each row ---- */
+
+typedef struct {
+    calibration c;
+    double *std; /* count: of each row, in the order in which they are added */
+} findings;
+
+/* Room for so many in findings that are zeroed but for what c is for; 0: no memory. */
+int findings_new(size_t most, findings *f);
+void findings_free(findings *f);
+void findings_add(findings *f, double error, double std, double unit); /* of the target */
+void findings_summarise(findings *f);
+calibration findings_take(findings *f);
 
 #endif

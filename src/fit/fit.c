@@ -35,6 +35,12 @@ typedef struct {
         *learned; /* ... and the fit to the others, whose units and theta these are */
 } fitting;
 
+/* Whether calibration takes rows out of the model once it is there. */
+static int holds_out(const settings *s)
+{
+    return s->calibrate == CALIBRATE_YES || s->calibrate == CALIBRATE_STRICT;
+}
+
 /* ---- Data ---- */
 
 static quorum_status check_some(void *context, const row_range *range, int worker)
@@ -287,7 +293,7 @@ static quorum_status take_rows(const fitting *f, division *d)
     d->order = d->offset = NULL;
     quorum_status ready = model_own_rows(m, &f->own);
     TRY(holdings_take(ready, &m->held, &f->rows, m->row, &m->rows));
-    return f->s->overlap > 0.0 || f->s->calibrate ? model_hold_all(m) : QUORUM_OK;
+    return f->s->overlap > 0.0 || holds_out(f->s) ? model_hold_all(m) : QUORUM_OK;
 }
 
 static void forget_rows(fitting *f)
@@ -343,7 +349,7 @@ static quorum_status check_calibration(const quorum_model *m, const settings *s)
 {
     quorum_model planned = {.rows.n = m->rows.n};
     recipe r;
-    if (!s->calibrate)
+    if (!holds_out(s))
         return QUORUM_OK;
     TRY(count_experts(m, s, &planned.M));
     TRY(model_recipe(&planned, s, &r));
@@ -403,6 +409,14 @@ static quorum_status train_before(fitting *f)
     return f->s->train == TRAIN_PARTS ? QUORUM_OK : line_settle(f->m, f->s, f->given, &f->rows);
 }
 
+/* While the rows are at hand as training has them. */
+static quorum_status calibrate_early(fitting *f)
+{
+    size_t experts;
+    TRY(count_experts(f->m, f->s, &experts));
+    return model_calibrate_left_out(f->m, f->s, experts, &f->rows);
+}
+
 static quorum_status train_after(fitting *f)
 {
     f->event = theta_after_partition(f->m, f->s, f->p, f->kept, &f->found);
@@ -419,8 +433,10 @@ static quorum_status complete(void *model)
 
 static quorum_status calibrate(fitting *f)
 {
-    return f->s->calibrate ? model_calibrate(f->m, f->options, f->split ? f->split->held : NULL)
-                           : QUORUM_OK;
+    calibration *c = &f->m->calibration;
+    if (holds_out(f->s))
+        return model_calibrate(f->m, f->options, f->split ? f->split->held : NULL);
+    return c->count > 0 ? calibration_is_for(c, f->m, f->s) : QUORUM_OK;
 }
 
 /* A stage, and the seconds it takes. */
@@ -439,7 +455,8 @@ static quorum_status begin(fitting *f)
     if (f->learned)
         return adopt_learned(f, ready);
     TRY(standardise(f, ready));
-    return timed(train_before, f, &f->m->history.seconds_train);
+    TRY(timed(train_before, f, &f->m->history.seconds_train));
+    return timed(calibrate_early, f, &f->m->history.seconds_calibrate);
 }
 
 /* table -> standardise -> kernel and theta -> partition -> overlap (-> graph of the experts)

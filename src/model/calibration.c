@@ -57,8 +57,8 @@ int model_is_calibrated(const quorum_model *m, const settings *s)
 
 int model_misses_calibration(const quorum_model *m, const settings *s)
 {
-    return m->calibration.count > 0 && s->calibration == CALIBRATION_AUTO && !s->mean_only &&
-           !model_is_calibrated(m, s);
+    return m->calibration.count > 0 && !m->calibration.unasked &&
+           s->calibration == CALIBRATION_AUTO && !s->mean_only && !model_is_calibrated(m, s);
 }
 
 double model_calibration_scale(const quorum_model *m, const settings *s)

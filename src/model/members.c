@@ -394,8 +394,9 @@ const meta_member meta_members[] = {
      .read = read_calibration,
      .kind = "object",
      .doc =
-         "only after `fit --calibrate`: `method`, `select`, `neighbours`, `space`, `graph_on` of "
-         "the prediction that it holds for, as texts, and `scale`, by which std is multiplied. "
+         "only of a calibrated model: `method`, `select`, `neighbours`, `space`, `graph_on` of "
+         "the prediction that it holds for, as texts, `scale`, by which std is multiplied, and "
+         "`unasked`, 1 after `--calibrate auto`. "
          "New files have the values that were used, older ones those that were given (`auto`, "
          "which is read as what it means) and the first three only. `npae` with select `none` or "
          "`auto` is what older files call `nearest`"},

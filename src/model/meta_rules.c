@@ -389,6 +389,8 @@ void put_calibration(json_writer *w, const quorum_model *m)
     put_member_text(w, "space", c->how.space == SPACE_OBSERVED ? "observed" : "latent");
     put_member_text(w, "graph_on", c->how.graph_on == GRAPH_ON_TEST ? "test" : "train");
     put_member_number(w, "scale", c->scale);
+    if (c->unasked)
+        put_member_number(w, "unasked", 1.0);
     json_end(w);
 }
 
@@ -430,6 +432,7 @@ quorum_status read_calibration(const json_node *how, quorum_model *m)
     TRY_OR_DONE(read_old_default(options));
     TRY_OR_DONE(calibration_is_for(c, m, options_values(options)));
     c->scale = json_as_number(json_member(how, "scale"), 0.0);
+    c->unasked = json_as_number(json_member(how, "unasked"), 0.0) != 0.0;
     status = c->scale >= 1.0 / LARGEST_RATIO && c->scale <= LARGEST_RATIO
                  ? QUORUM_OK
                  : damaged("calibration is out of range");

@@ -31,6 +31,7 @@ typedef struct {
     recipe how;    /* the prediction it holds for; rule NULL: not known (yet) ... */
     char *select;  /* ... its selection as text, for the file                     */
     char *purpose; /* ... and all of it in words, as in "method npae, select all" */
+    int unasked;   /* 1: by calibrate=auto: other predictions need no word about it */
 } calibration;
 
 /* What kernel=auto found; count 0: the kernel was given. */

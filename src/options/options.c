@@ -211,11 +211,12 @@ static const option table[] = {
     {"mean-only", FLAG, FIELD(mean_only), "false", NULL, 0, 0, NULL, "predict",
      "Predict means only.  Saves the variance work where the rule does not need it.", NULL},
 
-    {"calibrate", FLAG, FIELD(calibrate), "false", "false|true|strict", 0, 0, NULL, "fit",
+    {"calibrate", FLAG, FIELD(calibrate), "auto", "false|true|strict|auto", 0, 0, NULL, "fit",
      "Predict some training rows from the others and keep how they are distributed about their "
      "predictions, so that a 95 % interval covers 95 %; strict: rows that hyperparameters are not "
      "trained on.  It holds for predictions by this method, select, neighbours "
-     "and space; a fit uses those options for nothing else.",
+     "and space; a fit uses those options for nothing else.  auto: of the default prediction, by "
+     "2,000 rows left out in turn, where train is neighbours and there are 2,000 rows or more.",
      NULL},
     {"checkpoint", TEXT, FIELD(checkpoint), "", NULL, 0, 0, "FILE", "fit",
      "File that keeps the state of the training after each evaluation.  A fit that was broken off "

@@ -31,6 +31,18 @@ def test_other_ways(data, tmp_path, options):
     assert arrays(tmp_path / "three.npz") == arrays(tmp_path / "one.npz")
 
 
+def test_calibrated_without_being_asked(tmp_path):
+    rng = np.random.default_rng(2)
+    X = rng.uniform(-1, 1, (2000, 2))
+    y = np.sin(3 * X[:, 0]) + X[:, 1] + 0.1 * rng.standard_normal(2000)
+    np.savetxt(tmp_path / "train.csv", np.column_stack([X, y]), "%.17g", ",", header="a,b,y", comments="")
+    words = ["fit", tmp_path / "train.csv", "--kernel", "se", "--train-rows", "200", "--max-evaluations", "10", "-q"]
+    serial(*words, "-o", tmp_path / "one.npz")
+    team(3, *words, "-o", tmp_path / "three.npz")
+    assert "calibration_signed" in np.load(tmp_path / "one.npz")
+    assert arrays(tmp_path / "three.npz") == arrays(tmp_path / "one.npz")
+
+
 @pytest.mark.parametrize("warp,least", [("log", 0.0), ("log", 0.5), ("auto", 0.0)])
 def test_warp(tmp_path, warp, least):
     """The shift is learned, and the target chosen, alike; least 0: there are zeros."""

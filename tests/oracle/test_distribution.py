@@ -1,6 +1,7 @@
 """The distribution that calibration makes of held-out rows: its quantiles, density and scores
 against NumPy written from docs/methods.md ("Calibration"), and integrals; what it covers on made data."""
 import json
+import subprocess
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from scipy import integrate, optimize
 
 import reference as ref
 from bent_normal import LEVELS, N, bend, crps, log_density, median, points, quantile, unbend
-from oracle_support import agree, fit, predict, quorum, same_bits
+from oracle_support import QUORUM, agree, fit, predict, quorum, same_bits
 from test_overlap import altered, refused
 
 # ---- Models ------------------------------------------------------------------------------------------
@@ -270,3 +271,43 @@ def test_decisions_are_by_the_distribution(calibrated, kind):
             agree("improvement above", more[k] / raw["std"][k], sum(parts), 1.0, 1e-9)
         mean = integrate.quad(lambda u: bend(d, u) * N.pdf(u), -12, 12, points=d[0][(d[0] > -12) & (d[0] < 12)], limit=200)[0]
         agree("improvements differ by the mean", more - less, raw["mean"] + raw["std"] * mean - t, 1.0, 1e-7)
+
+
+# ---- Without being asked ---------------------------------------------------------------------------------
+
+
+def test_auto_leaves_rows_out_in_turn(tmp_path):
+    """Of 2,000 rows all are left out: each one's ratio, from its nearest others, is among those kept."""
+    rows = made("heavy", 2000, 5)
+    path, _ = fit(tmp_path, "auto", rows, "--train", "neighbours", "--kernel", "matern32", "--graph", "none")
+    m = ref.Model(path)
+    z, X, y = m.arrays["calibration_signed"], m.arrays["X"], m.arrays["y"]
+    assert m.meta["calibration"]["unasked"] == 1 and len(z) == 2000
+    for i in range(0, 2000, 173):
+        others = np.delete(np.arange(2000), i)
+        near = others[ref.nearest_rows(m.theta, X[others], X[i:i + 1], m.meta["neighbours"])[0]]
+        p = ref.posterior(m.theta, X[near], y[near], X[i:i + 1])
+        s = ref.spread(m.theta, X[near], y[near], X[i:i + 1], m.meta["spread"]) if "spread" in m.meta else 1.0
+        std = np.sqrt(s * (m.theta.signal - p.explained[0] + m.theta.noise))
+        wanted = (y[i] - p.mean[0]) / std
+        assert np.min(np.abs(z - wanted)) < 1e-7 * max(1.0, abs(wanted)), (i, wanted)
+    assert "calibrated" in quorum("inspect", path)
+
+
+@pytest.mark.parametrize("n, options", [(1999, ["--train", "neighbours"]),
+                                        (2000, ["--train", "neighbours", "--calibrate", "false"]),
+                                        (2000, ["--train", "parts", "--kernel", "se"])])
+def test_auto_is_for_many_rows_and_the_default(tmp_path, n, options):
+    path, _ = fit(tmp_path, "none", made("normal", n, 5), "--experts", "10", "--graph", "none",
+                  "--max-evaluations", "5", *options)
+    assert "calibration" not in ref.Model(path).meta
+
+
+def test_other_predictions_of_an_auto_model_are_quiet(tmp_path):
+    """Nobody asked for its calibration: no word where it does not apply, and std as without."""
+    rows = made("skewed", 2000, 5)
+    path, _ = fit(tmp_path, "auto", rows, "--train", "neighbours", "--graph", "none", "--max-evaluations", "5")
+    np.save(tmp_path / "q.npy", rows[:20, :-1])
+    done = subprocess.run([QUORUM, "predict", path, tmp_path / "q.npy", "--method", "rbcm"], capture_output=True,
+                          text=True)
+    assert done.returncode == 0 and "calibrat" not in done.stderr
