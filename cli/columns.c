@@ -1,6 +1,7 @@
 /* The columns' names and numbers (columns.h). */
 #include "columns.h"
 
+#include "cells.h"
 #include "talk.h"
 
 #include <math.h>
@@ -149,18 +150,10 @@ quorum_status columns_decide(extra_columns *c, const quorum_model *model,
 
 /* ---- Text ---- */
 
-/* A column's name, quoted where csv needs it. */
 static void write_name(const char *prefix, const char *name, FILE *file)
 {
-    bool quoted = strpbrk(name, ",\"\r\n") != NULL;
-    fprintf(file, ",%s%s", quoted ? "\"" : "", prefix);
-    for (; *name; name++) {
-        if (*name == '"')
-            fputc('"', file);
-        fputc(*name, file);
-    }
-    if (quoted)
-        fputc('"', file);
+    fputc(',', file);
+    cell_write(prefix, name, file);
 }
 
 /* "improvement_below_" */

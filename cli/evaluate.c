@@ -32,9 +32,10 @@ static int open_inputs(work *w, const arguments *given)
     if (status >= 0)
         status = contenders_block_rows(&w->all, w->model, given->options, &w->block);
     w->had_graph = status < 0 || has_graph(w->model);
+    quorum_stream_request wanted = {.with_target = true,
+                                    .column = w->all.by && !w->by.by_distance ? w->by.by : NULL};
     if (status >= 0)
-        status = rows_open_with(&w->rows, given->operands[1], w->model, true, 2,
-                                w->all.by && !w->by.by_distance ? w->by.by : NULL, given);
+        status = rows_open_with(&w->rows, given->operands[1], w->model, &wanted, 2, given);
     return status < 0 ? library_failure(given, status) : EXIT_DONE;
 }
 
@@ -130,7 +131,8 @@ static int tell(work *w, const arguments *given)
 {
     size_t dropped = quorum_stream_dropped(w->rows.stream);
     if (dropped)
-        note(given, "%zu row%s with missing cells left out", dropped, plural(dropped));
+        note(given, "%zu row%s with missing cells left out: %s", dropped, plural(dropped),
+             dropped_rows(w->rows.stream).text);
     contenders_say_events(&w->all, w->model, given);
     note_off_constants(given, w->model, &w->all.items[0].report);
     note_learned_graph(given, w->model, w->had_graph);

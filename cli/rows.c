@@ -4,31 +4,35 @@
 #include "progress.h"
 #include "talk.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 quorum_status rows_open(row_block *b, const char *path, const quorum_model *model, bool with_target,
                         size_t results, const arguments *given)
 {
-    return rows_open_with(b, path, model, with_target, results, NULL, given);
+    quorum_stream_request wanted = {.with_target = with_target};
+    return rows_open_with(b, path, model, &wanted, results, given);
 }
 
 quorum_status rows_open_with(row_block *b, const char *path, const quorum_model *model,
-                             bool with_target, size_t results, const char *column,
+                             const quorum_stream_request *wanted, size_t results,
                              const arguments *given)
 {
     quorum_info info;
     memset(b, 0, sizeof *b);
-    b->with_target = with_target;
+    b->with_target = wanted->with_target;
     b->results = results;
     quorum_status status = quorum_inspect(model, &info);
     if (status < 0)
         return status;
     b->inputs = info.inputs;
     b->with_offset = info.offset_name != NULL;
-    b->with_column = column != NULL;
-    status = quorum_stream_open_with(path, model, with_target, column, given->options, &b->stream);
-    if (status >= 0 && quorum_stream_converted(b->stream))
+    b->with_column = wanted->column != NULL;
+    status = quorum_stream_open_with(path, model, wanted, given->options, &b->stream);
+    if (status >= 0)
+        kept_start(&b->kept, b->stream, given);
+    if (status >= 0 && quorum_stream_converted(b->stream) == 1)
         note(given, "%s: the column names are not UTF-8 and were read as Windows-1252",
              strcmp(path, "-") == 0 ? "standard input" : path);
     return status;
@@ -37,6 +41,7 @@ quorum_status rows_open_with(row_block *b, const char *path, const quorum_model 
 void rows_close(row_block *b)
 {
     quorum_stream_close(b->stream);
+    kept_free(&b->kept);
     free(b->X);
     free(b->y);
     free(b->offset);
@@ -82,21 +87,31 @@ static void note_notation(row_block *b, const arguments *given)
     b->said_comma = quorum_stream_decimal_comma(b->stream);
 }
 
+/* The values of rows without holes: in one with a hole all are NaN. */
+static void copy_whole(double *to, const double *from, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!isnan(from[i]))
+            *to++ = from[i];
+}
+
 /* Appends up to `limit` rows to those that are there; *added is 0 at the end. */
 static int append(row_block *b, size_t limit, const arguments *given, size_t *added)
 {
     double *X = b->X + b->count * b->inputs, *y = b->with_target ? b->y + b->count : NULL;
+    size_t whole;
     quorum_status status = quorum_stream_next(b->stream, limit, X, y, added);
     progress_hide();
     if (status < 0)
         return library_failure(given, status);
     note_notation(b, given);
-    if (b->with_offset && *added > 0)
-        memcpy(b->offset + b->count, quorum_stream_offset(b->stream), *added * sizeof *b->offset);
-    if (b->with_column && *added > 0)
-        memcpy(b->column + b->count, quorum_stream_column(b->stream), *added * sizeof *b->column);
-    b->count += *added;
-    return EXIT_DONE;
+    if (b->with_offset)
+        copy_whole(b->offset + b->count, quorum_stream_offset(b->stream), *added);
+    if (b->with_column)
+        copy_whole(b->column + b->count, quorum_stream_column(b->stream), *added);
+    int code = kept_append(&b->kept, *added, b->inputs, X, &whole, given);
+    b->count += whole;
+    return code;
 }
 
 static int read_all(row_block *b, const arguments *given)
@@ -116,6 +131,7 @@ int rows_next(row_block *b, size_t limit, const arguments *given)
 {
     size_t added = 0;
     b->count = 0;
+    kept_clear(&b->kept);
     if (limit == ALL_ROWS)
         return read_all(b, given);
     int code = reserve(b, limit, given);

@@ -3,6 +3,7 @@
 #define QUORUM_CLI_ROWS_H
 
 #include "arguments.h"
+#include "kept.h"
 #include "quorum.h"
 
 enum { ALL_ROWS = 0, MAX_RESULTS = 4 };
@@ -20,19 +21,21 @@ typedef struct {
     bool with_column;
     double *column;              /* capacity; NULL: no further column is wanted  */
     double *result[MAX_RESULTS]; /* capacity each; NULL where not wanted         */
+    kept_rows kept;              /* rows of the file: count of them have no hole  */
 } row_block;
 
 /* Opens the file; close in any case. */
 quorum_status rows_open(row_block *b, const char *path, const quorum_model *model, bool with_target,
                         size_t results, const arguments *given);
 
-/* The same with one more column of the file (quorum_stream_open_with), or NULL. */
+/* The same with what else is wanted of the file. */
 quorum_status rows_open_with(row_block *b, const char *path, const quorum_model *model,
-                             bool with_target, size_t results, const char *column,
+                             const quorum_stream_request *wanted, size_t results,
                              const arguments *given);
 void rows_close(row_block *b);
 
-/* Reads up to `limit` rows, or ALL_ROWS; count is 0 at the end of the file.
+/* Reads up to `limit` rows, or ALL_ROWS; kept.rows is 0 at the end of the file, and count, of those
+ * without holes (missing=nan), may be 0 before.  Without such rows both are the same.
  * Returns an exit code, after saying what went wrong if it is not EXIT_DONE. */
 int rows_next(row_block *b, size_t limit, const arguments *given);
 

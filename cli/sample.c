@@ -45,26 +45,42 @@ static int open_inputs(work *w, const arguments *given)
     quorum_status status = quorum_load_with(given->operands[0], given->options, &w->model);
     if (status >= 0)
         status = quorum_predict(w->model, NULL, 0, given->options, &none, NULL);
+    quorum_stream_request wanted = {.keep = kept_wanted(given)};
     if (status >= 0)
-        status = rows_open(&w->rows, given->operands[1], w->model, false, 0, given);
+        status = rows_open_with(&w->rows, given->operands[1], w->model, &wanted, 0, given);
     return status < 0 ? library_failure(given, status) : EXIT_DONE;
+}
+
+static void write_names(const void *context, FILE *file)
+{
+    const work *w = context;
+    for (size_t j = 0; j < w->count; j++)
+        fprintf(file, "%ss%zu", j ? "," : "", j + 1);
 }
 
 static void write_header(const work *w)
 {
+    kept_write_names(&w->rows.kept, w->out.file);
+    write_names(w, w->out.file);
+    fputc('\n', w->out.file);
+}
+
+/* The draws at row i of those without holes. */
+static void write_row(const work *w, size_t i)
+{
+    double offset = w->rows.with_offset ? w->rows.offset[i] : 0.0;
     for (size_t j = 0; j < w->count; j++)
-        fprintf(w->out.file, "%ss%zu", j ? "," : "", j + 1);
+        fprintf(w->out.file, "%s%.17g", j ? "," : "", w->draws[i * w->count + j] + offset);
     fputc('\n', w->out.file);
 }
 
 static void write_draws(const work *w)
 {
-    const row_block *r = &w->rows;
-    for (size_t i = 0; i < r->count && !output_failed(&w->out); i++) {
-        double offset = r->with_offset ? r->offset[i] : 0.0;
-        for (size_t j = 0; j < w->count; j++)
-            fprintf(w->out.file, "%s%.17g", j ? "," : "", w->draws[i * w->count + j] + offset);
-        fputc('\n', w->out.file);
+    const kept_rows *kept = &w->rows.kept;
+    for (size_t row = 0, i = 0; row < kept->rows && !output_failed(&w->out); row++) {
+        kept_write_row(kept, row, w->out.file);
+        if (!kept->hole[row])
+            write_row(w, i++);
     }
 }
 
@@ -97,10 +113,7 @@ static void say_summary(const arguments *given, const work *w, double seconds)
 {
     quorum_report report = {0};
     quorum_prediction none = {0};
-    size_t dropped = quorum_stream_dropped(w->rows.stream);
-    if (dropped)
-        note(given, "%zu row%s with missing cells left out: the result has fewer rows than %s",
-             dropped, plural(dropped), given->operands[1]);
+    kept_tell(&w->rows.kept, given);
     if (quorum_predict(w->model, NULL, 0, given->options, &none, &report) >= 0 &&
         report.calibration_unused)
         note_calibration(given, "draws are", w->model);
@@ -118,6 +131,8 @@ static int run_sample(const arguments *given)
     int code = read_flags(&w, given);
     if (code == EXIT_DONE)
         code = open_inputs(&w, given);
+    if (code == EXIT_DONE)
+        code = kept_check(&w.rows.kept, write_names, &w, given);
     if (code == EXIT_DONE)
         code = output_open(&w.out, given, argument_value(given, "output"));
     if (code == EXIT_DONE)
@@ -141,6 +156,12 @@ static const operand operands[] = {
 static const own_flag flags[] = {
     {"count", 'n', "N", NULL, "1",
      "Draws: columns s1 to sN. More of them leave the first as they are."},
+    {"keep", 0, "COLS", NULL, NULL,
+     "Columns of QUERIES to pass on, as they stand there, before the draws: names or numbers from "
+     "1, separated by commas (a name with a comma in double quotes), or 'all'. They need not be "
+     "inputs, nor numbers."},
+    {"row-number", 0, NULL, NULL, NULL,
+     "Adds a first column row: the row's number in QUERIES, from 1."},
     {"output", 'o', "OUT.csv", NULL, NULL,
      "Where to write the draws; standard output when absent. The file appears whole or not at "
      "all."},

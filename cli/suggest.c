@@ -40,10 +40,14 @@ static int read_flags(work *w, const arguments *given)
 /* All rows of a file. */
 static int read_rows(work *w, row_block *b, const char *path, const arguments *given)
 {
-    quorum_status status = rows_open(b, path, w->model, false, 0, given);
+    quorum_stream_request wanted = {.keep = ""}; /* rows have their numbers in the file */
+    quorum_status status = rows_open_with(b, path, w->model, &wanted, 0, given);
     if (status < 0)
         return library_failure(given, status);
     int code = rows_next(b, ALL_ROWS, given);
+    if (code == EXIT_DONE && b->kept.holes > 0)
+        return usage_error(given->command, "--missing nan: rows with missing cells cannot be "
+                                           "suggested; give drop");
     if (code == EXIT_DONE && b->count == 0)
         return failure(given, "%s has no rows", path);
     return code;
@@ -91,7 +95,7 @@ static void write_rows(const work *w)
 {
     size_t D = w->candidates.inputs;
     for (size_t i = 0; i < w->count; i++) {
-        fprintf(w->out.file, "%zu,%zu", i + 1, w->row[i] + 1);
+        fprintf(w->out.file, "%zu,%zu", i + 1, w->candidates.kept.number[w->row[i]]);
         for (size_t d = 0; d < D; d++)
             fprintf(w->out.file, ",%.17g", w->candidates.X[w->row[i] * D + d]);
         fprintf(w->out.file, ",%.17g\n", w->reduction[i]);
@@ -129,8 +133,8 @@ static void say_summary(const arguments *given, const work *w, double seconds)
     for (size_t i = 0; i < w->count; i++)
         sum += w->reduction[i];
     if (dropped)
-        note(given, "%zu row%s with missing cells left out: row numbers are without them", dropped,
-             plural(dropped));
+        note(given, "%zu row%s with missing cells left out: %s", dropped, plural(dropped),
+             dropped_rows(w->candidates.stream).text);
     if (w->about.candidates < w->candidates.count)
         note(given,
              "%zu of %zu candidates are looked at, a fixed sample: the covariance between "

@@ -147,7 +147,7 @@ QUORUM_API void quorum_data_free(quorum_data *data);
  * Columns are matched to the model's by name where both have names, otherwise
  * by position; with_target also wants the target column (for evaluation).  The options' progress
  * callback is kept, to be asked while rows are read.  In a team process 0 alone reads, and every
- * process gets all rows; what was dropped or converted only process 0 knows (the others: 0). */
+ * process gets all rows; what was dropped, converted or kept only process 0 knows (the others: 0). */
 typedef struct quorum_stream quorum_stream;
 typedef struct quorum_model quorum_model;
 
@@ -155,16 +155,25 @@ QUORUM_API quorum_status quorum_stream_open(const char *path, const quorum_model
                                             int with_target, const quorum_options *options,
                                             quorum_stream **stream);
 
-/* The same with one more column of the file: by its name, or by its number from 1 (-1 is the last);
- * it may be an input or the target too.  NULL: none. */
+/* What is wanted of a file beside the model's inputs.  Columns go by name, or by number from 1 (-1 is
+ * the last); they may be inputs or the target too.  Start with {0}. */
+typedef struct {
+    int with_target;    /* as in quorum_stream_open                                        */
+    const char *column; /* one more column of numbers; NULL: none                          */
+    const char *keep;   /* columns of any kind, kept as text: separated by commas, a name with a
+                           comma in double quotes, or "all"; NULL: none; "": no columns, but the
+                           numbers of rows                                                 */
+} quorum_stream_request;
+
 QUORUM_API quorum_status quorum_stream_open_with(const char *path, const quorum_model *model,
-                                                 int with_target, const char *column,
+                                                 const quorum_stream_request *wanted,
                                                  const quorum_options *options,
                                                  quorum_stream **stream);
 
 /* Reads up to max_rows rows: X (max_rows x inputs), y (max_rows, or NULL
  * without target).  *rows is 0 at the end of the file.  A chunk that takes more than a quarter of
- * the option memory is QUORUM_E_MEMORY. */
+ * the option memory is QUORUM_E_MEMORY.  With missing=nan (not with the target) a row that has a
+ * missing or unusable cell is NaN in all of X: predict at the other rows. */
 QUORUM_API quorum_status quorum_stream_next(quorum_stream *stream, size_t max_rows, double *X,
                                             double *y, size_t *rows);
 
@@ -174,8 +183,24 @@ QUORUM_API const double *quorum_stream_offset(const quorum_stream *stream);
 
 /* Likewise the values of the column that quorum_stream_open_with was given; NULL: none. */
 QUORUM_API const double *quorum_stream_column(const quorum_stream *stream);
+
+/* The columns that are kept, with names in UTF-8, which all processes know; and of the rows that
+ * quorum_stream_next gave last, until its next call: the text of a cell, in UTF-8, as it stands in the
+ * file without its quotes (numbers of npy and npz with 17 digits), and the row's number in the file,
+ * from 1, without the header and blank or comment lines. */
+QUORUM_API size_t quorum_stream_kept_columns(const quorum_stream *stream);
+QUORUM_API const char *quorum_stream_kept_name(const quorum_stream *stream, size_t column);
+QUORUM_API const char *quorum_stream_kept(const quorum_stream *stream, size_t row, size_t column);
+QUORUM_API size_t quorum_stream_row(const quorum_stream *stream, size_t row);
+
+/* Rows that missing=drop has dropped so far; and the number in the file of the i-th, 0 where that is
+ * not known: only the first ten are. */
 QUORUM_API size_t quorum_stream_dropped(const quorum_stream *stream);
-QUORUM_API int quorum_stream_converted(const quorum_stream *stream);     /* as in quorum_data */
+QUORUM_API size_t quorum_stream_dropped_row(const quorum_stream *stream, size_t i);
+
+/* 1: as in quorum_data, kept cells too; 2: the header is UTF-8, and some kept cell of the rows read is
+ * not and was read as Windows-1252. */
+QUORUM_API int quorum_stream_converted(const quorum_stream *stream);
 QUORUM_API int quorum_stream_decimal_comma(const quorum_stream *stream); /* of the rows read */
 QUORUM_API void quorum_stream_close(quorum_stream *stream);
 

@@ -22,7 +22,8 @@ UNUSED = {"quorum_status_name", "quorum_load", "quorum_blas_kernel", "quorum_opt
           "quorum_data_free", "quorum_scores_add", "quorum_options_memory", "quorum_stream_open",
           "quorum_stream_open_with", "quorum_stream_column", "quorum_stream_next", "quorum_stream_dropped",
           "quorum_stream_converted", "quorum_stream_decimal_comma",
-          "quorum_stream_close", "quorum_stream_offset", "quorum_fit", "quorum_block_rows",
+          "quorum_stream_close", "quorum_stream_offset", "quorum_stream_kept_columns", "quorum_stream_kept_name",
+          "quorum_stream_kept", "quorum_stream_row", "quorum_stream_dropped_row", "quorum_fit", "quorum_block_rows",
           "quorum_method_count", "quorum_method_name", "quorum_method_help",
           "quorum_team_rank", "quorum_team_size", "quorum_team_start", "quorum_team_finish",
           "quorum_team_agree", "quorum_team_account"}

@@ -297,6 +297,11 @@ quorum_status quorum_data_read(const char *path, const quorum_options *options, 
 {
     if (!path || !data)
         return failure(QUORUM_E_ARGUMENT, "quorum_data_read: path and data must not be NULL");
+    if (options_values(options)->missing == MISSING_NAN)
+        return failure(
+            QUORUM_E_ARGUMENT,
+            "option missing: nan is for predictions, whose rows it keeps in their place; "
+            "for training give drop or error");
     reading in = {.path = path, .options = options};
     *data = NULL;
     NEW_ZEROED(in.d, 1);

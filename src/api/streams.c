@@ -1,5 +1,7 @@
 /* Query streams: rows of a file in chunks, with the columns that a model takes, found by name or by
- * place.  In a team the first process reads, and every chunk goes to all. */
+ * place, and columns that are kept as text.  In a team the first process reads, and every chunk goes
+ * to all, but for what is kept: that is for who writes, which is the first process. */
+#include "api/kept_names.h"
 #include "api/reading.h"
 
 #include "base/memory.h"
@@ -21,6 +23,9 @@ struct quorum_stream {
     double *offset; /* room: of the last rows, where wanted  */
     double *values; /* room: of the one more column, likewise */
     size_t room;
+    char **kept_names; /* kept: of the columns that are kept as text */
+    size_t kept;
+    size_t last;   /* rows that were given last */
     double memory; /* the option's bytes */
 };
 
@@ -118,7 +123,8 @@ static quorum_status add_column(quorum_stream *s, const char *name, size_t *colu
 }
 
 typedef struct {
-    const char *path, *column; /* column: one more, or NULL */
+    const char *path;
+    const quorum_stream_request *wanted;
     const quorum_model *m;
     const quorum_options *options;
     quorum_stream *s;
@@ -139,9 +145,11 @@ static quorum_status open_reader(void *context)
         TRY_OR_DONE(match_by_name(s, m, columns));
     else
         TRY_OR_DONE(match_by_place(s, m, columns));
-    if (o->column)
-        TRY_OR_DONE(add_column(s, o->column, columns));
+    if (o->wanted->column)
+        TRY_OR_DONE(add_column(s, o->wanted->column, columns));
     TRY_OR_DONE(reader_select(s->reader, columns, s->width));
+    if (o->wanted->keep)
+        TRY_OR_DONE(keep_columns(s->reader, o->wanted->keep));
 done:
     mem_free(columns);
     return status;
@@ -173,29 +181,69 @@ static void send_columns(quorum_stream *s)
 quorum_status quorum_stream_open(const char *path, const quorum_model *m, int with_target,
                                  const quorum_options *options, quorum_stream **stream)
 {
-    return quorum_stream_open_with(path, m, with_target, NULL, options, stream);
+    quorum_stream_request wanted = {.with_target = with_target};
+    return quorum_stream_open_with(path, m, &wanted, options, stream);
 }
 
-quorum_status quorum_stream_open_with(const char *path, const quorum_model *m, int with_target,
-                                      const char *column, const quorum_options *options,
-                                      quorum_stream **stream)
+/* Room for the names of the kept columns, and on the process that reads the names. */
+static quorum_status copy_kept_names(void *context)
 {
-    if (!path || !m || !stream)
+    quorum_stream *s = context;
+    const size_t *columns = NULL;
+    if (s->reader)
+        reader_kept_columns(s->reader, &columns);
+    int fits = NEW_ZEROED(s->kept_names, s->kept) != NULL;
+    for (size_t k = 0; fits && s->reader && k < s->kept; k++)
+        fits = (s->kept_names[k] = mem_copy_text(reader_name(s->reader, columns[k]))) != NULL;
+    return fits ? QUORUM_OK : failure(QUORUM_E_MEMORY, "out of memory for column names");
+}
+
+static quorum_status send_kept_names(quorum_stream *s)
+{
+    const size_t *columns;
+    s->kept = s->reader ? reader_kept_columns(s->reader, &columns) : 0;
+    team_send(&s->kept, sizeof s->kept);
+    TRY(team_all(QUORUM_OK, copy_kept_names, s));
+    for (size_t k = 0; k < s->kept; k++)
+        TRY(team_send_text(QUORUM_OK, &s->kept_names[k]));
+    return QUORUM_OK;
+}
+
+/* Scores need all numbers of a row. */
+static quorum_status check_missing(const quorum_stream_request *wanted,
+                                   const quorum_options *options)
+{
+    if (!wanted->with_target || options_values(options)->missing != MISSING_NAN)
+        return QUORUM_OK;
+    return failure(
+        QUORUM_E_ARGUMENT,
+        "option missing: nan keeps rows without a prediction in their place, and there is "
+        "none to score; give drop or error");
+}
+
+quorum_status quorum_stream_open_with(const char *path, const quorum_model *m,
+                                      const quorum_stream_request *wanted,
+                                      const quorum_options *options, quorum_stream **stream)
+{
+    if (!path || !m || !wanted || !stream)
         return failure(QUORUM_E_ARGUMENT,
-                       "quorum_stream_open: path, model and stream must not be NULL");
-    quorum_stream *s = stream_new(m, with_target, options);
-    opening o = {.path = path, .column = column, .m = m, .options = options, .s = s};
+                       "quorum_stream_open: path, model, request and stream must not be NULL");
+    *stream = NULL;
+    TRY(check_missing(wanted, options));
+    quorum_stream *s = stream_new(m, wanted->with_target, options);
+    opening o = {.path = path, .wanted = wanted, .m = m, .options = options, .s = s};
     quorum_status ready =
         s ? QUORUM_OK : failure(QUORUM_E_MEMORY, "out of memory for reading %s", path);
     quorum_status status = team_first(ready, open_reader, &o);
-    *stream = NULL;
+    if (status >= 0 && wanted->column)
+        send_columns(s);
+    if (status >= 0 && wanted->keep)
+        status = send_kept_names(s);
     if (status < 0) {
         quorum_stream_close(s);
         return status;
     }
-    if (column)
-        send_columns(s);
-    s->with_column = column != NULL;
+    s->with_column = wanted->column != NULL;
     *stream = s;
     return status;
 }
@@ -217,12 +265,12 @@ static quorum_status next_rows(quorum_status ready, quorum_stream *s, size_t mos
                                size_t *rows)
 {
     chunk c = {.reader = s->reader, .most = most, .table = table};
-    *rows = 0;
+    *rows = s->last = 0;
     quorum_status status = team_first(ready, read_chunk, &c);
     TRY(status);
     team_send(&c.rows, sizeof c.rows);
     team_send(table, c.rows * s->width * sizeof *table);
-    *rows = c.rows;
+    *rows = s->last = c.rows;
     return status;
 }
 
@@ -295,9 +343,38 @@ size_t quorum_stream_dropped(const quorum_stream *s)
     return s && s->reader ? reader_dropped(s->reader) : 0;
 }
 
+size_t quorum_stream_dropped_row(const quorum_stream *s, size_t i)
+{
+    return s && s->reader ? reader_dropped_row(s->reader, i) : 0;
+}
+
+size_t quorum_stream_kept_columns(const quorum_stream *s)
+{
+    return s ? s->kept : 0;
+}
+
+const char *quorum_stream_kept_name(const quorum_stream *s, size_t column)
+{
+    return s && column < s->kept ? s->kept_names[column] : "";
+}
+
+const char *quorum_stream_kept(const quorum_stream *s, size_t row, size_t column)
+{
+    int known = s && s->reader && row < s->last && column < s->kept;
+    return known ? reader_kept(s->reader, row, column) : "";
+}
+
+size_t quorum_stream_row(const quorum_stream *s, size_t row)
+{
+    int known = s && s->reader && s->kept_names && row < s->last;
+    return known ? reader_row_number(s->reader, row) : 0;
+}
+
 int quorum_stream_converted(const quorum_stream *s)
 {
-    return s && s->reader ? reader_is_converted(s->reader) : 0;
+    if (!s || !s->reader)
+        return 0;
+    return reader_is_converted(s->reader) ? 1 : 2 * reader_kept_converted(s->reader);
 }
 
 int quorum_stream_decimal_comma(const quorum_stream *s)
@@ -313,5 +390,8 @@ void quorum_stream_close(quorum_stream *s)
     mem_free(s->rows);
     mem_free(s->offset);
     mem_free(s->values);
+    for (size_t k = 0; s->kept_names && k < s->kept; k++)
+        mem_free(s->kept_names[k]);
+    mem_free(s->kept_names);
     mem_free(s);
 }

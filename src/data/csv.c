@@ -220,8 +220,9 @@ static void advise_more(const reader *r, const csv *c, cell_kind kind, char *out
 }
 
 /* A row that cannot be used, because of the cell at `place` of the selected ones, or of its
- * number of columns when that is n_selected. */
-static quorum_status refuse_row(reader *r, csv *c, size_t place, cell_kind kind)
+ * number of columns when that is n_selected; *keep is 1 for one that stays without values. */
+static quorum_status refuse_row(reader *r, csv *c, size_t place, cell_kind kind, double *row,
+                                int *keep)
 {
     char sentence[SENTENCE] = "";
     if (r->missing == MISSING_ERROR || r->dropped == 0 || kind == CELL_OTHER_NOTATION) {
@@ -233,7 +234,7 @@ static quorum_status refuse_row(reader *r, csv *c, size_t place, cell_kind kind)
     }
     if (r->missing == MISSING_ERROR || kind == CELL_OTHER_NOTATION) /* that is not missing */
         return failure(QUORUM_E_DATA, "%s: %s", r->label, sentence);
-    table_drop_row(r, sentence);
+    *keep = table_drop_row(r, sentence, row);
     return QUORUM_OK;
 }
 
@@ -242,13 +243,13 @@ static quorum_status read_row(reader *r, csv *c, double *row, int *keep)
 {
     *keep = record_columns(c) == c->columns;
     if (!*keep)
-        return refuse_row(r, c, r->n_selected, CELL_TEXT);
+        return refuse_row(r, c, r->n_selected, CELL_TEXT, row, keep);
     for (size_t i = 0; i < r->n_selected; i++) {
         cell_kind kind = cell_read(&c->record.cells[r->selected[i]], &c->cells, &row[i]);
         if (kind == CELL_NUMBER)
             continue;
         *keep = 0;
-        return refuse_row(r, c, i, kind);
+        return refuse_row(r, c, i, kind, row, keep);
     }
     c->kept++;
     r->decimal_comma = c->cells.found && c->cells.notation.decimal == ',';
@@ -258,12 +259,15 @@ static quorum_status read_row(reader *r, csv *c, double *row, int *keep)
 static quorum_status csv_next(reader *r, size_t max_rows, double *out, size_t *rows)
 {
     csv *c = r->state;
-    while (*rows < max_rows) {
+    while (*rows < max_rows && !kept_cells_is_full(&r->kept, r->memory)) {
         int found, keep;
         TRY(load_record(r, c, &found));
         if (!found)
             break;
+        r->row++;
         quorum_status status = read_row(r, c, out + *rows * r->n_selected, &keep);
+        if (status >= 0 && keep)
+            status = kept_cells_add_record(&r->kept, r->row, &c->record, r->names.windows);
         consume_record(c);
         TRY(status);
         *rows += (size_t)keep;

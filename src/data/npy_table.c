@@ -20,6 +20,7 @@ typedef struct {
     size_t block_rows; /* rows that fit the block                             */
     unsigned char *block;
     double *values; /* block_rows x n_selected, allocated for a selection    */
+    double *kept;   /* block_rows x the columns that are kept, behind these   */
     size_t values_width;
 } npy_table;
 
@@ -42,41 +43,66 @@ static quorum_status read_bytes(const reader *r, const npy_table *t, unsigned ch
     return QUORUM_OK;
 }
 
+/* Columns of the next rows that are wanted as numbers. */
+typedef struct {
+    const size_t *columns; /* count */
+    size_t count;
+    double *values; /* rows x count */
+} wanted_columns;
+
 /* C order: the rows lie one after the other. */
-static quorum_status read_rows(const reader *r, npy_table *t, size_t rows)
+static quorum_status read_rows(const reader *r, npy_table *t, size_t rows, const wanted_columns *w)
 {
     const npy_header *h = &t->header;
     size_t row_bytes = t->columns * h->size;
     TRY(read_bytes(r, t, t->block, rows * row_bytes, h->header_bytes + t->row * row_bytes));
     for (size_t i = 0; i < rows; i++)
-        for (size_t j = 0; j < r->n_selected; j++)
-            t->values[i * r->n_selected + j] =
-                npy_value(h, t->block + i * row_bytes + r->selected[j] * h->size);
+        for (size_t j = 0; j < w->count; j++)
+            w->values[i * w->count + j] =
+                npy_value(h, t->block + i * row_bytes + w->columns[j] * h->size);
     return QUORUM_OK;
 }
 
-/* Fortran order: a piece of each selected column. */
-static quorum_status read_columns(const reader *r, npy_table *t, size_t rows)
+/* Fortran order: a piece of each column. */
+static quorum_status read_columns(const reader *r, npy_table *t, size_t rows,
+                                  const wanted_columns *w)
 {
     const npy_header *h = &t->header;
-    for (size_t j = 0; j < r->n_selected; j++) {
-        size_t first = r->selected[j] * t->rows + t->row;
+    for (size_t j = 0; j < w->count; j++) {
+        size_t first = w->columns[j] * t->rows + t->row;
         TRY(read_bytes(r, t, t->block, rows * h->size, h->header_bytes + first * h->size));
         for (size_t i = 0; i < rows; i++)
-            t->values[i * r->n_selected + j] = npy_value(h, t->block + i * h->size);
+            w->values[i * w->count + j] = npy_value(h, t->block + i * h->size);
     }
     return QUORUM_OK;
 }
 
+static quorum_status read_wanted(const reader *r, npy_table *t, size_t rows,
+                                 const wanted_columns *w)
+{
+    return t->header.fortran ? read_columns(r, t, rows, w) : read_rows(r, t, rows, w);
+}
+
+/* The next rows: selected columns, and kept ones. */
+static quorum_status read_both(const reader *r, npy_table *t, size_t rows)
+{
+    wanted_columns selected = {r->selected, r->n_selected, t->values};
+    wanted_columns kept = {r->kept.columns, r->kept.count, t->kept};
+    TRY(read_wanted(r, t, rows, &selected));
+    return kept.count > 0 ? read_wanted(r, t, rows, &kept) : QUORUM_OK;
+}
+
 static quorum_status fit_values(const reader *r, npy_table *t)
 {
-    if (t->values && t->values_width >= r->n_selected)
-        return QUORUM_OK;
-    mem_free(t->values);
-    t->values_width = r->n_selected;
-    t->values = mem_alloc(t->block_rows, r->n_selected * sizeof *t->values);
+    size_t width = r->n_selected + r->kept.count;
+    if (!t->values || t->values_width < width) {
+        mem_free(t->values);
+        t->values_width = width;
+        t->values = mem_alloc(t->block_rows, width * sizeof *t->values);
+    }
     if (!t->values)
         return failure(QUORUM_E_MEMORY, "%s: out of memory while reading", r->label);
+    t->kept = t->values + t->block_rows * r->n_selected;
     return QUORUM_OK;
 }
 
@@ -85,10 +111,13 @@ static quorum_status deliver(reader *r, npy_table *t, size_t rows, double *out, 
 {
     for (size_t i = 0; i < rows; i++) {
         int keep;
-        const double *row = t->values + i * r->n_selected;
-        TRY(table_check_row(r, row, ++t->row, &keep));
-        if (keep)
-            memcpy(out + (*kept)++ * r->n_selected, row, r->n_selected * sizeof *row);
+        double *row = t->values + i * r->n_selected;
+        TRY(table_check_row(r, row, &keep));
+        t->row++;
+        if (!keep)
+            continue;
+        memcpy(out + (*kept)++ * r->n_selected, row, r->n_selected * sizeof *row);
+        TRY(kept_cells_add_numbers(&r->kept, r->row, t->kept + i * r->kept.count));
     }
     return QUORUM_OK;
 }
@@ -103,12 +132,12 @@ static quorum_status npy_next(reader *r, size_t max_rows, double *out, size_t *r
 {
     npy_table *t = r->state;
     TRY(fit_values(r, t));
-    while (*rows < max_rows && t->row < t->rows) {
+    while (*rows < max_rows && t->row < t->rows && !kept_cells_is_full(&r->kept, r->memory)) {
         size_t n = t->rows - t->row;
         n = n < t->block_rows ? n : t->block_rows;
         n = n < max_rows - *rows ? n : max_rows - *rows;
         TRY(tell_place(r, t));
-        TRY(t->header.fortran ? read_columns(r, t, n) : read_rows(r, t, n));
+        TRY(read_both(r, t, n));
         TRY(deliver(r, t, n, out, rows));
     }
     return tell_place(r, t);

@@ -9,26 +9,42 @@ typedef struct {
     double *X; /* rows x inputs    */
     double *y; /* rows, or NULL    */
     size_t rows, inputs;
-    size_t row; /* the next to read */
+    size_t row;   /* the next to read */
+    double *kept; /* values of a row that are kept; NULL before the first */
 } npz_table;
 
-static void copy_row(const reader *r, const npz_table *t, size_t row, double *out)
+static void copy_row(const npz_table *t, size_t row, const size_t *columns, size_t count,
+                     double *out)
 {
-    for (size_t j = 0; j < r->n_selected; j++) {
-        size_t column = r->selected[j];
+    for (size_t j = 0; j < count; j++) {
+        size_t column = columns[j];
         out[j] = column < t->inputs ? t->X[row * t->inputs + column] : t->y[row];
     }
+}
+
+/* The kept columns of the row. */
+static quorum_status keep_row(reader *r, npz_table *t)
+{
+    if (!r->kept.wanted)
+        return QUORUM_OK;
+    if (!t->kept && !NEW_ARRAY(t->kept, r->kept.count))
+        return failure(QUORUM_E_MEMORY, "%s: out of memory while reading", r->label);
+    copy_row(t, t->row, r->kept.columns, r->kept.count, t->kept);
+    return kept_cells_add_numbers(&r->kept, r->row, t->kept);
 }
 
 static quorum_status npz_next(reader *r, size_t max_rows, double *out, size_t *rows)
 {
     npz_table *t = r->state;
     TRY(progress_report(&r->asked, "read", -1.0, "%s", r->label));
-    for (; *rows < max_rows && t->row < t->rows; t->row++) {
+    for (; *rows < max_rows && t->row < t->rows && !kept_cells_is_full(&r->kept, r->memory);
+         t->row++) {
         int keep;
         double *row = out + *rows * r->n_selected;
-        copy_row(r, t, t->row, row);
-        TRY(table_check_row(r, row, t->row + 1, &keep));
+        copy_row(t, t->row, r->selected, r->n_selected, row);
+        TRY(table_check_row(r, row, &keep));
+        if (keep)
+            TRY(keep_row(r, t));
         *rows += (size_t)keep;
     }
     double share = t->rows > 0 ? (double)t->row / (double)t->rows : 1.0;
@@ -40,6 +56,7 @@ static void npz_table_close(void *state)
     npz_table *t = state;
     mem_free(t->X);
     mem_free(t->y);
+    mem_free(t->kept);
     mem_free(t);
 }
 

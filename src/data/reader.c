@@ -75,6 +75,7 @@ void reader_close(reader *r)
     names_free(&r->names);
     mem_free(r->selected);
     mem_free(r->why_dropped);
+    kept_cells_free(&r->kept);
     mem_free(r->path);
     mem_free(r);
 }
@@ -133,7 +134,12 @@ double reader_held(const reader *r)
 
 size_t reader_dropped(const reader *r)
 {
-    return r->dropped;
+    return r->missing == MISSING_DROP ? r->dropped : 0;
+}
+
+size_t reader_dropped_row(const reader *r, size_t i)
+{
+    return i < reader_dropped(r) && i < DROPPED_LISTED ? r->dropped_rows[i] : 0;
 }
 
 const char *reader_why_dropped(const reader *r)
@@ -193,15 +199,21 @@ quorum_status reader_find(const reader *r, const char *name_or_number, size_t *c
                    r->label, name_or_number, r->names.count, names);
 }
 
+static quorum_status check_columns(const reader *r, const size_t *columns, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (columns[i] >= r->names.count)
+            return failure(QUORUM_E_ARGUMENT, "%s: column %zu does not exist, there are %zu",
+                           r->label, columns[i] + 1, r->names.count);
+    return QUORUM_OK;
+}
+
 quorum_status reader_select(reader *r, const size_t *columns, size_t count)
 {
     size_t *copy;
     if (count == 0)
         return failure(QUORUM_E_ARGUMENT, "%s: no column is selected", r->label);
-    for (size_t i = 0; i < count; i++)
-        if (columns[i] >= r->names.count)
-            return failure(QUORUM_E_ARGUMENT, "%s: column %zu does not exist, there are %zu",
-                           r->label, columns[i] + 1, r->names.count);
+    TRY(check_columns(r, columns, count));
     if (!NEW_ARRAY(copy, count))
         return failure(QUORUM_E_MEMORY, "%s: out of memory for %zu columns", r->label, count);
     memcpy(copy, columns, count * sizeof *copy);
@@ -211,8 +223,38 @@ quorum_status reader_select(reader *r, const size_t *columns, size_t count)
     return QUORUM_OK;
 }
 
+/* ---- Kept cells ---- */
+
+quorum_status reader_keep(reader *r, const size_t *columns, size_t count)
+{
+    TRY(check_columns(r, columns, count));
+    return kept_cells_choose(&r->kept, columns, count);
+}
+
+size_t reader_kept_columns(const reader *r, const size_t **columns)
+{
+    *columns = r->kept.columns;
+    return r->kept.count;
+}
+
+const char *reader_kept(const reader *r, size_t row, size_t column)
+{
+    return kept_cells_at(&r->kept, row, column);
+}
+
+size_t reader_row_number(const reader *r, size_t row)
+{
+    return r->kept.number[row];
+}
+
+int reader_kept_converted(const reader *r)
+{
+    return r->kept.converted;
+}
+
 quorum_status reader_next(reader *r, size_t max_rows, double *out, size_t *rows)
 {
     *rows = 0;
+    kept_cells_clear(&r->kept);
     return r->format->next(r, max_rows, out, rows);
 }

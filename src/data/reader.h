@@ -10,14 +10,15 @@
 #include <stddef.h>
 
 typedef enum { HEADER_AUTO, HEADER_YES, HEADER_NO } header_mode;
-typedef enum { MISSING_ERROR, MISSING_DROP } missing_mode;
+typedef enum { MISSING_ERROR, MISSING_DROP, MISSING_NAN } missing_mode;
 typedef enum { DECIMAL_AUTO, DECIMAL_POINT, DECIMAL_COMMA } decimal_mode;
 typedef enum { READ_QUERIES, READ_TRAINING } reading_purpose;
 
 typedef struct {
     header_mode header;      /* HEADER_AUTO: a first row with a non-numeric cell is a header */
     missing_mode missing;    /* MISSING_DROP: rows with a missing, non-numeric or non-finite
-                             selected cell are skipped and counted                        */
+                             selected cell are skipped and counted; MISSING_NAN: such rows come
+                             with NaN in all selected columns                             */
     reading_purpose purpose; /* what complaints advise; READ_TRAINING: columns can be left out, and
                                 the last selected is the target                           */
     decimal_mode decimal;    /* of csv; DECIMAL_AUTO: what the first cell shows that has one, where
@@ -27,6 +28,8 @@ typedef struct {
     double memory;           /* bytes that the reader itself may hold; 0: as many as it takes */
     progress asked;          /* hears how far reading is, and can cancel it                  */
 } reader_options;
+
+enum { DROPPED_LISTED = 10 };
 
 typedef struct reader reader;
 
@@ -55,15 +58,28 @@ quorum_status reader_find(const reader *r, const char *name_or_number, size_t *c
 /* The columns that reader_next yields, in this order; all of them until then. */
 quorum_status reader_select(reader *r, const size_t *columns, size_t count);
 
-/* Up to max_rows rows into out (row-major, one value a selected column).
- * *rows is 0 at the end.  A bad cell is QUORUM_E_DATA with file, line, column
+/* The columns whose cells are kept as text, beside those that are selected; they may be any, and
+ * none: then the numbers of rows are kept alone. */
+quorum_status reader_keep(reader *r, const size_t *columns, size_t count);
+size_t reader_kept_columns(const reader *r, const size_t **columns);
+
+/* Up to max_rows rows into out (row-major, one value a selected column); fewer also where kept text
+ * takes its share of memory.  *rows is 0 at the end.  A bad cell is QUORUM_E_DATA with file, line, column
  * and what to do. */
 quorum_status reader_next(reader *r, size_t max_rows, double *out, size_t *rows);
+
+/* Of the rows that reader_next gave last, after reader_keep: a kept cell, in UTF-8, and the row's
+ * number in the file, from 1; they are the reader's, until its next rows. */
+const char *reader_kept(const reader *r, size_t row, size_t column);
+size_t reader_row_number(const reader *r, size_t row);
+int reader_kept_converted(const reader *r); /* a kept cell was not UTF-8, though the header is */
 
 size_t reader_rows(const reader *r);    /* as the file says, dropped ones too; 0: it does not say */
 double reader_held(const reader *r);    /* bytes of the file's rows that the reader holds     */
 size_t reader_dropped(const reader *r); /* rows skipped so far by MISSING_DROP    */
-const char *reader_why_dropped(const reader *r); /* what was wrong with the first of them  */
-void reader_close(reader *r);                    /* accepts NULL */
+size_t reader_dropped_row(const reader *r, size_t i); /* the number of the i-th of them; 0: only
+                                                      the first DROPPED_LISTED are known */
+const char *reader_why_dropped(const reader *r);      /* what was wrong with the first of them  */
+void reader_close(reader *r);                         /* accepts NULL */
 
 #endif

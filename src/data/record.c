@@ -119,7 +119,7 @@ static const char *scan_cell(const dialect *d, const char *p, const char *limit,
     if (close && skip_blanks(d, close + 1, end) == end)
         keep_cell(out, begin + 1, close, 1);
     else
-        keep_cell(out, begin, end, 0); /* "a"b is taken as it stands */
+        keep_cell(out, d->delimiter == ' ' ? begin : p, end, 0); /* "a"b is taken as it stands */
     return d->delimiter == ' ' ? skip_blanks(d, end, limit) : end;
 }
 

@@ -24,16 +24,23 @@ quorum_status table_check_width(const reader *r, size_t columns)
     return QUORUM_OK;
 }
 
-void table_drop_row(reader *r, const char *why)
+int table_drop_row(reader *r, const char *why, double *row)
 {
-    if (r->dropped++ == 0)
+    if (r->dropped == 0)
         r->why_dropped = mem_copy_text(why);
+    if (r->dropped < DROPPED_LISTED)
+        r->dropped_rows[r->dropped] = r->row;
+    r->dropped++;
+    for (size_t i = 0; r->missing == MISSING_NAN && i < r->n_selected; i++)
+        row[i] = NAN;
+    return r->missing == MISSING_NAN;
 }
 
-quorum_status table_check_row(reader *r, const double *row, size_t number, int *keep)
+quorum_status table_check_row(reader *r, double *row, int *keep)
 {
     char what[64], sentence[SENTENCE];
     size_t i = 0;
+    r->row++;
     while (i < r->n_selected && isfinite(row[i]))
         i++;
     *keep = i == r->n_selected;
@@ -41,9 +48,9 @@ quorum_status table_check_row(reader *r, const double *row, size_t number, int *
         return QUORUM_OK;
     snprintf(what, sizeof what, "value is %s, %s", isnan(row[i]) ? "nan" : "infinite",
              isnan(row[i]) ? "a missing value" : "a non-finite number");
-    advise_cell(r, "row", number, r->selected[i], what, sentence);
+    advise_cell(r, "row", r->row, r->selected[i], what, sentence);
     if (r->missing == MISSING_ERROR)
         return failure(QUORUM_E_DATA, "%s: %s", r->label, sentence);
-    table_drop_row(r, sentence);
+    *keep = table_drop_row(r, sentence, row);
     return QUORUM_OK;
 }

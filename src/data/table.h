@@ -5,6 +5,7 @@
 #ifndef QRM_DATA_TABLE_H
 #define QRM_DATA_TABLE_H
 
+#include "data/kept.h"
 #include "data/names.h"
 #include "data/reader.h"
 
@@ -28,10 +29,13 @@ struct reader {
     column_names names; /* one for every column    */
     size_t *selected;   /* n_selected columns      */
     size_t n_selected;
-    size_t rows; /* that the file says it has, or 0 */
-    double held; /* bytes of them in memory */
-    size_t dropped;
+    size_t rows;                         /* that the file says it has, or 0 */
+    double held;                         /* bytes of them in memory */
+    size_t row;                          /* the number of the last one that was looked at, from 1 */
+    size_t dropped;                      /* rows that cannot be used: dropped, or all NaN */
+    size_t dropped_rows[DROPPED_LISTED]; /* the first of them */
     char *why_dropped; /* what was wrong with the first of them; NULL: none, or no memory */
+    kept_cells kept;
     const file_format *format;
     void *state; /* the format's own        */
 };
@@ -45,11 +49,11 @@ quorum_status npz_table_open(reader *r);
 /* Fails when there is no column, or more than anyone can mean. */
 quorum_status table_check_width(const reader *r, size_t columns);
 
-/* Looks at a row of selected values: *keep is 0 for a row to be dropped, which
- * is counted.  `number` is the row's, from 1. */
-quorum_status table_check_row(reader *r, const double *row, size_t number, int *keep);
+/* Looks at the next row of selected values: *keep is 0 for a row to be dropped, which is counted. */
+quorum_status table_check_row(reader *r, double *row, int *keep);
 
-/* Counts a row that is dropped; keeps the first one's sentence. */
-void table_drop_row(reader *r, const char *why);
+/* Counts a row that cannot be used and keeps the first one's sentence.  Returns whether the row is
+ * kept nevertheless, with NaN in all its values. */
+int table_drop_row(reader *r, const char *why, double *row);
 
 #endif

@@ -54,8 +54,11 @@ static const option table[] = {
     {"header", CHOICE, FIELD(header), "auto", "auto|yes|no", 0, 0, NULL, "fit predict evaluate",
      "Whether a csv file starts with column names; auto: when its first row is not all numbers.",
      NULL},
-    {"missing", CHOICE, FIELD(missing), "error", "error|drop", 0, 0, NULL, "fit predict evaluate",
-     "Rows with a missing or unusable cell: stop with an error, or drop and count them.", NULL},
+    {"missing", CHOICE, FIELD(missing), "error", "error|drop|nan", 0, 0, NULL,
+     "fit predict evaluate",
+     "Rows with a missing or unusable cell: stop with an error, or drop and count them.  nan, for "
+     "predictions: keep them, with empty cells, so that results have the rows of the queries.",
+     NULL},
 
     {"decimal", CHOICE, FIELD(decimal), "auto", "auto|point|comma", 0, 0, NULL,
      "fit predict evaluate",

@@ -5,6 +5,7 @@ import common
 
 TRAIN = common.make_table(40, seed=1)
 TEST = common.make_table(10, seed=2)
+HOLES = b"id,a,b\n" + b"".join(b'"row ""%d"", text",%s,0.5\n' % (i, b"" if i == 3 else b"0.%d" % i) for i in range(9))
 QUICK = ["--experts", "3", "--kernel", "se", "--max-evaluations", "8", "--threads", "1"]
 
 
@@ -50,6 +51,8 @@ def make_commands(given, root):
                 {"model.npz": calibrated, "test.csv.gz": common.compress(TEST)}),
         command("predict --method", "predict model.npz - --method grbcm*", {"model.npz": model},
                 stdin=TEST),
+        command("predict --keep", "predict model.npz holes.csv -o out.csv --keep all --row-number --missing nan",
+                {"model.npz": model, "holes.csv": HOLES, "out.csv": b"old\n"}),
         command("predict about a line", "predict model.npz test.csv -o out.csv",
                 {**use, "model.npz": about}),
         command("evaluate", "evaluate model.npz test.csv", use),

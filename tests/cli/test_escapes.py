@@ -69,6 +69,17 @@ def test_errors_of_tables(tmp_path, evil, table):
     assert_plain(raw("fit", name, "-o", tmp_path / "m.npz", code=1))
 
 
+def test_kept_columns(tmp_path, evil):
+    """What is said has no control characters; the result has the cells as they are."""
+    (tmp_path / "q.csv").write_text(f"aaa,bbb,t\n1,2,{EVIL}\n")
+    for keep in (EVIL, "t" + EVIL, f'"{EVIL}'):
+        assert_plain(raw("predict", evil / "plain.npz", tmp_path / "q.csv", "--keep", keep, code=1))
+    assert EVIL.encode() in raw("predict", evil / "plain.npz", tmp_path / "q.csv", "--keep", "t")
+    name = tmp_path / f"q{EVIL}.csv"
+    name.write_text("aaa,bbb,mean\n1,2,3\n")
+    assert_plain(raw("predict", evil / "plain.npz", name, "--keep", "mean", code=1))
+
+
 def test_command_lines(tmp_path, evil):
     assert_plain(raw(EVIL, code=2))
     assert_plain(raw("fit", "--" + EVIL, code=2))

@@ -1,7 +1,9 @@
 /* Tables as users have them: the first bytes choose options, the rest is a csv, csv.gz, npy
- * or npz file.  It is read as training data and, in chunks of two sizes, as queries. */
+ * or npz file.  It is read as training data and, in chunks of two sizes, as queries, with all columns
+ * kept as text or none. */
 #include "fuzz.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -46,7 +48,7 @@ static void choose(choices *c, quorum_options *o, const char *name, const char *
            sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
 
 /* All that matter are set anew each time. */
-static const quorum_options *choose_options(choices *c)
+static quorum_options *choose_options(choices *c)
 {
     static quorum_options *o;
     if (!o)
@@ -85,28 +87,54 @@ static void read_training(const char *path, const quorum_options *o)
 typedef struct {
     double X[MOST_ROWS], y[MOST_ROWS];
     size_t rows, dropped;
+    uint64_t texts; /* a digest of what is kept */
     quorum_status status;
 } queries;
 
+/* All of a row is NaN, where that is allowed, or nothing. */
+static void require_rows(const double *X, size_t rows, int nan_allowed)
+{
+    for (size_t i = 0; i < rows; i++)
+        if (nan_allowed && isnan(X[i * MODEL_INPUTS]))
+            require_nan(X + i * MODEL_INPUTS, MODEL_INPUTS);
+        else
+            require_finite(X + i * MODEL_INPUTS, MODEL_INPUTS);
+}
+
+/* Whether a text is UTF-8 is for its reader to say: here every byte is looked at. */
+static void add_texts(const quorum_stream *s, size_t rows, queries *q)
+{
+    size_t columns = quorum_stream_kept_columns(s);
+    for (size_t i = 0; i < rows; i++) {
+        REQUIRE(columns == 0 || quorum_stream_row(s, i) > q->rows + i);
+        for (size_t k = 0; k < columns; k++)
+            for (const char *p = quorum_stream_kept(s, i, k); *p; p++)
+                q->texts = q->texts * 31 + (unsigned char)*p + k;
+    }
+}
+
 /* All rows, `chunk` at a time. */
-static void read_queries(const char *path, const quorum_model *m, int with_target,
+static void read_queries(const char *path, const quorum_model *m, int with_target, const char *keep,
                          const quorum_options *o, size_t chunk, queries *q)
 {
+    quorum_stream_request wanted = {.with_target = with_target, .keep = keep};
     quorum_stream *s = NULL;
     size_t got = 1;
-    q->rows = q->dropped = 0;
-    q->status = quorum_stream_open(path, m, with_target, o, &s);
+    q->rows = q->dropped = q->texts = 0;
+    q->status = quorum_stream_open_with(path, m, &wanted, o, &s);
     while (q->status >= 0 && got > 0 && q->rows + MOST_CHUNK <= MOST_ROWS / MODEL_INPUTS) {
         q->status = quorum_stream_next(s, chunk, q->X + q->rows * MODEL_INPUTS,
                                        with_target ? q->y + q->rows : NULL, &got);
-        if (q->status >= 0)
-            q->rows += got;
+        if (q->status < 0)
+            break;
+        add_texts(s, got, q);
+        q->rows += got;
     }
     if (q->status < 0)
         require_failure(q->status);
     else
         q->dropped = quorum_stream_dropped(s);
-    require_finite(q->X, q->rows * MODEL_INPUTS);
+    require_rows(q->X, q->rows, strcmp(quorum_options_get(o, "missing"), "nan") == 0);
     if (with_target)
         require_finite(q->y, q->rows);
     quorum_stream_close(s);
@@ -114,14 +142,14 @@ static void read_queries(const char *path, const quorum_model *m, int with_targe
 
 /* Rows do not depend on the chunks; a failing chunk loses its first rows. */
 static void compare_chunks(const char *path, const quorum_model *m, int with_target,
-                           const quorum_options *o)
+                           const char *keep, const quorum_options *o)
 {
     static queries one, some;
-    read_queries(path, m, with_target, o, 1, &one);
-    read_queries(path, m, with_target, o, MOST_CHUNK, &some);
+    read_queries(path, m, with_target, keep, o, 1, &one);
+    read_queries(path, m, with_target, keep, o, MOST_CHUNK, &some);
     REQUIRE(one.status == some.status);
     REQUIRE(one.status < 0 ? one.rows >= some.rows : one.rows == some.rows);
-    REQUIRE(one.status < 0 || one.dropped == some.dropped);
+    REQUIRE(one.status < 0 || (one.dropped == some.dropped && one.texts == some.texts));
     REQUIRE(memcmp(one.X, some.X, some.rows * MODEL_INPUTS * sizeof one.X[0]) == 0);
     if (with_target)
         REQUIRE(memcmp(one.y, some.y, some.rows * sizeof one.y[0]) == 0);
@@ -143,7 +171,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static uint8_t packed[1 << 16];
     choices c = {data, size};
-    const quorum_options *o = choose_options(&c);
+    quorum_options *o = choose_options(&c);
     unsigned how = take_byte(&c);
     if (how % 8 == 7 && c.left < sizeof packed / 2) {
         size_t made = compress_bytes(c.at, c.left, packed, sizeof packed);
@@ -151,6 +179,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     const char *path = file_of(0, c.at, c.left);
     read_training(path, o);
-    compare_chunks(path, how & 8 ? with_names : without_names, (how & 16) != 0, o);
+    if (how & 32)
+        REQUIRE(quorum_options_set(o, "missing", "nan") == QUORUM_OK);
+    compare_chunks(path, how & 8 ? with_names : without_names, (how & 16) != 0,
+                   how & 64 ? "all" : NULL, o);
     return 0;
 }

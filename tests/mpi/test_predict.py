@@ -19,6 +19,8 @@ WAYS = {
     "gradients": ["--gradient", "--novelty", "--above", "1"],
     "gradients, scattered": ["--gradient", "--memory", "10M"],
     "gradients of a rule": ["--gradient", "--method", "grbcm"],
+    "kept columns": ["--keep", "b,1", "--row-number", "--missing", "nan"],
+    "all columns, in small memory": ["--keep", "all", "--memory", "10M"],
     "small memory": ["--select", "all", "--memory", "10M"],
 }
 
@@ -44,6 +46,29 @@ def test_a_graph_that_is_learned_when_asked_for(data, tmp_path, overlap):
         one = serial("predict", tmp_path / "glasso.npz", *words)
         for ranks in (2, 3):
             assert team(ranks, "predict", tmp_path / "auto.npz", *words).out == one.out, ranks
+
+
+def test_rows_with_holes_and_texts(data, tmp_path):
+    queries = tmp_path / "q.csv"
+    lines = (data / "queries.csv").read_text().splitlines()
+    table = ["id," + lines[0]] + [f'"row ""{i}"", é",{line if i % 7 else ",1,2"}' for i, line in enumerate(lines[1:])]
+    queries.write_text("\n".join(table) + "\n")
+    for missing in ("nan", "drop"):
+        words = ["predict", data / "serial.npz", queries, "--keep", "id,c", "--row-number", "--missing", missing]
+        one = serial(*words)
+        for ranks in (2, 3):
+            many = team(ranks, *words)
+            assert many.out == one.out
+            assert many.err.splitlines()[0] == one.err.splitlines()[0] and "rows 1, 8, 15, 22" in many.err
+
+
+@pytest.mark.parametrize("flags, says", [(["--keep", "idd"], "has no column"), (["--keep", "mean"], "has the name of"),
+                                         (["--keep", "all,"], "has no column")])
+def test_kept_names_that_are_refused(data, tmp_path, flags, says):
+    queries = tmp_path / "q.csv"
+    queries.write_text("a,b,c,mean\n1,2,3,4\n")
+    done = team(3, "predict", data / "serial.npz", queries, *flags, code=1)
+    assert done.err.count(says) == 1 and done.out == ""
 
 
 def test_standard_output(data):
