@@ -316,6 +316,17 @@ def by_distance():
                  lines)
 
 
+def heteroscedastic():
+    """One line a number of inputs and prediction: predicted over true deviation by tenths, means over the seeds."""
+    rows, lines = rows_of("heteroscedastic"), []
+    for inputs, prediction in dict.fromkeys((r["inputs"], r["prediction"]) for r in rows):
+        found = rows_of("heteroscedastic", inputs=inputs, prediction=prediction)
+        cells = [mean(found, f"tenth{i}") for i in range(1, 11)]
+        lines.append([inputs, prediction, *(f"{c:.2f}" if 0.8 <= c <= 1.2 else f"**{c:.2f}**" for c in cells),
+                      f"{mean(found, 'msll_more'):.3f}"])
+    return table(["inputs", "prediction", "calmest tenth", *map(str, range(2, 10)), "wildest", "MSLL less the truth's"], lines)
+
+
 def uci():
     """One line a set: over the masks of the published means, and over all that were measured."""
     rows, lines = rows_of("uci"), []
@@ -550,8 +561,9 @@ SUITE = {"limits": limits, "lapack": lapack,
          "solve": lambda: lines_of("solve"), "rows": lambda: lines_of("kmeans", "neighbours"),
          "glasso": lambda: lines_of("glasso"), "reading": lambda: lines_of("reading"),
          "whole": lambda: lines_of("whole"), "latency": latency, "slopes": slopes}
-SCRIPTS = {"calibration": calibration, "intervals": intervals, "by_distance": by_distance, "metric": metric,
-           "uci": uci, "kernel_quorum": kernel_quorum, "scale": scale, "busy": busy, "peers": peers, "single_precision": single_precision}
+SCRIPTS = {"calibration": calibration, "intervals": intervals, "by_distance": by_distance,
+           "heteroscedastic": heteroscedastic, "metric": metric, "uci": uci, "kernel_quorum": kernel_quorum,
+           "scale": scale, "busy": busy, "peers": peers, "single_precision": single_precision}
 
 
 def make(name):

@@ -1,4 +1,4 @@
-"""bench/intervals.py and bench/by_distance.py: scores and corrections against their definitions, runs on made sets."""
+"""bench/intervals.py, by_distance.py and heteroscedastic.py: scores and corrections against their definitions, runs on made sets."""
 import gzip
 import os
 import subprocess
@@ -9,6 +9,7 @@ import pytest
 
 import by_distance
 import common
+import heteroscedastic
 import intervals
 from conftest import BENCH, QUORUM
 
@@ -100,3 +101,18 @@ def test_coverage_of_a_table_and_of_a_map(sets, tmp_path):
             assert ends == sorted(ends)
     made = [r for r in rows if r["set"] == "made"]
     assert {(r["rows"], r["held"]) for r in made} == {("500", "200")} and len(made) == 20
+
+
+def test_noise_that_grows(tmp_path):
+    X = np.array([[-1.0, 0.0, 1.0], [1.0, 0.0, 2.0]])
+    f, deviation = heteroscedastic.truth(X)
+    assert f == pytest.approx(np.sin(4 * X[:, 0]) + X[:, 2]) and deviation == pytest.approx([0.05, 0.5])
+    done = subprocess.run([sys.executable, "-B", os.path.join(BENCH, "heteroscedastic.py"), "--quorum", QUORUM,
+                           "--inputs", "1", "--rows", "400", "--held", "200", "--seeds", "1", "--out",
+                           str(tmp_path / "h.csv")], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    rows = common.read_csv(tmp_path / "h.csv")
+    assert [r["prediction"] for r in rows] == ["calibrated", "uncalibrated"]
+    for r in rows:
+        assert all(0.3 < float(r[t]) < 4 for t in heteroscedastic.TENTHS) and -0.05 < float(r["msll_more"]) < 0.5
+        assert float(r["msll_more"]) == pytest.approx(float(r["msll"]) - float(r["msll_truth"]), abs=1e-3)
