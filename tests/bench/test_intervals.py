@@ -108,7 +108,7 @@ def test_noise_that_grows(tmp_path):
     f, deviation = heteroscedastic.truth(X)
     assert f == pytest.approx(np.sin(4 * X[:, 0]) + X[:, 2]) and deviation == pytest.approx([0.05, 0.5])
     done = subprocess.run([sys.executable, "-B", os.path.join(BENCH, "heteroscedastic.py"), "--quorum", QUORUM,
-                           "--inputs", "1", "--rows", "400", "--held", "200", "--seeds", "1", "--out",
+                           "--inputs", "1", "--rows", "1000", "--held", "200", "--seeds", "1", "--out",
                            str(tmp_path / "h.csv")], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     rows = common.read_csv(tmp_path / "h.csv")
