@@ -292,6 +292,41 @@ def calibration():
                   "95 %: below / above"], lines)
 
 
+def intervals():
+    """One line a set and way: means over the seeds."""
+    rows, lines = rows_of("intervals"), []
+    for name, way in dict.fromkeys((r["set"], r["way"]) for r in rows):
+        found = rows_of("intervals", set=name, way=way)
+        lines.append([name, way, ends(found, "coverage95", 100, 1),
+                      *(number(mean(found, column), 4) for column in ("width95", "equal_width", "interval_score")),
+                      number(mean(found, "crps"), 4) if found[0]["crps"] else ""])
+    return table(["set", "way", "95 % covers, lowest and highest", "mean width", "mean width at 95.0 %",
+                  "interval score", "CRPS"], lines)
+
+
+def by_distance():
+    """One line a set and prediction: the mean coverage of each tenth, and over all seeds the lowest and the highest."""
+    rows, lines = rows_of("by_distance"), []
+    for name, prediction in dict.fromkeys((r["set"], r["prediction"]) for r in rows):
+        found = rows_of("by_distance", set=name, prediction=prediction)
+        cells = [mean([r for r in found if int(r["tenth"]) == tenth], "coverage95") for tenth in range(1, 11)]
+        lines.append([name, prediction, *(f"{100 * c:.1f}" if 0.9 <= c <= 0.98 else f"**{100 * c:.1f}**" for c in cells),
+                      ends(found, "coverage95", 100, 1)])
+    return table(["set", "prediction", "nearest tenth", *map(str, range(2, 10)), "farthest", "one seed: lowest and highest"],
+                 lines)
+
+
+def heteroscedastic():
+    """One line a number of inputs and prediction: predicted over true deviation by tenths, means over the seeds."""
+    rows, lines = rows_of("heteroscedastic"), []
+    for inputs, prediction in dict.fromkeys((r["inputs"], r["prediction"]) for r in rows):
+        found = rows_of("heteroscedastic", inputs=inputs, prediction=prediction)
+        cells = [mean(found, f"tenth{i}") for i in range(1, 11)]
+        lines.append([inputs, prediction, *(f"{c:.2f}" if 0.8 <= c <= 1.2 else f"**{c:.2f}**" for c in cells),
+                      f"{mean(found, 'msll_more'):.3f}"])
+    return table(["inputs", "prediction", "calmest tenth", *map(str, range(2, 10)), "wildest", "MSLL less the truth's"], lines)
+
+
 def uci():
     """One line a set: over the masks of the published means, and over all that were measured."""
     rows, lines = rows_of("uci"), []
@@ -526,8 +561,9 @@ SUITE = {"limits": limits, "lapack": lapack,
          "solve": lambda: lines_of("solve"), "rows": lambda: lines_of("kmeans", "neighbours"),
          "glasso": lambda: lines_of("glasso"), "reading": lambda: lines_of("reading"),
          "whole": lambda: lines_of("whole"), "latency": latency, "slopes": slopes}
-SCRIPTS = {"calibration": calibration, "metric": metric, "uci": uci, "kernel_quorum": kernel_quorum, "scale": scale, "busy": busy,
-           "peers": peers, "single_precision": single_precision}
+SCRIPTS = {"calibration": calibration, "intervals": intervals, "by_distance": by_distance,
+           "heteroscedastic": heteroscedastic, "metric": metric, "uci": uci, "kernel_quorum": kernel_quorum,
+           "scale": scale, "busy": busy, "peers": peers, "single_precision": single_precision}
 
 
 def make(name):
