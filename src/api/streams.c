@@ -21,7 +21,9 @@ struct quorum_stream {
     double *offset; /* room: of the last rows, where wanted  */
     double *values; /* room: of the one more column, likewise */
     size_t room;
-    double memory; /* the option's bytes */
+    double memory;        /* the option's bytes */
+    level_table *tables;  /* inputs: of the model's categories, of the process that reads ... */
+    level_table **levels; /* ... width: those of the selected columns, NULL of numbers; or NULL */
 };
 
 /* The column of this name in the sorted list of all columns. */
@@ -117,6 +119,32 @@ static quorum_status add_column(quorum_stream *s, const char *name, size_t *colu
     return QUORUM_OK;
 }
 
+/* The model's levels, by their numbers. */
+static quorum_status fill_table(const category *c, level_table *t)
+{
+    size_t number;
+    for (size_t l = 0; l < c->levels; l++)
+        TRY(levels_add(t, c->name[l], strlen(c->name[l]), &number));
+    return QUORUM_OK;
+}
+
+/* Texts of categories become numbers of levels. */
+static quorum_status match_levels(quorum_stream *s, const quorum_model *m, const settings *how)
+{
+    if (!m->encoding.of)
+        return QUORUM_OK;
+    if (!NEW_ZEROED(s->tables, s->inputs) || !NEW_ZEROED(s->levels, s->width))
+        return failure(QUORUM_E_MEMORY, "out of memory for the levels of categories");
+    for (size_t d = 0; d < s->inputs; d++) {
+        TRY(fill_table(&m->encoding.of[d], &s->tables[d]));
+        if (m->encoding.of[d].levels > 0)
+            s->levels[d] = &s->tables[d];
+    }
+    reader_take_levels(s->reader, s->levels,
+                       how->unseen == UNSEEN_ERROR ? LEVELS_REFUSE : LEVELS_PASS);
+    return QUORUM_OK;
+}
+
 typedef struct {
     const char *path, *column; /* column: one more, or NULL */
     const quorum_model *m;
@@ -142,6 +170,7 @@ static quorum_status open_reader(void *context)
     if (o->column)
         TRY_OR_DONE(add_column(s, o->column, columns));
     TRY_OR_DONE(reader_select(s->reader, columns, s->width));
+    TRY_OR_DONE(match_levels(s, m, options_values(o->options)));
 done:
     mem_free(columns);
     return status;
@@ -313,5 +342,9 @@ void quorum_stream_close(quorum_stream *s)
     mem_free(s->rows);
     mem_free(s->offset);
     mem_free(s->values);
+    for (size_t d = 0; s->tables && d < s->inputs; d++)
+        levels_free(&s->tables[d]);
+    mem_free(s->tables);
+    mem_free(s->levels);
     mem_free(s);
 }

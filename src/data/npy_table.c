@@ -85,7 +85,7 @@ static quorum_status deliver(reader *r, npy_table *t, size_t rows, double *out, 
 {
     for (size_t i = 0; i < rows; i++) {
         int keep;
-        const double *row = t->values + i * r->n_selected;
+        double *row = t->values + i * r->n_selected;
         TRY(table_check_row(r, row, ++t->row, &keep));
         if (keep)
             memcpy(out + (*kept)++ * r->n_selected, row, r->n_selected * sizeof *row);
@@ -175,7 +175,7 @@ static quorum_status allocate_block(const reader *r, npy_table *t)
 
 quorum_status npy_table_open(reader *r)
 {
-    static const file_format format = {npy_next, npy_close};
+    static const file_format format = {npy_next, npy_close, NULL};
     npy_table *t = NULL;
     struct stat about;
     if (!NEW_ZEROED(t, 1))

@@ -12,6 +12,7 @@ typedef struct {
     /* Up to max_rows rows of the selected columns; *rows is 0 on entry. */
     quorum_status (*next)(reader *r, size_t max_rows, double *out, size_t *rows);
     void (*close)(void *state);
+    void (*look_for_text)(reader *r, char *is_text); /* NULL: there is none */
 } file_format;
 
 struct reader {
@@ -28,8 +29,12 @@ struct reader {
     column_names names; /* one for every column    */
     size_t *selected;   /* n_selected columns      */
     size_t n_selected;
-    size_t rows; /* that the file says it has, or 0 */
-    double held; /* bytes of them in memory */
+    level_table *const *levels; /* n_selected: of categories, or NULL; NULL: there are none */
+    unknown_levels unknown;
+    int no_categories;
+    size_t stopped_at; /* place of a selected column + 1 in which text was the end; 0: none */
+    size_t rows;       /* that the file says it has, or 0 */
+    double held;       /* bytes of them in memory */
     size_t dropped;
     char *why_dropped; /* what was wrong with the first of them; NULL: none, or no memory */
     const file_format *format;
@@ -46,8 +51,13 @@ quorum_status npz_table_open(reader *r);
 quorum_status table_check_width(const reader *r, size_t columns);
 
 /* Looks at a row of selected values: *keep is 0 for a row to be dropped, which
- * is counted.  `number` is the row's, from 1. */
-quorum_status table_check_row(reader *r, const double *row, size_t number, int *keep);
+ * is counted.  `number` is the row's, from 1.  Values of categories become numbers of levels. */
+quorum_status table_check_row(reader *r, double *row, size_t number, int *keep);
+
+/* The number of the level `text` (n bytes, UTF-8) of the category at `place` of the selected columns;
+ * *known is 0 where it is refused. */
+quorum_status table_level(const reader *r, size_t place, const char *text, size_t n, double *number,
+                          int *known);
 
 /* Counts a row that is dropped; keeps the first one's sentence. */
 void table_drop_row(reader *r, const char *why);
