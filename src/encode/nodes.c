@@ -35,7 +35,7 @@ static void take_nodes(const category *c, const placed_level *sorted, level_node
 {
     double place[MOST_NODES], mean;
     for (size_t j = 0; j < MOST_NODES; j++) {
-        size_t at = (2 * j + 1) * c->levels / (2 * MOST_NODES);
+        size_t at = (2 * j + 1) * c->levels / ((size_t)2 * MOST_NODES);
         out->level[j] = sorted[at].level;
         place[j] = sorted[at].position;
     }
