@@ -135,6 +135,7 @@ static int tell(work *w, const arguments *given)
              dropped_rows(w->rows.stream).text);
     contenders_say_events(&w->all, w->model, given);
     note_off_constants(given, w->model, &w->all.items[0].report);
+    note_unseen(given, &w->all.items[0].report);
     note_learned_graph(given, w->model, w->had_graph);
     note_targets(w, given);
     int code = tell_scores(w, given);

@@ -17,6 +17,7 @@ void add_events(quorum_report *total, const quorum_report *r, size_t rows)
     total->unsure += r->unsure;
     total->off_constants += r->off_constants;
     total->outside += r->outside;
+    total->unseen += r->unseen;
     total->seconds += r->seconds;
     total->calibrated = r->calibrated;
     total->calibration_unused = r->calibration_unused;
@@ -73,6 +74,15 @@ void note_off_constants(const arguments *given, const quorum_model *model, const
          "%zu row%s with another value of a constant input (%s) than the training data: it has no "
          "effect, since nothing could be learned about it",
          r->off_constants, plural(r->off_constants), constant_names(&info).text);
+}
+
+void note_unseen(const arguments *given, const quorum_report *r)
+{
+    if (r->unseen > 0)
+        note(given,
+             "%zu row%s with a level that was not in the training data: predicted as the mean over "
+             "the known levels, with their variance on top; --unseen error refuses them",
+             r->unseen, plural(r->unseen));
 }
 
 bool has_graph(const quorum_model *model)

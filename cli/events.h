@@ -17,6 +17,9 @@ void note_events(const arguments *given, const char *name, const quorum_report *
 /* Notes how many queries had another value of a constant input, if any had. */
 void note_off_constants(const arguments *given, const quorum_model *model, const quorum_report *r);
 
+/* Notes how many queries had a level of a category that the training data do not have, if any had. */
+void note_unseen(const arguments *given, const quorum_report *r);
+
 /* Notes what the model's calibration is for, and that `what` ("std and interval are") is not. */
 void note_calibration(const arguments *given, const char *what, const quorum_model *model);
 

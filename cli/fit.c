@@ -32,6 +32,24 @@ static const char *first_converted(const quorum_data *d)
     return d->names[0];
 }
 
+static void note_left_out(const arguments *given, const quorum_data *d)
+{
+    char names[400] = "";
+    for (size_t i = 0; i < d->left_out; i++) {
+        size_t used = strlen(names);
+        if (used + 80 > sizeof names) {
+            snprintf(names + used, sizeof names - used, ", ...");
+            break;
+        }
+        snprintf(names + used, sizeof names - used, "%s%.60s", used ? ", " : "", d->left_name[i]);
+    }
+    if (d->left_out)
+        note(given,
+             "left out, since nearly every row has a text of its own there: %s (--ignore says so, "
+             "--categorical takes it for a category all the same)",
+             names);
+}
+
 static quorum_status read_and_fit(const arguments *given, progress *p, fitted *f)
 {
     double start = seconds_now();
@@ -45,6 +63,7 @@ static quorum_status read_and_fit(const arguments *given, progress *p, fitted *f
     if (f->data->converted)
         note(given, "%s: the column names are not UTF-8 and were read as Windows-1252: \"%s\"",
              given->operands[0], first_converted(f->data));
+    note_left_out(given, f->data);
     f->status = quorum_fit_data(f->data, given->options, &f->model);
     return f->status;
 }

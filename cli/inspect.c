@@ -2,6 +2,7 @@
 #include "arguments.h"
 #include "command.h"
 #include "hyperparameters.h"
+#include "levels.h"
 #include "progress.h"
 #include "report.h"
 #include "table.h"
@@ -475,6 +476,8 @@ static int print_as_json(const arguments *given, const quorum_info *info, const 
     json_key(&w, "seed");
     json_put_integer(&w, (int64_t)info->seed);
     put_hyperparameters(&w, info);
+    if (put_levels(&w, given, info) != EXIT_DONE)
+        return EXIT_FAILED;
     put_trend(&w, info);
     put_training(&w, info);
     put_graph(&w, info);
@@ -497,6 +500,8 @@ static int tell(const arguments *given, const quorum_info *info)
     if (info->rotation && print_directions(given, info) != EXIT_DONE)
         return EXIT_FAILED;
     print_variances(info);
+    if (print_levels(given, info) != EXIT_DONE)
+        return EXIT_FAILED;
     if (info->slope && print_slopes(given, info) != EXIT_DONE)
         return EXIT_FAILED;
     if (info->graph_trouble)

@@ -147,6 +147,7 @@ static void say_summary(const arguments *given, const work *w, double seconds)
     kept_tell(&w->rows.kept, given);
     note_events(given, w->total.method, &w->total, w->predicted);
     note_off_constants(given, w->model, &w->total);
+    note_unseen(given, &w->total);
     note_outside(given, &w->total, w->predicted);
     note_learned_graph(given, w->model, w->had_graph);
     if (w->total.calibration_unused)

@@ -119,7 +119,7 @@ QUORUM_API void quorum_options_set_progress(quorum_options *options, quorum_prog
 /* ---- Data from files --------------------------------------------------- */
 
 /* Training data: csv, csv.gz (any delimiter, header or none), npy or npz.
- * Options used: target, ignore, offset, missing, header, decimal, thousands, comment; a table whose
+ * Options used: target, ignore, offset, categorical, missing, header, decimal, thousands, comment; a table whose
  * reading takes more than the option memory is QUORUM_E_MEMORY.  The progress callback can cancel
  * reading, also while nothing comes through a pipe.  In a team of several
  * processes (below) process 0 alone reads the file, and X and y are each process's share of the
@@ -137,6 +137,11 @@ typedef struct {
     double *offset;      /* rows, as y: what is known of the target; NULL: no offset      */
     char *offset_name;   /* its column's name, none of `names`; NULL: no header           */
     size_t offset_place; /* its place among the columns kept, 0 .. inputs + 1           */
+    /* Categories (docs/data.md): X has a level's number, from 0. */
+    size_t *levels;   /* inputs: how many levels each has, 0 of a number; NULL: all are numbers */
+    char ***level;    /* inputs: their names, UTF-8, ascending bytewise; NULL of a number  */
+    size_t left_out;  /* columns of text with too many different cells to be a category ...   */
+    char **left_name; /* ... left_out: their names, or x1, x2, ...: they are no inputs        */
 } quorum_data;
 
 QUORUM_API quorum_status quorum_data_read(const char *path, const quorum_options *options,
@@ -145,7 +150,9 @@ QUORUM_API void quorum_data_free(quorum_data *data);
 
 /* Queries for a model, in chunks, so that a file larger than memory works.
  * Columns are matched to the model's by name where both have names, otherwise
- * by position; with_target also wants the target column (for evaluation).  The options' progress
+ * by position; with_target also wants the target column (for evaluation).  Texts of categories are
+ * matched to the model's levels: -1 in X is a text that is none of them, or QUORUM_E_DATA with
+ * unseen=error.  The options' progress
  * callback is kept, to be asked while rows are read.  In a team process 0 alone reads, and every
  * process gets all rows; what was dropped, converted or kept only process 0 knows (the others: 0). */
 typedef struct quorum_stream quorum_stream;
@@ -308,6 +315,10 @@ typedef struct {
     const char *warp;  /* "none", or "log": y_mean, y_scale, slope and all variances are those of
                           log(target + warp_shift)                                        */
     double warp_shift; /* 0 of a positive target, and without a warp                      */
+    /* Categories (docs/data.md, "Categories"); NULL: all inputs are numbers. */
+    const size_t *levels;            /* inputs: how many levels each has, 0 of a number          */
+    const char *const *const *level; /* inputs: their names; NULL of a number                    */
+    const double *const *position;   /* inputs: the numbers that stand for them, likewise        */
 } quorum_info;
 
 QUORUM_API quorum_status quorum_inspect(const quorum_model *model, quorum_info *info);
@@ -363,11 +374,13 @@ typedef struct {
                                one of quorum_method_name; NULL: they are refused        */
     size_t outside;         /* queries with a novelty above 0.9: the rows say next to nothing about
                                them; 0 with mean-only                                   */
+    size_t unseen;          /* queries with a level that was not in the training data   */
 } quorum_report;
 
-/* Predicts at X (rows x inputs), learning the model's expert graph first if experts are selected
+/* Predicts at X (rows x inputs; of a category the number of the level in quorum_info, or -1 for one
+ * that was not in the training data, unless unseen=error), learning the model's expert graph first if experts are selected
  * by it and it has none.  Options used: method, select, space,
- * neighbours, interval, interval-shape, latent, mean-only, calibration, threads, memory, graph-on.  Safe to
+ * neighbours, interval, interval-shape, latent, mean-only, calibration, unseen, threads, memory, graph-on.  Safe to
  * call from many threads on one model; in a team by all processes at once, each with all queries,
  * and each gets all results.  `report` may be NULL.  Of no rows it says whether the
  * model can predict with these options, and whether that is calibrated. */

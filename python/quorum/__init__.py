@@ -2,7 +2,7 @@
 from ._library import lib as _lib
 from .exceptions import (ArgumentError, BoundWarning, CalibrationWarning, CancelledError,
                          ConstantWarning, DataError, FileError, FormatError, GraphWarning,
-                         InternalError, NoSignalWarning, NumericError, OutOfMemoryError,
+                         InternalError, LevelWarning, NoSignalWarning, NumericError, OutOfMemoryError,
                          QuorumError, QuorumWarning)
 from .distribution import Distribution
 from .functions import aggregate, demo_data, demo_function, graphical_lasso, metrics
@@ -12,7 +12,8 @@ from .regressor import QuorumRegressor
 __version__ = _lib.quorum_version().decode()
 
 __all__ = ["ArgumentError", "BoundWarning", "CalibrationWarning", "CancelledError", "ConstantWarning",
-           "DataError", "Distribution", "FileError", "FormatError", "GraphWarning", "InternalError", "NoSignalWarning",
+           "DataError", "Distribution", "FileError", "FormatError", "GraphWarning", "InternalError", "LevelWarning",
+           "NoSignalWarning",
            "NumericError", "OutOfMemoryError", "QuorumError", "QuorumRegressor", "QuorumWarning",
            "aggregate", "demo_data",
            "demo_function", "graphical_lasso", "metrics", "plot_calibration", "plot_fit",

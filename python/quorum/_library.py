@@ -44,14 +44,18 @@ class Info(ctypes.Structure):
         ("neighbours", c_size_t), ("long_share", c_double), ("long_reach", c_double),
         ("trend", c_char_p), ("slope", POINTER(c_double)), ("slope_std", POINTER(c_double)),
         ("target_mean", c_double), ("target_scale", c_double), ("offset_name", c_char_p),
-        ("warp", c_char_p), ("warp_shift", c_double)]
+        ("warp", c_char_p), ("warp_shift", c_double),
+        ("levels", POINTER(c_size_t)), ("level", POINTER(POINTER(c_char_p))),
+        ("position", POINTER(POINTER(c_double)))]
 
 
 class Data(ctypes.Structure):
     _fields_ = [("rows", c_size_t), ("inputs", c_size_t), ("X", c_void_p), ("y", c_void_p),
                 ("names", POINTER(c_char_p)), ("target", c_size_t), ("dropped", c_size_t),
                 ("converted", c_int), ("decimal_comma", c_int), ("offset", c_void_p),
-                ("offset_name", c_char_p), ("offset_place", c_size_t)]
+                ("offset_name", c_char_p), ("offset_place", c_size_t),
+                ("levels", POINTER(c_size_t)), ("level", POINTER(POINTER(c_char_p))),
+                ("left_out", c_size_t), ("left_name", POINTER(c_char_p))]
 
 
 class Prediction(ctypes.Structure):
@@ -65,7 +69,8 @@ class Report(ctypes.Structure):
     _fields_ = [("experts_used", c_double), ("prior_fallbacks", c_size_t), ("clamped", c_size_t),
                 ("jittered", c_size_t), ("pseudo_inverses", c_size_t), ("unsure", c_size_t),
                 ("calibrated", c_int), ("seconds", c_double), ("off_constants", c_size_t),
-                ("calibration_unused", c_int), ("method", c_char_p), ("outside", c_size_t)]
+                ("calibration_unused", c_int), ("method", c_char_p), ("outside", c_size_t),
+                ("unseen", c_size_t)]
 
 
 class Suggestion(ctypes.Structure):

@@ -2,7 +2,7 @@
 import json
 import os
 import tempfile
-from ctypes import byref, c_char_p, c_void_p
+from ctypes import POINTER, byref, c_char_p, c_size_t, c_void_p, cast
 
 import numpy as np
 
@@ -10,11 +10,23 @@ from ._library import Data, DistributionPoints, Info, Prediction, Report, lib
 from ._options import Options
 from ._text import as_bytes, path_as_bytes
 from ._watch import Watch
-from .exceptions import check, warn_of_constants, warn_of_graph, warn_uncalibrated
+from .exceptions import (check, warn_of_constants, warn_of_graph, warn_of_levels,
+                         warn_uncalibrated)
 
 
 def _encode(names):
     return (c_char_p * len(names))(*(as_bytes(name, "column name") for name in names))
+
+
+def _encode_levels(levels):
+    """Counts and names of the levels of each input, None of a number, as the library takes them."""
+    counts = (c_size_t * len(levels))(*(len(names or []) for names in levels))
+    lists = [(c_char_p * len(names))(*(as_bytes(name, "level") for name in names)) if names else None
+             for names in levels]
+    places = (POINTER(c_char_p) * len(levels))(
+        *(cast(names, POINTER(c_char_p)) if names else POINTER(c_char_p)() for names in lists))
+    places.kept = lists
+    return counts, places
 
 
 def _copied(pointer, *shape):
@@ -41,15 +53,18 @@ class Model:
     # ---- making one ----
 
     @classmethod
-    def fit(cls, X, y, names, options, verbose=0, offset=None, offset_name=None):
-        """From X (rows x inputs) and y; `names` are inputs + 1 column names, or None, and `offset`
-        (rows) is known of y, or None."""
+    def fit(cls, X, y, names, options, verbose=0, offset=None, offset_name=None, levels=None):
+        """From X (rows x inputs) and y; `names` are inputs + 1 column names, or None, `offset`
+        (rows) is known of y, or None, and `levels` are the names of the levels that X has the numbers
+        of (None: of no input), for each input a list or None."""
         model, inputs = cls(), X.shape[1]
         data = Data(rows=X.shape[0], inputs=inputs, X=X.ctypes.data, y=y.ctypes.data,
                     names=_encode(names) if names is not None else None, target=inputs,
                     offset=offset.ctypes.data if offset is not None else None,
                     offset_name=as_bytes(offset_name, "column name") if offset_name else None,
                     offset_place=inputs)
+        if levels is not None:
+            data.levels, data.level = _encode_levels(levels)
         with Watch(options, verbose, "fit"):
             status = lib.quorum_fit_data(byref(data), options.handle, byref(model._handle))
         check(status, stacklevel=4)
@@ -163,11 +178,22 @@ class Model:
             "slope": _copied(info.slope, D) if info.slope else None,
             "slope_std": _copied(info.slope_std, D) if info.slope else None,
             "offset_name": (info.offset_name or b"").decode() or None,
+            "levels": self._levels(info),
+            "positions": [_copied(info.position[d], info.levels[d]) if info.levels[d] else None
+                          for d in range(D)] if info.levels else None,
             "nlml": info.nlml,
             "experts": np.split(rows, offset[1:-1]),
             "options": json.loads(info.options.decode()),
             "calibration_for": (info.calibration_for or b"").decode() or None,
         }
+
+    @staticmethod
+    def _levels(info):
+        """For each input the names of its levels, or None; None where all are numbers."""
+        if not info.levels:
+            return None
+        return [[info.level[d][k].decode() for k in range(info.levels[d])] if info.levels[d] else None
+                for d in range(info.inputs)]
 
     def constant_names(self):
         """Inputs that do not vary in the training data."""
@@ -202,6 +228,8 @@ class Model:
                               f"{report.off_constants} queries have another value of a constant "
                               "input ({}) than the training data: it has no effect, since nothing "
                               "could be learned about it", stacklevel=5)
+        if report.unseen:
+            warn_of_levels(report.unseen, stacklevel=5)
         if report.calibration_unused:
             warn_uncalibrated(self._info().calibration_for.decode(), stacklevel=5)
 

@@ -8,6 +8,9 @@ from sklearn.base import BaseEstimator
 class Parameters(BaseEstimator):
     """Parameters
     ----------
+    unseen : {"predict", "error"}, default='predict'
+        Rows with a level of a category that was not in the training data: predict the mean over
+        the levels, with their variance on top, or stop with an error.
     n_experts : int or None, default=None
         Number of experts; 1 is the exact GP. None: as many as expert_size asks for. From 1 to
         1e+08.
@@ -149,6 +152,7 @@ class Parameters(BaseEstimator):
     def __init__(
         self,
         *,
+        unseen='predict',
         n_experts=None,
         expert_size=500,
         partition='kmeans',
@@ -187,6 +191,7 @@ class Parameters(BaseEstimator):
         memory=None,
         verbose=0,
     ):
+        self.unseen = unseen
         self.n_experts = n_experts
         self.expert_size = expert_size
         self.partition = partition

@@ -57,6 +57,10 @@ class ConstantWarning(QuorumWarning):
     of it; the sentence names it."""
 
 
+class LevelWarning(QuorumWarning):
+    """Predict: queries have levels of a category that were not in the training data."""
+
+
 class CalibrationWarning(QuorumWarning):
     """Predict: the model's calibration is for another prediction than this one."""
 
@@ -86,6 +90,13 @@ def warn_of_constants(names, sentence, stacklevel=3):
     if names:
         some = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
         warnings.warn(sentence.format(some), ConstantWarning, stacklevel=stacklevel)
+
+
+def warn_of_levels(count, stacklevel):
+    """Warn of so many queries with levels that are new."""
+    warnings.warn(f"{count} queries have a level that was not in the training data: they are predicted "
+                  "as the mean over the known levels, with their variance on top; unseen=\"error\" "
+                  "refuses them", LevelWarning, stacklevel=stacklevel)
 
 
 def warn_uncalibrated(purpose, stacklevel):

@@ -6,6 +6,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ._categories import match_levels, number_levels
 from ._model import Model
 from ._options import PARAMETERS, Options
 from ._parameters import Parameters
@@ -97,6 +98,9 @@ class QuorumRegressor(RegressorMixin, Parameters):
         Nearest rows that the fit found to be enough to predict a query; None: not known.
     constant_ : ndarray of bool of shape (n_features_in_,)
         Inputs that do not vary in the training data: they have no effect on predictions.
+    categories_ : dict or None
+        By input that is a category: its levels, and the position of each, the number that stands for
+        it.  In arrays of numbers a level is its place among these, from 0, or -1 for a new one.
     long_share_, long_reach_ : float
         Of a kernel with two scales (``matern32x2``): the long component's share of
         `signal_variance_`, and its length-scales as a multiple of `lengthscale_`; 0 and 1 otherwise.
@@ -163,7 +167,8 @@ class QuorumRegressor(RegressorMixin, Parameters):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Inputs; not copied when C-contiguous float64.
+            Inputs; not copied when C-contiguous float64.  Columns of text and categories of a data
+            frame are categories of the model.
         y : array-like of shape (n_samples,)
             Target, not constant.
         offset : array-like of shape (n_samples,), default=None
@@ -175,13 +180,14 @@ class QuorumRegressor(RegressorMixin, Parameters):
         self : QuorumRegressor
         """
         target = y
+        X, levels = number_levels(X)
         X, y = validate_data(self, X, y, dtype=np.float64, order="C", y_numeric=True,
                              ensure_min_samples=2)
         y = np.ascontiguousarray(y, dtype=np.float64)
         options = Options.of(self, "fit", "predict")
         names = _column_names(self, target)
         return self._adopt(Model.fit(X, y, names, options, self.verbose, _offsets(offset, len(y)),
-                                     _offset_name(offset, names)))
+                                     _offset_name(offset, names), levels))
 
     def _adopt(self, model):
         """Make the model's contents attributes."""
@@ -191,6 +197,12 @@ class QuorumRegressor(RegressorMixin, Parameters):
         self.n_experts_ = len(info["experts"])
         inverse = 1 / info["input_lengthscale"]
         self.inverse_lengthscale_share_ = inverse / inverse.sum()
+        self.categories_ = None
+        if info["levels"]:
+            self.categories_ = {
+                info["names"][d]: dict(zip(levels, info["positions"][d].tolist()))
+                for d, levels in enumerate(info["levels"]) if levels}
+        self._levels = info["levels"]
         for name in ("kernel", "lengthscale", "rotation", "input_lengthscale", "neighbours",
                      "constant", "signal_variance", "noise_variance", "long_share", "long_reach",
                      "x_mean", "x_scale", "y_mean", "y_scale", "target_mean", "target_scale",
@@ -220,6 +232,8 @@ class QuorumRegressor(RegressorMixin, Parameters):
 
     def _queries(self, X):
         check_is_fitted(self)
+        if self._levels:
+            X = match_levels(X, self._levels)
         return validate_data(self, X, dtype=np.float64, order="C", reset=False)
 
     def _matching_offsets(self, offset, n):

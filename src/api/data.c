@@ -1,7 +1,7 @@
 /* Training data from a file, over data/reader.h: which columns they are, and their rows.  In a team
  * the first process reads, all hear of the columns, and each has the rows that it holds
  * (rows/dealing.h). */
-#include "api/reading.h"
+#include "api/categories.h"
 
 #include "base/memory.h"
 #include "data/names.h"
@@ -10,26 +10,6 @@
 #include <string.h>
 
 /* ---- Columns ---- */
-
-/* Marks the columns named in a comma-separated list. */
-static quorum_status mark_columns(const reader *r, const char *list, char *marked)
-{
-    while (*list) {
-        size_t n = strcspn(list, ",");
-        char name[512];
-        if (n >= sizeof name)
-            return failure(QUORUM_E_ARGUMENT, "ignore: a column name is too long");
-        memcpy(name, list, n);
-        name[n] = '\0';
-        size_t column;
-        if (n > 0) {
-            TRY(reader_find(r, name, &column));
-            marked[column] = 1;
-        }
-        list += n + (list[n] == ',');
-    }
-    return QUORUM_OK;
-}
 
 static quorum_status fail_without_inputs(const reader *r, size_t target)
 {
@@ -61,7 +41,7 @@ static quorum_status find_special(const reader *r, const settings *s, special_co
     k->offset = reader_columns(r);
     if (s->offset[0] != '\0' && (status = reader_find(r, s->offset, &k->offset)) < 0)
         return failure_in(status, "offset");
-    TRY(mark_columns(r, s->ignore, k->ignored));
+    TRY(mark_columns(r, "ignore", s->ignore, k->ignored));
     if (k->ignored[k->target])
         return fail_both(r, k->target, "the target", "ignored");
     if (k->offset == k->target)
@@ -165,48 +145,51 @@ static int has_offset(const quorum_options *options)
     return options_values(options)->offset[0] != '\0';
 }
 
-/* The file's columns and names; *out is left open at its first row. */
-static quorum_status open_file(const char *path, const quorum_options *options, quorum_data *d,
-                               reader **out)
-{
-    reader_options how = how_to_read(options, READ_TRAINING);
-    reader *r = NULL;
-    size_t *columns = NULL, used;
-    quorum_status status = reader_open(path, &how, &r);
-    if (status < 0)
-        return status;
-    if (!NEW_ARRAY(columns, reader_columns(r) + 2)) {
-        status = failure(QUORUM_E_MEMORY, "out of memory for reading %s", path);
-        goto done;
-    }
-    TRY_OR_DONE(choose_columns(r, options_values(options), columns, d));
-    used = d->inputs + 1 + (size_t)has_offset(options);
-    TRY_OR_DONE(check_names_differ(r, columns, used, columns[d->inputs]));
-    TRY_OR_DONE(copy_column_names(r, columns, used, d));
-    TRY_OR_DONE(reader_select(r, columns, used));
-done:
-    mem_free(columns);
-    if (status < 0)
-        reader_close(r);
-    else
-        *out = r;
-    return status;
-}
-
-/* ---- Reading ---- */
-
 typedef struct {
     const char *path;
     const quorum_options *options;
     quorum_data *d;
-    reader *r; /* of the process that reads; NULL on the others */
+    /* of the process that reads; empty on the others: */
+    reader *r;
+    size_t *columns, used; /* used: of the file that are read, in this order */
+    category_columns categories;
 } reading;
 
+/* The file's columns and names; in->r is left open at its first row. */
 static quorum_status open_data(void *context)
 {
     reading *in = context;
-    return open_file(in->path, in->options, in->d, &in->r);
+    quorum_data *d = in->d;
+    const settings *s = options_values(in->options);
+    reader_options how = how_to_read(in->options, READ_TRAINING);
+    TRY(reader_open(in->path, &how, &in->r));
+    reader *r = in->r;
+    if (!NEW_ARRAY(in->columns, reader_columns(r) + 2))
+        return failure(QUORUM_E_MEMORY, "out of memory for reading %s", in->path);
+    TRY(choose_columns(r, s, in->columns, d));
+    in->used = d->inputs + 1 + (size_t)has_offset(in->options);
+    TRY(check_names_differ(r, in->columns, in->used, in->columns[d->inputs]));
+    TRY(copy_column_names(r, in->columns, in->used, d));
+    TRY(reader_select(r, in->columns, in->used));
+    TRY(categories_begin(&in->categories, r, in->columns, d->inputs, in->used, s));
+    categories_attach(&in->categories, r);
+    return QUORUM_OK;
 }
+
+/* Once more from its first row. */
+static quorum_status open_anew(void *context)
+{
+    reading *in = context;
+    reader_options how = how_to_read(in->options, READ_TRAINING);
+    reader_close(in->r);
+    in->r = NULL;
+    TRY(reader_open(in->path, &how, &in->r));
+    TRY(reader_select(in->r, in->columns, in->used));
+    categories_attach(&in->categories, in->r);
+    return QUORUM_OK;
+}
+
+/* ---- Reading ---- */
 
 static quorum_status room_for_names(void *context)
 {
@@ -270,6 +253,33 @@ static quorum_status read_rows(reading *in)
     return d->rows > 0 ? QUORUM_OK : team_first(QUORUM_OK, fail_without_rows, in->r);
 }
 
+static void forget_rows(quorum_data *d)
+{
+    mem_free(d->X);
+    mem_free(d->y);
+    mem_free(d->offset);
+    d->X = d->y = d->offset = NULL;
+}
+
+/* Where a column of numbers turns out to have text, all of the file is read again, and that column's
+ * cells are levels. */
+static quorum_status read_rows_typed(reading *in)
+{
+    for (;;) {
+        int again = 0;
+        quorum_status status = read_rows(in);
+        if (status < 0 && in->r)
+            again = categories_turn(&in->categories, in->r, options_values(in->options));
+        if (status >= 0)
+            return status;
+        team_send(&again, sizeof again);
+        if (!again)
+            return in->r ? categories_blame(&in->categories, in->r, status) : status;
+        forget_rows(in->d);
+        TRY(team_first(QUORUM_OK, open_anew, in));
+    }
+}
+
 /* What was seen on the way, to all. */
 static void send_findings(reading *in)
 {
@@ -288,9 +298,9 @@ static quorum_status read_data(quorum_status ready, reading *in)
 {
     TRY(team_first(ready, open_data, in));
     TRY(send_columns(in->d));
-    TRY(read_rows(in));
+    TRY(read_rows_typed(in));
     send_findings(in);
-    return QUORUM_OK;
+    return categories_settle(&in->categories, in->r, in->d);
 }
 
 quorum_status quorum_data_read(const char *path, const quorum_options *options, quorum_data **data)
@@ -309,11 +319,20 @@ quorum_status quorum_data_read(const char *path, const quorum_options *options, 
         in.d ? QUORUM_OK : failure(QUORUM_E_MEMORY, "out of memory for reading %s", path);
     quorum_status status = read_data(ready, &in);
     reader_close(in.r);
+    mem_free(in.columns);
+    categories_free(&in.categories);
     if (status < 0)
         quorum_data_free(in.d);
     else
         *data = in.d;
     return status;
+}
+
+static void free_levels(char **level, size_t levels)
+{
+    for (size_t l = 0; level && l < levels; l++)
+        mem_free(level[l]);
+    mem_free(level);
 }
 
 void quorum_data_free(quorum_data *d)
@@ -322,10 +341,15 @@ void quorum_data_free(quorum_data *d)
         return;
     for (size_t i = 0; d->names && i <= d->inputs; i++)
         mem_free(d->names[i]);
+    for (size_t i = 0; d->level && i < d->inputs; i++)
+        free_levels(d->level[i], d->levels[i]);
+    for (size_t i = 0; i < d->left_out; i++)
+        mem_free(d->left_name[i]);
     mem_free(d->names);
-    mem_free(d->X);
-    mem_free(d->y);
-    mem_free(d->offset);
+    mem_free(d->levels);
+    mem_free(d->level);
+    mem_free(d->left_name);
+    forget_rows(d);
     mem_free(d->offset_name);
     mem_free(d);
 }

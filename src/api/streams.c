@@ -25,8 +25,10 @@ struct quorum_stream {
     size_t room;
     char **kept_names; /* kept: of the columns that are kept as text */
     size_t kept;
-    size_t last;   /* rows that were given last */
-    double memory; /* the option's bytes */
+    size_t last;          /* rows that were given last */
+    double memory;        /* the option's bytes */
+    level_table *tables;  /* inputs: of the model's categories, of the process that reads ... */
+    level_table **levels; /* ... width: those of the selected columns, NULL of numbers; or NULL */
 };
 
 /* The column of this name in the sorted list of all columns. */
@@ -122,6 +124,32 @@ static quorum_status add_column(quorum_stream *s, const char *name, size_t *colu
     return QUORUM_OK;
 }
 
+/* The model's levels, by their numbers. */
+static quorum_status fill_table(const category *c, level_table *t)
+{
+    size_t number;
+    for (size_t l = 0; l < c->levels; l++)
+        TRY(levels_add(t, c->name[l], strlen(c->name[l]), &number));
+    return QUORUM_OK;
+}
+
+/* Texts of categories become numbers of levels. */
+static quorum_status match_levels(quorum_stream *s, const quorum_model *m, const settings *how)
+{
+    if (!m->encoding.of)
+        return QUORUM_OK;
+    if (!NEW_ZEROED(s->tables, s->inputs) || !NEW_ZEROED(s->levels, s->width))
+        return failure(QUORUM_E_MEMORY, "out of memory for the levels of categories");
+    for (size_t d = 0; d < s->inputs; d++) {
+        TRY(fill_table(&m->encoding.of[d], &s->tables[d]));
+        if (m->encoding.of[d].levels > 0)
+            s->levels[d] = &s->tables[d];
+    }
+    reader_take_levels(s->reader, s->levels,
+                       how->unseen == UNSEEN_ERROR ? LEVELS_REFUSE : LEVELS_PASS);
+    return QUORUM_OK;
+}
+
 typedef struct {
     const char *path;
     const quorum_stream_request *wanted;
@@ -150,6 +178,7 @@ static quorum_status open_reader(void *context)
     TRY_OR_DONE(reader_select(s->reader, columns, s->width));
     if (o->wanted->keep)
         TRY_OR_DONE(keep_columns(s->reader, o->wanted->keep));
+    TRY_OR_DONE(match_levels(s, m, options_values(o->options)));
 done:
     mem_free(columns);
     return status;
@@ -393,5 +422,9 @@ void quorum_stream_close(quorum_stream *s)
     for (size_t k = 0; s->kept_names && k < s->kept; k++)
         mem_free(s->kept_names[k]);
     mem_free(s->kept_names);
+    for (size_t d = 0; s->tables && d < s->inputs; d++)
+        levels_free(&s->tables[d]);
+    mem_free(s->tables);
+    mem_free(s->levels);
     mem_free(s);
 }

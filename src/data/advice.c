@@ -70,17 +70,51 @@ static void write_place(const reader *r, const char *unit, size_t number, size_t
     snprintf(out, PLACE, "%s %zu, column %zu%s", unit, number, column + 1, name);
 }
 
+/* What can be done about the column of the cell; `text`: it may be a category. */
+static void advise_column(const reader *r, size_t column, int text, char out[2 * NAME + 120])
+{
+    name_list argument = {.used = 0};
+    out[0] = '\0';
+    append_argument(r, column, &argument);
+    if (r->purpose != READ_TRAINING || is_target(r, column))
+        return;
+    int used =
+        snprintf(out, NAME + 60, ", leave the column out with --ignore %.*s", NAME, argument.text);
+    if (text && !r->no_categories)
+        snprintf(out + used, NAME + 60, ", make it a category with --categorical %.*s", NAME,
+                 argument.text);
+}
+
+static void write_cell(const reader *r, const char *place, size_t column, const char *what,
+                       int text, char out[SENTENCE])
+{
+    char advice[2 * NAME + 120];
+    advise_column(r, column, text, advice);
+    snprintf(out, SENTENCE, "%s: %s; fix it%s%s", place, what, advice, advise_dropping(r));
+}
+
 void advise_cell(const reader *r, const char *unit, size_t number, size_t column, const char *what,
                  char out[SENTENCE])
 {
-    char place[PLACE], ignore[NAME + 60] = "";
-    name_list argument = {.used = 0};
+    char place[PLACE];
     write_place(r, unit, number, column, place);
-    append_argument(r, column, &argument);
-    if (r->purpose == READ_TRAINING && !is_target(r, column))
-        snprintf(ignore, sizeof ignore, ", leave the column out with --ignore %.*s", NAME,
-                 argument.text);
-    snprintf(out, SENTENCE, "%s: %s; fix it%s%s", place, what, ignore, advise_dropping(r));
+    write_cell(r, place, column, what, 0, out);
+}
+
+void advise_stray_text(const reader *r, size_t line, size_t column, const char *what,
+                       char out[SENTENCE])
+{
+    char place[PLACE];
+    write_place(r, "line", line, column, place);
+    write_cell(r, place, column, what, 1, out);
+}
+
+void advise_level(const reader *r, size_t line, size_t column, const char *what, char out[SENTENCE])
+{
+    char place[PLACE];
+    write_place(r, "line", line, column, place);
+    snprintf(out, SENTENCE, "%s: %s; fix it, or predict such rows with --unseen predict%s", place,
+             what, advise_dropping(r));
 }
 
 void advise_notation(const reader *r, size_t line, size_t column, const char *what,
@@ -133,8 +167,9 @@ static void advise_training(const text_columns *t, size_t selected, char *out, s
     else if (text > 0 && text < inputs)
         snprintf(ignore, sizeof ignore, "leave %s out with --ignore %s",
                  t->target ? "the others" : them, t->ignored.text);
-    snprintf(out, size, "%s%s%swrite numbers there", target, ignore,
-             target[0] || ignore[0] ? ", or " : "");
+    snprintf(out, size, "%s%s%s%swrite numbers there", target, ignore,
+             target[0] || ignore[0] ? ", or " : "",
+             text > 0 ? "take text for categories with --categorical auto, or " : "");
 }
 
 void advise_text(const reader *r, size_t line, const char *is_text, const char *what,

@@ -15,6 +15,12 @@ const char *advise_dropping(const reader *r);
 void advise_cell(const reader *r, const char *unit, size_t number, size_t column, const char *what,
                  char out[SENTENCE]);
 
+/* A cell of text in a column of numbers, and one of a category that has no such level. */
+void advise_stray_text(const reader *r, size_t line, size_t column, const char *what,
+                       char out[SENTENCE]);
+void advise_level(const reader *r, size_t line, size_t column, const char *what,
+                  char out[SENTENCE]);
+
 /* A cell that is a number in another notation, which `what` says with its options. */
 void advise_notation(const reader *r, size_t line, size_t column, const char *what,
                      char out[SENTENCE]);

@@ -4,6 +4,7 @@
 
 #include "base/plain.h"
 #include "base/number.h"
+#include "data/levels.h"
 #include "data/text.h"
 #include "io/utf8.h"
 
@@ -22,11 +23,12 @@ static int is_one_of(const cell *c, const char *const *words)
     return 0;
 }
 
+static const char *const missing[] = {"",     "na",   "n/a",  "#n/a", "nan", "+nan",
+                                      "-nan", "null", "none", "?",    NULL};
+
 /* What is no number in the notation that is read. */
 static cell_kind classify(const cell *c, const cell_reader *k)
 {
-    static const char *const missing[] = {"",     "na",   "n/a",  "#n/a", "nan", "+nan",
-                                          "-nan", "null", "none", "?",    NULL};
     static const char *const infinite[] = {"inf",       "+inf",      "-inf", "infinity",
                                            "+infinity", "-infinity", NULL};
     char other[SUGGESTION];
@@ -102,6 +104,27 @@ static size_t show_character(const char **p, const char *end, char *out /* 4 */)
     return 1;
 }
 
+size_t cell_level(const cell *c, char out[LEVEL_ROOM])
+{
+    cell text = *c;
+    size_t used = 0;
+    cell_trim(&text);
+    if (is_one_of(&text, missing))
+        return 0;
+    for (const char *p = text.begin; p < text.end;) {
+        char shown[4];
+        int doubled = text.quoted && *p == '"' && p + 1 < text.end && p[1] == '"';
+        int blank = *p == '\n' || *p == '\r' || *p == '\t';
+        size_t n = show_character(&p, text.end, shown);
+        if (used + n > LONGEST_LEVEL)
+            return LONGEST_LEVEL + 1;
+        p += doubled;
+        memcpy(out + used, blank ? " " : shown, n);
+        used += n;
+    }
+    return used;
+}
+
 /* At most SHOWN_TEXT bytes of whole characters. */
 static void show_text(const cell *c, char *out /* SHOWN_TEXT + 4 */)
 {
@@ -144,6 +167,8 @@ void cell_describe(const cell *c, cell_kind kind, const cell_reader *k, char *ou
         snprintf(out, size, "cell is \"%s\", a missing value", text);
     else if (kind == CELL_NON_FINITE)
         snprintf(out, size, "cell is \"%s\", a non-finite number", text);
+    else if (kind == CELL_UNKNOWN_LEVEL)
+        snprintf(out, size, "cell is \"%s\", a level that was not in the training data", text);
     else if (kind == CELL_OTHER_NOTATION)
         describe_notation(&trimmed, text, k, out, size);
     else

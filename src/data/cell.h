@@ -13,7 +13,8 @@ typedef enum {
     CELL_MISSING,        /* empty, NA, N/A, #N/A, NaN, null, none or ?; case does not matter */
     CELL_NON_FINITE,     /* inf, infinity, or too large for a double                         */
     CELL_OTHER_NOTATION, /* a number, but not in the notation that is read: 1,5 or 236,300   */
-    CELL_TEXT
+    CELL_TEXT,
+    CELL_UNKNOWN_LEVEL /* of a category: a text that is none of its levels                  */
 } cell_kind;
 
 /* How numbers are written.  Undecided: the first cell with a decimal point says that it is the
@@ -28,6 +29,12 @@ typedef struct {
 
 /* *value is set for CELL_NUMBER only.  May decide what is undecided. */
 cell_kind cell_read(const cell *c, cell_reader *k, double *value);
+
+/* The cell of a category: its text without blanks around it, as UTF-8 (what is not is taken for
+ * Windows-1252), control characters being blanks.  Returns its bytes: LONGEST_LEVEL + 1 of a longer
+ * one, 0 where it is missing. */
+enum { LEVEL_ROOM = 1008 };
+size_t cell_level(const cell *c, char out[LEVEL_ROOM]);
 
 /* `cell is "abc", not a number`: the text cut and made printable. */
 void cell_describe(const cell *c, cell_kind kind, const cell_reader *k, char *out, size_t size);

@@ -170,7 +170,8 @@ static void look_for_text(const reader *r, const csv *c, enum column_look *look)
 }
 
 /* Marks the columns of text among the selected, by the loaded record and the next ones that are
- * in the window; the loaded record stays the loaded one. */
+ * in the window; the loaded record stays the loaded one.  Categories may have text, unless no column
+ * has anything else. */
 static void find_text(const reader *r, csv *c, char *is_text /* n_selected, zeros */)
 {
     enum column_look *look;
@@ -183,8 +184,12 @@ static void find_text(const reader *r, csv *c, char *is_text /* n_selected, zero
             look_for_text(r, c, look);
     }
     record_scan(&c->dialect, c->window + c->begin, limit, c->at_end, &c->record);
+    size_t count = 0;
     for (size_t i = 0; i < r->n_selected; i++)
-        is_text[i] = look[i] == LOOKS_TEXT;
+        count += look[i] == LOOKS_TEXT;
+    for (size_t i = 0; i < r->n_selected; i++)
+        is_text[i] =
+            look[i] == LOOKS_TEXT && (count == r->n_selected || !(r->levels && r->levels[i]));
     mem_free(look);
 }
 
@@ -201,6 +206,10 @@ static void describe_bad_cell(const reader *r, csv *c, size_t place, cell_kind k
         advise_text(r, c->line, is_text, what, out);
     else if (kind == CELL_OTHER_NOTATION)
         advise_notation(r, c->line, column, what, out);
+    else if (kind == CELL_UNKNOWN_LEVEL)
+        advise_level(r, c->line, column, what, out);
+    else if (kind == CELL_TEXT)
+        advise_stray_text(r, c->line, column, what, out);
     else
         advise_cell(r, "line", c->line, column, what, out);
     mem_free(is_text);
@@ -232,9 +241,35 @@ static quorum_status refuse_row(reader *r, csv *c, size_t place, cell_kind kind,
             describe_bad_cell(r, c, place, kind, sentence);
         advise_more(r, c, kind, sentence);
     }
+    if (r->missing == MISSING_ERROR && kind == CELL_TEXT && place < r->n_selected)
+        r->stopped_at = place + 1;
     if (r->missing == MISSING_ERROR || kind == CELL_OTHER_NOTATION) /* that is not missing */
         return failure(QUORUM_E_DATA, "%s: %s", r->label, sentence);
     *keep = table_drop_row(r, sentence, row);
+    return QUORUM_OK;
+}
+
+/* The cell of a category as the number of its level. */
+static quorum_status read_level(const reader *r, const cell *in, size_t place, double *number,
+                                cell_kind *kind)
+{
+    char text[LEVEL_ROOM];
+    int known;
+    size_t n = cell_level(in, text);
+    *kind = CELL_MISSING;
+    if (n == 0)
+        return QUORUM_OK;
+    TRY(table_level(r, place, text, n, number, &known));
+    *kind = known ? CELL_NUMBER : CELL_UNKNOWN_LEVEL;
+    return QUORUM_OK;
+}
+
+static quorum_status read_cell(reader *r, csv *c, size_t place, double *value, cell_kind *kind)
+{
+    const cell *in = &c->record.cells[r->selected[place]];
+    if (r->levels && r->levels[place])
+        return read_level(r, in, place, value, kind);
+    *kind = cell_read(in, &c->cells, value);
     return QUORUM_OK;
 }
 
@@ -245,7 +280,8 @@ static quorum_status read_row(reader *r, csv *c, double *row, int *keep)
     if (!*keep)
         return refuse_row(r, c, r->n_selected, CELL_TEXT, row, keep);
     for (size_t i = 0; i < r->n_selected; i++) {
-        cell_kind kind = cell_read(&c->record.cells[r->selected[i]], &c->cells, &row[i]);
+        cell_kind kind;
+        TRY(read_cell(r, c, i, &row[i], &kind));
         if (kind == CELL_NUMBER)
             continue;
         *keep = 0;
@@ -273,6 +309,14 @@ static quorum_status csv_next(reader *r, size_t max_rows, double *out, size_t *r
         *rows += (size_t)keep;
     }
     return QUORUM_OK;
+}
+
+/* Before any row is read.  Where nothing can be loaded, reading will say why. */
+static void csv_look_for_text(reader *r, char *is_text)
+{
+    int found;
+    if (load_record(r, r->state, &found) >= 0 && found)
+        find_text(r, r->state, is_text);
 }
 
 /* ---- opening ---- */
@@ -470,7 +514,7 @@ static void csv_close(void *state)
 
 quorum_status csv_open(reader *r, header_mode header)
 {
-    static const file_format format = {csv_next, csv_close};
+    static const file_format format = {csv_next, csv_close, csv_look_for_text};
     csv *c = NULL;
     if (!NEW_ZEROED(c, 1))
         return fail_memory(r);

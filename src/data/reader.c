@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { LISTED_NAMES = 400 };
 
@@ -57,6 +58,7 @@ quorum_status reader_open(const char *path, const reader_options *options, reade
     r->comment = chosen.comment;
     r->memory = chosen.memory > 0.0 ? chosen.memory : INFINITY;
     r->asked = chosen.asked;
+    r->no_categories = chosen.no_categories;
     TRY_OR_DONE(open_format(r, chosen.header));
     TRY_OR_DONE(select_all(r));
     *out = r;
@@ -257,4 +259,31 @@ quorum_status reader_next(reader *r, size_t max_rows, double *out, size_t *rows)
     *rows = 0;
     kept_cells_clear(&r->kept);
     return r->format->next(r, max_rows, out, rows);
+}
+
+/* ---- Categories ---- */
+
+void reader_look_for_text(reader *r, char *is_text)
+{
+    memset(is_text, 0, r->n_selected);
+    if (r->format->look_for_text)
+        r->format->look_for_text(r, is_text);
+}
+
+void reader_take_levels(reader *r, level_table *const *levels, unknown_levels unknown)
+{
+    r->levels = levels;
+    r->unknown = unknown;
+}
+
+int reader_stopped_at_text(const reader *r, size_t *place)
+{
+    *place = r->stopped_at - 1;
+    return r->stopped_at > 0;
+}
+
+int reader_can_begin_anew(const reader *r)
+{
+    struct stat about;
+    return strcmp(r->path, "-") != 0 && stat(r->path, &about) == 0 && S_ISREG(about.st_mode);
 }

@@ -1,11 +1,12 @@
 /* Rows of numbers from csv, csv.gz, npy and npz files, read in chunks.
  *
  * Open, look at the columns, select those that are wanted, then read rows
- * until none come.  Only selected columns have to be numeric. */
+ * until none come.  Only selected columns have to be numeric, or categories. */
 #ifndef QRM_DATA_READER_H
 #define QRM_DATA_READER_H
 
 #include "base/progress.h"
+#include "data/levels.h"
 
 #include <stddef.h>
 
@@ -27,6 +28,7 @@ typedef struct {
     char comment;            /* lines of csv that begin with it are passed over; 0: none  */
     double memory;           /* bytes that the reader itself may hold; 0: as many as it takes */
     progress asked;          /* hears how far reading is, and can cancel it                  */
+    int no_categories;       /* 1: complaints do not advise to take text for a category      */
 } reader_options;
 
 enum { DROPPED_LISTED = 10 };
@@ -62,6 +64,26 @@ quorum_status reader_select(reader *r, const size_t *columns, size_t count);
  * none: then the numbers of rows are kept alone. */
 quorum_status reader_keep(reader *r, const size_t *columns, size_t count);
 size_t reader_kept_columns(const reader *r, const size_t **columns);
+
+/* ---- Categories: columns of text ---- */
+
+/* Marks those of the selected columns whose first cells are text (n_selected). */
+void reader_look_for_text(reader *r, char *is_text);
+
+/* Selected columns whose cells are levels: levels[i] (n_selected, kept by the caller until the end
+ * of reading) is the table of one, NULL of a number.  reader_next yields a level's number. */
+typedef enum {
+    LEVELS_LEARN,  /* a new text is a new level                     */
+    LEVELS_PASS,   /* the number of a text that is no level is -1   */
+    LEVELS_REFUSE, /* a text that is no level is QUORUM_E_DATA      */
+} unknown_levels;
+void reader_take_levels(reader *r, level_table *const *levels, unknown_levels unknown);
+
+/* Whether reader_next has failed because of text in the column at *place of the selected ones. */
+int reader_stopped_at_text(const reader *r, size_t *place);
+
+/* Whether the file can be opened once more: it is no pipe. */
+int reader_can_begin_anew(const reader *r);
 
 /* Up to max_rows rows into out (row-major, one value a selected column); fewer also where kept text
  * takes its share of memory.  *rows is 0 at the end.  A bad cell is QUORUM_E_DATA with file, line, column

@@ -13,6 +13,7 @@ typedef struct {
     /* Up to max_rows rows of the selected columns; *rows is 0 on entry. */
     quorum_status (*next)(reader *r, size_t max_rows, double *out, size_t *rows);
     void (*close)(void *state);
+    void (*look_for_text)(reader *r, char *is_text); /* NULL: there is none */
 } file_format;
 
 struct reader {
@@ -29,10 +30,14 @@ struct reader {
     column_names names; /* one for every column    */
     size_t *selected;   /* n_selected columns      */
     size_t n_selected;
-    size_t rows;                         /* that the file says it has, or 0 */
-    double held;                         /* bytes of them in memory */
-    size_t row;                          /* the number of the last one that was looked at, from 1 */
-    size_t dropped;                      /* rows that cannot be used: dropped, or all NaN */
+    level_table *const *levels; /* n_selected: of categories, or NULL; NULL: there are none */
+    unknown_levels unknown;
+    int no_categories;
+    size_t stopped_at; /* place of a selected column + 1 in which text was the end; 0: none */
+    size_t rows;       /* that the file says it has, or 0 */
+    double held;       /* bytes of them in memory */
+    size_t row;        /* the number of the last one that was looked at, from 1 */
+    size_t dropped;    /* rows that cannot be used: dropped, or all NaN */
     size_t dropped_rows[DROPPED_LISTED]; /* the first of them */
     char *why_dropped; /* what was wrong with the first of them; NULL: none, or no memory */
     kept_cells kept;
@@ -49,8 +54,14 @@ quorum_status npz_table_open(reader *r);
 /* Fails when there is no column, or more than anyone can mean. */
 quorum_status table_check_width(const reader *r, size_t columns);
 
-/* Looks at the next row of selected values: *keep is 0 for a row to be dropped, which is counted. */
+/* Looks at the next row of selected values: *keep is 0 for a row to be dropped, which is counted.
+ * Values of categories become numbers of levels. */
 quorum_status table_check_row(reader *r, double *row, int *keep);
+
+/* The number of the level `text` (n bytes, UTF-8) of the category at `place` of the selected columns;
+ * *known is 0 where it is refused. */
+quorum_status table_level(const reader *r, size_t place, const char *text, size_t n, double *number,
+                          int *known);
 
 /* Counts a row that cannot be used and keeps the first one's sentence.  Returns whether the row is
  * kept nevertheless, with NaN in all its values. */

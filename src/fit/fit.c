@@ -1,10 +1,11 @@
-/* Fit: standardise, train shared hyperparameters, partition, learn the graph if it is asked for. */
+/* Fit: encode categories, standardise, train shared hyperparameters, partition, learn the graph if it is asked for. */
 #include "fit/theta.h"
 
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/text_buffer.h"
 #include "fit/calibrate.h"
+#include "fit/coded_rows.h"
 #include "fit/line.h"
 #include "fit/strict.h"
 #include "archive/json.h"
@@ -22,6 +23,7 @@ typedef struct {
     const scattered_rows *given;
     const char *const *names;
     const char *offset_name; /* of rows with an offset, or NULL */
+    category_names categories;
     const quorum_options *options;
     const settings *s;
     const progress *p;
@@ -431,6 +433,11 @@ static quorum_status complete(void *model)
     return model_complete(model);
 }
 
+static quorum_status show_levels(void *model)
+{
+    return model_show_levels(model);
+}
+
 static quorum_status calibrate(fitting *f)
 {
     calibration *c = &f->m->calibration;
@@ -488,6 +495,27 @@ static quorum_status fit_and_time(fitting *f)
     return status;
 }
 
+/* The fit of rows of numbers; the model's encoding comes after it, so that nothing is encoded twice. */
+static quorum_status fit_coded(fitting *f)
+{
+    const scattered_rows *given = f->given;
+    coded_rows coded = {0};
+    quorum_status status = code_rows(QUORUM_OK, given, &f->categories,
+                                     f->learned ? &f->learned->encoding : NULL, &coded);
+    f->given = &coded.rows;
+    if (status >= 0)
+        status = fit_and_time(f);
+    f->given = given;
+    if (status >= 0) {
+        f->m->encoding = coded.encoding;
+        coded.encoding = (encoding){0};
+        quorum_status shown = team_all(QUORUM_OK, show_levels, f->m);
+        status = shown < 0 ? shown : status;
+    }
+    coded_rows_free(&coded);
+    return status;
+}
+
 /* f has all but the model. */
 static quorum_status fit_rows(fitting *f, quorum_model **model)
 {
@@ -497,7 +525,7 @@ static quorum_status fit_rows(fitting *f, quorum_model **model)
     if (m && status >= 0) {
         m->rows.n = f->given->n;
         m->rows.D = m->columns.target = m->columns.offset_place = f->given->held.D;
-        status = fit_and_time(f);
+        status = f->categories.levels ? fit_coded(f) : fit_and_time(f);
     }
     if (status < 0)
         quorum_model_free(m);
@@ -538,13 +566,14 @@ static quorum_status fit_strictly(fitting *f, quorum_model **model)
 
 /* offset and its name may be NULL. */
 static quorum_status fit_arrays(const row_set *own, size_t rows, const char *const *names,
-                                const char *offset_name, const quorum_options *options,
-                                quorum_model **model)
+                                const char *offset_name, category_names categories,
+                                const quorum_options *options, quorum_model **model)
 {
     scattered_rows given = rows_scattered(rows, own);
     fitting f = {.given = &given,
                  .names = names,
                  .offset_name = offset_name,
+                 .categories = categories,
                  .options = options,
                  .s = options_values(options),
                  .p = options_progress(options)};
@@ -559,7 +588,7 @@ quorum_status quorum_fit(const double *X, const double *y, size_t rows, size_t i
         return failure(QUORUM_E_ARGUMENT, "quorum_fit: model must not be NULL");
     *model = NULL;
     row_set own = rows_view_of(rows, inputs, X, y);
-    return fit_arrays(&own, rows, names, NULL, options, model);
+    return fit_arrays(&own, rows, names, NULL, (category_names){0}, options, model);
 }
 
 quorum_status quorum_fit_data(const quorum_data *data, const quorum_options *options,
@@ -571,10 +600,11 @@ quorum_status quorum_fit_data(const quorum_data *data, const quorum_options *opt
     if (data->target > data->inputs || data->offset_place > data->inputs + 1)
         return failure(QUORUM_E_ARGUMENT,
                        "quorum_fit_data: target or offset_place is out of range");
+    category_names categories = {data->levels, (char *const *const *)data->level};
     row_set own = rows_view_of(data->rows, data->inputs, data->X, data->y);
     own.offset = data->offset;
     quorum_status status = fit_arrays(&own, data->rows, (const char *const *)data->names,
-                                      data->offset_name, options, model);
+                                      data->offset_name, categories, options, model);
     if (status >= 0) {
         (*model)->columns.target = data->target;
         (*model)->columns.offset_place = data->offset_place;

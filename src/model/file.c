@@ -306,6 +306,11 @@ static quorum_status check_version_parts(const load_state *l)
     int has_any = m->theta.kernel->longer || m->units.line || m->columns.offset;
     int has_warp = m->units.warp != WARP_NONE;
     int is_for_warp = l->meta.version == FORMAT_VERSION_WARP;
+    int is_for_levels = l->meta.version == FORMAT_VERSION_LEVELS;
+    if ((m->encoding.of != NULL) != is_for_levels)
+        return damaged("categories do not go with its format version");
+    if (is_for_levels)
+        return QUORUM_OK;
     if (has_warp != is_for_warp)
         return damaged("a warp does not go with its format version");
     return is_for_warp || has_any == (l->meta.version == FORMAT_VERSION_PARTS)

@@ -32,13 +32,49 @@ quorum_status model_check_varying(const quorum_model *m)
                    m->columns.names[0], m->units.x_mean[0], m->rows.n);
 }
 
+static const category *category_at(const quorum_model *m, size_t d)
+{
+    return m->encoding.of && m->encoding.of[d].levels > 0 ? &m->encoding.of[d] : NULL;
+}
+
+static quorum_status check_input(const quorum_model *m, size_t d, double x, size_t query)
+{
+    const category *c = category_at(m, d);
+    if (!isfinite(x))
+        return failure(QUORUM_E_DATA, "query %zu, input %s is %g: inputs must be finite", query,
+                       m->columns.names[d], x);
+    if (c && !category_has(c, x) && x != -1.0)
+        return failure(QUORUM_E_DATA,
+                       "query %zu, input %s is %g: it is a category, of which X has the number of "
+                       "a level, 0 to %zu, or -1 for a level that the training data do not have",
+                       query, m->columns.names[d], x, c->levels - 1);
+    return QUORUM_OK;
+}
+
 quorum_status model_check_queries(const quorum_model *m, const double *X, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         for (size_t d = 0; d < m->rows.D; d++)
-            if (!isfinite(X[i * m->rows.D + d]))
-                return failure(QUORUM_E_DATA, "query %zu, input %s is %g: inputs must be finite",
-                               i + 1, m->columns.names[d], X[i * m->rows.D + d]);
+            TRY(check_input(m, d, X[i * m->rows.D + d], i + 1));
+    return QUORUM_OK;
+}
+
+size_t model_count_new_levels(const quorum_model *m, const double *X, size_t n)
+{
+    size_t count = 0;
+    for (size_t i = 0; m->encoding.of && i < n; i++)
+        count += (size_t)encoding_is_new(&m->encoding, X + i * m->rows.D);
+    return count;
+}
+
+quorum_status model_check_known_levels(const quorum_model *m, const double *X, size_t n)
+{
+    for (size_t i = 0; m->encoding.of && i < n; i++)
+        for (size_t d = 0; d < m->rows.D; d++)
+            if (category_at(m, d) && !category_has(category_at(m, d), X[i * m->rows.D + d]))
+                return failure(QUORUM_E_DATA,
+                               "query %zu has a level of %.200s that was not in the training data",
+                               i + 1, m->columns.names[d]);
     return QUORUM_OK;
 }
 
@@ -56,7 +92,9 @@ void model_standardise(const quorum_model *m, size_t n, const double *X, double 
 {
     const unit_change *u = &m->units;
     size_t D = m->rows.D;
-    scaling_apply(n, D, X, u->x_mean, u->x_scale, Z);
+    if (m->encoding.of)
+        encoding_apply(&m->encoding, n, X, Z);
+    scaling_apply(n, D, m->encoding.of ? Z : X, u->x_mean, u->x_scale, Z);
     for (size_t d = 0; d < D; d++)
         for (size_t i = 0; u->constant[d] && i < n; i++)
             Z[i * D + d] = 0.0;
@@ -84,7 +122,7 @@ void model_in_units(const quorum_model *m, const double *z, double *x)
 static int is_off_constant(const quorum_model *m, const double *x)
 {
     for (size_t d = 0; d < m->rows.D; d++)
-        if (m->units.constant[d] &&
+        if (m->units.constant[d] && !category_at(m, d) &&
             fabs(x[d] - m->units.x_mean[d]) > SAME_VALUE * fabs(m->units.x_mean[d]))
             return 1;
     return 0;

@@ -173,8 +173,9 @@ const meta_member meta_members[] = {
      .kind = "integer",
      .doc =
          "1; 2 with `extra`, 3 with `rotation`, and 4 with a kernel of two scales, a `trend` or an "
-         "`offset_column`, and 5 with a `warp`, which must not be overlooked (3 may have `extra`, "
-         "4 and 5 any of them). Other versions are refused with a sentence"},
+         "`offset_column`, 5 with a `warp`, and 6 with `categories`, which must not be overlooked "
+         "(3 may "
+         "have `extra`, 4 to 6 any of them). Other versions are refused with a sentence"},
     {.key = "library", .type = OWN, .put = put_library, .kind = "text", .doc = "`\"quorum\"`"},
     {.key = "library_version",
      .type = OWN,
@@ -233,6 +234,15 @@ const meta_member meta_members[] = {
      .kind = "list of integers",
      .doc = "only where there are any: inputs, from 0, that do not vary in the training data; a "
             "query's value of them counts as the training data's. Files without it say so of none"},
+    {.key = "categories",
+     .type = OWN,
+     .is_there = has_categories,
+     .put = put_categories,
+     .read = read_categories,
+     .kind = "list of objects",
+     .doc = "only where inputs are [categories](data.md#categories): of each its `input`, from 0, "
+            "the names of its `levels`, sorted bytewise, 10,000 at most, and their `positions`, "
+            "the numbers that stand for them before `x_mean` and `x_scale` apply"},
     {.key = "options",
      .type = OWN,
      .put = put_options,

@@ -10,13 +10,16 @@
 
 /* Version 2 has extra rows of the experts, which a reader of version 1 would overlook; version 3 has
  * a rotation, and may have extra rows; version 4 has a kernel with two scales, a trend or an offset,
- * and may have all of these; version 5 has a warp, and may have any of them.  Without any a file is still of version 1. */
+ * and may have all of these; version 5 has a warp, and may have any of them; version 6 has categories,
+ * and may have any of them, a warp too.  Without any a file is still of version 1. */
 enum {
     FORMAT_VERSION = 1,
     FORMAT_VERSION_OVERLAP = 2,
     FORMAT_VERSION_METRIC = 3,
     FORMAT_VERSION_PARTS = 4,
-    FORMAT_VERSION_WARP = 5
+    FORMAT_VERSION_WARP = 5,
+    FORMAT_VERSION_LEVELS = 6,
+    FORMAT_VERSION_LAST = FORMAT_VERSION_LEVELS
 };
 
 /* ---- Arrays ---- */

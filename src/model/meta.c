@@ -73,12 +73,12 @@ quorum_status meta_make(const quorum_model *m, char **text)
 
 static quorum_status check_version(int64_t version)
 {
-    if (version >= FORMAT_VERSION && version <= FORMAT_VERSION_WARP)
+    if (version >= FORMAT_VERSION && version <= FORMAT_VERSION_LAST)
         return QUORUM_OK;
     return failure(
         QUORUM_E_FORMAT,
         "the model file has format version %lld and this quorum reads versions %d to %d: %s",
-        (long long)version, FORMAT_VERSION, FORMAT_VERSION_WARP,
+        (long long)version, FORMAT_VERSION, FORMAT_VERSION_LAST,
         version > FORMAT_VERSION ? "use a newer quorum" : "fit the model again");
 }
 

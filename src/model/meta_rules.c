@@ -26,7 +26,8 @@ static void put_member_number(json_writer *w, const char *key, double value)
 void put_version(json_writer *w, const quorum_model *m)
 {
     int has_parts = m->theta.kernel->longer || m->units.line || m->columns.offset;
-    json_put_integer(w, m->units.warp       ? FORMAT_VERSION_WARP
+    json_put_integer(w, m->encoding.of      ? FORMAT_VERSION_LEVELS
+                        : m->units.warp     ? FORMAT_VERSION_WARP
                         : has_parts         ? FORMAT_VERSION_PARTS
                         : m->units.rotation ? FORMAT_VERSION_METRIC
                         : m->extra.offset   ? FORMAT_VERSION_OVERLAP
@@ -117,6 +118,25 @@ quorum_status check_offset_place(const quorum_model *m)
 {
     return m->columns.offset_place <= m->rows.D + 1 ? QUORUM_OK
                                                     : damaged("offset_place is out of range");
+}
+
+int has_categories(const quorum_model *m)
+{
+    return m->encoding.of != NULL;
+}
+
+void put_categories(json_writer *w, const quorum_model *m)
+{
+    encoding_put(w, &m->encoding);
+}
+
+quorum_status read_categories(const json_node *value, quorum_model *m)
+{
+    const char *what;
+    if (!value)
+        return QUORUM_OK;
+    quorum_status status = encoding_read(value, m->rows.D, &m->encoding, &what);
+    return status == QUORUM_E_FORMAT ? damaged(what) : status;
 }
 
 int has_warp(const quorum_model *m)

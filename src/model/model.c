@@ -54,6 +54,10 @@ void quorum_model_free(quorum_model *m)
     mem_free(m->shown.input_lengthscale);
     mem_free(m->shown.slope);
     mem_free(m->shown.slope_std);
+    mem_free(m->shown.levels);
+    mem_free(m->shown.level);
+    mem_free(m->shown.position);
+    encoding_free(&m->encoding);
     mem_free(m);
 }
 
@@ -126,7 +130,24 @@ quorum_status model_complete(quorum_model *m)
         if (m->units.constant[d])
             m->shown.at_bound[d] = 0;
     }
+    TRY(model_show_levels(m));
     return model_show_line(m);
+}
+
+quorum_status model_show_levels(quorum_model *m)
+{
+    model_shown *s = &m->shown;
+    size_t D = m->rows.D;
+    if (!m->encoding.of)
+        return QUORUM_OK;
+    if (!NEW_ARRAY(s->levels, D) || !NEW_ARRAY(s->level, D) || !NEW_ARRAY(s->position, D))
+        return failure(QUORUM_E_MEMORY, "out of memory for the categories of a model");
+    for (size_t d = 0; d < D; d++) {
+        s->levels[d] = m->encoding.of[d].levels;
+        s->level[d] = (const char *const *)m->encoding.of[d].name;
+        s->position[d] = m->encoding.of[d].position;
+    }
+    return QUORUM_OK;
 }
 
 /* The target's own mean and deviation, whatever y is about. */
@@ -181,6 +202,9 @@ quorum_status quorum_inspect(const quorum_model *m, quorum_info *info)
         .slope_std = m->shown.slope_std,
         .warp = options_warp_name(m->units.warp),
         .warp_shift = m->units.shift,
+        .levels = m->shown.levels,
+        .level = m->shown.level,
+        .position = m->shown.position,
     };
     members_show(&now, info);
     show_target(&m->units, info);

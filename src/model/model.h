@@ -3,6 +3,7 @@
 #define QRM_MODEL_MODEL_H
 
 #include "base/scratch.h"
+#include "encode/encoding.h"
 #include "experts/committee.h"
 #include "near/scattered_search.h"
 #include "experts/overlap.h"
@@ -92,6 +93,9 @@ typedef struct {
     int *is_constant;          /* D     */
     double *input_lengthscale; /* D: along each input alone */
     double *slope, *slope_std; /* D: of a linear trend, in the data's units; or NULL */
+    size_t *levels;            /* D: of categories; these three NULL without any     */
+    const char *const **level; /* D                                                  */
+    const double **position;   /* D                                                  */
 } model_shown;
 
 struct quorum_model {
@@ -113,6 +117,7 @@ struct quorum_model {
                           (gp/neighbourhood.h); INFINITY: none                             */
     size_t neighbours; /* rows around a query that are enough to predict it; 0: not known  */
 
+    encoding encoding; /* of categories among the inputs, before units apply */
     unit_change units;
     model_columns columns;
     learned_graph learned;
@@ -139,6 +144,9 @@ void model_set_theta(quorum_model *m);
 /* Derives what is not stored: sizes, at_bound and is_constant. */
 quorum_status model_complete(quorum_model *m);
 
+/* Of these the categories alone, for a model that gets its encoding later. */
+quorum_status model_show_levels(quorum_model *m);
+
 /* The experts' own rows: every row once. */
 parts model_parts(const quorum_model *m);
 
@@ -161,13 +169,18 @@ extern const double LOG_LONGEST; /* log of that length-scale */
 size_t model_varying(const quorum_model *m); /* inputs that are not constant */
 quorum_status model_check_varying(const quorum_model *m);
 
-/* Fails when an input is not finite. */
+/* Fails when an input is not finite, or of a category neither a level's number nor -1, a level that
+ * the training data do not have. */
 quorum_status model_check_queries(const quorum_model *m, const double *X, size_t n);
+
+/* Fails when there is such a level. */
+quorum_status model_check_known_levels(const quorum_model *m, const double *X, size_t n);
+size_t model_count_new_levels(const quorum_model *m, const double *X, size_t n); /* rows with one */
 
 /* The metric may be linear up to so many inputs: turning a row takes their square. */
 enum { MOST_DIRECTIONS = 256 };
 
-/* Z = X (n x D, in their units) standardised, and turned where the metric is linear. */
+/* Z = X (n x D, in their units) encoded, standardised, and turned where the metric is linear. */
 void model_standardise(const quorum_model *m, size_t n, const double *X, double *Z);
 
 /* The way back, of one row (D), and of a number: rounding must not take it beyond the largest. */

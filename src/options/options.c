@@ -73,6 +73,15 @@ static const option table[] = {
      "Lines of a csv file that begin with this character are passed over, as in '#'; none: there "
      "are no such lines.",
      check_comment},
+    {"categorical", TEXT, FIELD(categorical), "auto", NULL, 0, 0, "auto|none|COLS", "fit",
+     "Columns whose cells are levels of a category, not numbers.  auto: those with text; COLS: "
+     "also "
+     "these, by name or number, separated by commas; none: text is an error.",
+     NULL},
+    {"unseen", CHOICE, FIELD(unseen), "predict", "predict|error", 0, 0, NULL, "predict evaluate",
+     "Rows with a level of a category that was not in the training data: predict the mean over the "
+     "levels, with their variance on top, or stop with an error.",
+     NULL},
 
     {"experts", COUNT, FIELD(experts), "auto", NULL, 1, 1e8, "M", "fit",
      "Number of experts; 1 is the exact GP.  auto: as many as expert-size asks for.", NULL},

@@ -16,6 +16,8 @@ typedef struct {
     const char *target, *ignore, *offset;
     int header, missing, decimal;
     const char *thousands, *comment;
+    const char *categorical;
+    int unseen;
     /* experts */
     double experts, expert_size, min_size, max_size, overlap;
     int partition;
@@ -42,6 +44,7 @@ typedef struct {
     double seed, threads, memory;
 } settings;
 
+enum { UNSEEN_PREDICT, UNSEEN_ERROR };
 enum { TRAIN_NEIGHBOURS, TRAIN_PARTS, TRAIN_RANDOM, TRAIN_SUBSET };
 enum { METRIC_AUTO, METRIC_ARD, METRIC_LINEAR };
 enum { PARTITION_LEARNED, PARTITION_INPUT };

@@ -2,11 +2,13 @@
  * by the spread, undo standardising. */
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "encode/nodes.h"
 #include "predict/block.h"
 #include "predict/distance.h"
 #include "predict/local.h"
 #include "team/work.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -53,13 +55,167 @@ static quorum_status order_queries(const plan *p, const double *X, size_t n, siz
     return status;
 }
 
+/* ---- Levels that were not in the training data (encode/nodes.h) ----
+ *
+ * A query that has some is predicted at combinations of known levels, and what is predicted there is
+ * averaged; the variance of the means over the combinations is added to the doubt. */
+
+static_assert((int)MOST_NODES <= (int)QUERY_MULTIPLE, "a block holds them");
+
+/* Predictions at the nodes of some queries, a whole query's in one block. */
+typedef struct {
+    level_nodes *nodes; /* D: of each category; NULL: no level is new */
+    double *X;          /* block x D                                  */
+    size_t *which;      /* block: 0, 1, ...                           */
+    size_t count;       /* nodes that are there ...                   */
+    node_set *set;      /* ... groups: of each query (block) ...      */
+    size_t *query;      /* ... and its place in its own block         */
+    size_t groups;
+    block_space block;
+} node_space;
+
+static void node_space_free(node_space *s)
+{
+    mem_free(s->nodes);
+    mem_free(s->X);
+    mem_free(s->which);
+    mem_free(s->set);
+    mem_free(s->query);
+    block_free(&s->block);
+}
+
+static quorum_status node_space_new(const plan *p, node_space *s)
+{
+    const encoding *e = &p->m->encoding;
+    size_t b = p->block;
+    if (!NEW_ZEROED(s->nodes, e->inputs) || !NEW_ARRAY(s->X, b * e->inputs) ||
+        !NEW_ARRAY(s->which, b) || !NEW_ARRAY(s->set, b) || !NEW_ARRAY(s->query, b))
+        return failure(QUORUM_E_MEMORY, "out of memory for levels that are new");
+    for (size_t i = 0; i < b; i++)
+        s->which[i] = i;
+    for (size_t d = 0; d < e->inputs; d++)
+        if (e->of[d].levels > 0)
+            TRY(level_nodes_choose(&e->of[d], &s->nodes[d]));
+    return block_new(b, e->inputs, p->with_slopes, &s->block);
+}
+
+/* to (D) += weight times from. */
+static void add_slopes(size_t D, double weight, const double *from, double *to)
+{
+    for (size_t d = 0; d < D; d++)
+        to[d] += weight * from[d];
+}
+
+/* Takes what was predicted of a query back. */
+static void clear_prediction(size_t D, block_space *w, size_t q)
+{
+    w->mean[q] = w->var[q] = w->spread[q] = w->doubt[q] = 0.0;
+    double *const slopes[] = {w->mean_slope, w->var_slope, w->spread_slope, w->doubt_slope};
+    for (size_t k = 0; w->mean_slope && k < sizeof slopes / sizeof *slopes; k++)
+        memset(slopes[k] + q * D, 0, D * sizeof *slopes[k]);
+}
+
+/* All that is predicted of query `from` of a block, times the weight, to that of another. */
+static void add_prediction(size_t D, double weight, const block_space *a, size_t from,
+                           block_space *b, size_t to)
+{
+    b->mean[to] += weight * a->mean[from];
+    b->var[to] += weight * a->var[from];
+    b->spread[to] += weight * a->spread[from];
+    b->doubt[to] += weight * a->doubt[from];
+    if (!a->mean_slope)
+        return;
+    add_slopes(D, weight, a->mean_slope + from * D, b->mean_slope + to * D);
+    add_slopes(D, weight, a->var_slope + from * D, b->var_slope + to * D);
+    add_slopes(D, weight, a->spread_slope + from * D, b->spread_slope + to * D);
+    add_slopes(D, weight, a->doubt_slope + from * D, b->doubt_slope + to * D);
+}
+
+/* The variance of the means a over the nodes from `first` on, with its slopes 2 widen cov(a, slope). */
+static void add_variance_of_levels(const node_set *set, size_t D, const double *a,
+                                   const block_space *nodes, size_t first, block_space *w, size_t q)
+{
+    double mean, variance, unit = 2.0 * set->widen / (double)(set->count - (set->count > 1));
+    node_set_join(set, a, &mean, &variance);
+    w->doubt[q] += variance;
+    for (size_t j = 0; nodes->mean_slope && j < set->count; j++)
+        add_slopes(D, unit * (a[j] - mean), nodes->mean_slope + (first + j) * D,
+                   w->doubt_slope + q * D);
+}
+
+/* What a linear trend adds at a node beyond what it adds at the query. */
+static double line_beyond(const quorum_model *m, const double *node, const double *query)
+{
+    const double *line = m->units.line;
+    size_t D = m->rows.D;
+    return line ? line_at(D, line, node) - line_at(D, line, query) : 0.0;
+}
+
+/* The predictions at a query's nodes, which begin at `first`, are the query's. */
+static void join_nodes(const plan *p, const node_space *s, size_t group, size_t first,
+                       block_space *w)
+{
+    const node_set *set = &s->set[group];
+    size_t D = p->m->rows.D, q = s->query[group];
+    double a[MOST_NODES], each = 1.0 / (double)set->count;
+    clear_prediction(D, w, q);
+    for (size_t j = 0; j < set->count; j++) {
+        double beyond = line_beyond(p->m, s->block.X + (first + j) * D, w->X + q * D);
+        a[j] = s->block.mean[first + j] + beyond;
+        add_prediction(D, each, &s->block, first + j, w, q);
+        w->mean[q] += each * beyond;
+    }
+    add_variance_of_levels(set, D, a, &s->block, first, w, q);
+}
+
+/* Predicts the nodes that are there, and joins them. */
+static quorum_status predict_nodes(const plan *p, node_space *s, block_space *w)
+{
+    tally nobody = {0};
+    size_t first = 0;
+    if (s->count == 0)
+        return QUORUM_OK;
+    block_take(p, s->X, s->which, s->count, &s->block);
+    TRY(predict_block(p, s->count, &s->block, &nobody));
+    for (size_t g = 0; g < s->groups; g++) {
+        join_nodes(p, s, g, first, w);
+        first += s->set[g].count;
+    }
+    s->count = s->groups = 0;
+    return QUORUM_OK;
+}
+
+/* The predictions of the block's queries with new levels. */
+static quorum_status settle_new_levels(const plan *p, const double *X, const size_t *which,
+                                       size_t n, node_space *s, block_space *w)
+{
+    const encoding *e = &p->m->encoding;
+    size_t D = p->m->rows.D;
+    for (size_t q = 0; q < n; q++) {
+        const double *x = X + which[q] * D;
+        if (!encoding_is_new(e, x))
+            continue;
+        node_set set = node_set_of(e, s->nodes, x);
+        if (s->count + set.count > p->block)
+            TRY(predict_nodes(p, s, w));
+        s->set[s->groups] = set;
+        s->query[s->groups++] = q;
+        for (size_t j = 0; j < set.count; j++, s->count++)
+            node_set_fill(e, s->nodes, &set, j, x, s->X + s->count * D);
+    }
+    return predict_nodes(p, s, w);
+}
+
+/* ---- All blocks ---- */
+
 /* What all blocks of a call use. */
 typedef struct {
     const plan *p;
     const double *X; /* n x D: the queries */
     size_t n;
     block_space block;
-    size_t *order; /* n */
+    node_space levels; /* of queries with new levels */
+    size_t *order;     /* n */
 } prediction_space;
 
 static quorum_status prepare(void *context)
@@ -68,6 +224,8 @@ static quorum_status prepare(void *context)
     TRY(block_new(s->p->block, s->p->m->rows.D, s->p->with_slopes, &s->block));
     if (!NEW_ARRAY(s->order, s->n))
         return failure(QUORUM_E_MEMORY, "out of memory for %zu queries", s->n);
+    if (model_count_new_levels(s->p->m, s->X, s->n) > 0)
+        TRY(node_space_new(s->p, &s->levels));
     return order_queries(s->p, s->X, s->n, s->order);
 }
 
@@ -97,6 +255,8 @@ static quorum_status predict_all(const plan *p, const double *X, size_t n,
                                     "%zu of %zu queries", first, n));
         block_take(p, X, s.order + first, count, &s.block);
         TRY_OR_DONE(predict_block(p, count, &s.block, t));
+        if (s.levels.nodes)
+            TRY_OR_DONE(settle_new_levels(p, X, s.order + first, count, &s.levels, &s.block));
         TRY_OR_DONE(block_write(p, &s.block, s.order + first, count, out, t));
         if (out->distance)
             TRY_OR_DONE(block_distances(p, &s.block, s.order + first, count, out->distance));
@@ -107,6 +267,7 @@ static quorum_status predict_all(const plan *p, const double *X, size_t n,
 done:
     mem_free(s.order);
     block_free(&s.block);
+    node_space_free(&s.levels);
     return status;
 }
 
@@ -209,6 +370,8 @@ quorum_status quorum_predict(const quorum_model *m, const double *X, size_t rows
     quorum_status status = check_request(m, options, &t);
     if (status == QUORUM_OK)
         status = model_check_queries(m, X, rows);
+    if (status == QUORUM_OK && options_values(options)->unseen == UNSEEN_ERROR)
+        status = model_check_known_levels(m, X, rows);
     if (status == QUORUM_OK)
         status = check_offsets(m, out->offset, rows);
     if (status == QUORUM_OK)
@@ -225,6 +388,7 @@ quorum_status quorum_predict(const quorum_model *m, const double *X, size_t rows
         fill_nan(out, rows, m->rows.D);
     else
         add_offsets(out, rows);
+    t.events.unseen = status < 0 ? 0 : model_count_new_levels(m, X, rows);
     t.events.off_constants = status < 0 ? 0 : model_count_off_constants(m, X, rows);
     t.events.seconds = wall_seconds() - start;
     if (report)

@@ -147,6 +147,8 @@ quorum_status quorum_predict_joint(const quorum_model *m, const double *X, size_
     if (status == QUORUM_OK)
         status = model_check_queries(m, X, rows);
     if (status == QUORUM_OK)
+        status = model_check_known_levels(m, X, rows);
+    if (status == QUORUM_OK)
         status = plan_make(m, options, 0, X, rows, &p);
     if (status == QUORUM_OK)
         status = check_joint(&p, rows);

@@ -194,6 +194,8 @@ quorum_status quorum_sample(const quorum_model *m, const double *X, size_t rows,
     if (status == QUORUM_OK)
         status = model_check_queries(m, X, rows);
     if (status == QUORUM_OK)
+        status = model_check_known_levels(m, X, rows);
+    if (status == QUORUM_OK)
         status = plan_make(m, options, 0, X, rows, &p);
     if (status == QUORUM_OK)
         status = check_room(&p, rows, count);

@@ -331,8 +331,12 @@ quorum_status quorum_suggest(const quorum_model *m, const double *X, size_t rows
     quorum_status status = check_call(options);
     if (status == QUORUM_OK)
         status = model_check_queries(m, X, rows);
+    if (status == QUORUM_OK)
+        status = model_check_known_levels(m, X, rows);
     if (status == QUORUM_OK && over)
         status = model_check_queries(m, over, over_rows);
+    if (status == QUORUM_OK && over)
+        status = model_check_known_levels(m, over, over_rows);
     if (status == QUORUM_OK)
         status = suggest(m, X, rows, over, over_rows, options, count, row, reduction, about);
     progress_watch_end(&watch);

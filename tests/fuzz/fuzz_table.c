@@ -67,6 +67,20 @@ static quorum_options *choose_options(choices *c)
 
 /* ---- Reading ---- */
 
+/* Levels are sorted, no two alike, and X has their numbers. */
+static void check_levels(const quorum_data *d)
+{
+    for (size_t i = 0; d->levels && i < d->inputs; i++) {
+        for (size_t l = 0; l < d->levels[i]; l++) {
+            REQUIRE(d->level[i][l][0] != '\0');
+            REQUIRE(l == 0 || strcmp(d->level[i][l - 1], d->level[i][l]) < 0);
+        }
+        for (size_t r = 0; d->levels[i] > 0 && r < d->rows; r++)
+            REQUIRE(d->X[r * d->inputs + i] >= 0.0 &&
+                    d->X[r * d->inputs + i] < (double)d->levels[i]);
+    }
+}
+
 static void read_training(const char *path, const quorum_options *o)
 {
     quorum_data *d = NULL;
@@ -79,6 +93,7 @@ static void read_training(const char *path, const quorum_options *o)
     REQUIRE(d && d->rows > 0 && d->inputs > 0 && d->target <= d->inputs);
     require_finite(d->X, d->rows * d->inputs);
     require_finite(d->y, d->rows);
+    check_levels(d);
     for (size_t i = 0; d->names && i <= d->inputs; i++)
         REQUIRE(d->names[i] && d->names[i][0] != '\0');
     quorum_data_free(d);

@@ -92,6 +92,10 @@ void make_queries(const quorum_model *m, const double *numbers, double *X)
     for (size_t q = 0; q < QUERIES; q++)
         for (size_t d = 0; d < info.inputs; d++) {
             double x = numbers[q * MOST_INPUTS + d];
+            if (info.levels && info.levels[d] > 0) { /* of a category every level, and a new one */
+                X[q * info.inputs + d] = (double)((q + d) % (info.levels[d] + 1)) - 1.0;
+                continue;
+            }
             X[q * info.inputs + d] =
                 q == 0 ? info.x_mean[d]
                        : finite_or(q < 3 ? info.x_mean[d] + x * info.x_scale[d] : x, 0.0);

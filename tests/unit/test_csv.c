@@ -775,12 +775,15 @@ static void columns_of_text(void **state)
     } bad[] = {
         {"a,city,my day,y\n1,Graz,Monday,2\n2,,Friday,3\n",
          "line 2: cell is \"Graz\", not a number; columns 2 (\"city\"), 3 (\"my day\") are text: "
-         "leave them out with --ignore city,3, or write numbers there",
+         "leave them out with --ignore city,3, or take text for categories with --categorical "
+         "auto, "
+         "or write numbers there",
          "line 2: cell is \"Graz\", not a number; columns 2 (\"city\"), 3 (\"my day\") are text: "
          "the model needs numbers there"},
         {"a,b,y\n1,x,low\n2,5,high\n", /* b has a number */
          "line 2, column 2 (\"b\"): cell is \"x\", not a number; fix it, leave the column out with "
-         "--ignore b, or skip such rows with --missing drop",
+         "--ignore b, make it a category with --categorical b, or skip such rows with --missing "
+         "drop",
          "line 2, column 2 (\"b\"): cell is \"x\", not a number; fix it, or skip such rows with "
          "--missing drop"},
         {"a,b,y\n1,2,low\n2,5,high\n",
@@ -792,7 +795,7 @@ static void columns_of_text(void **state)
          "line 2: cell is \"x\", not a number; columns 2 (\"b\"), 3 (\"y\"), the target among "
          "them, "
          "are text: choose another target with --target, and leave the others out with --ignore "
-         "b, or write numbers there",
+         "b, or take text for categories with --categorical auto, or write numbers there",
          "line 2: cell is \"x\", not a number; columns 2 (\"b\"), 3 (\"y\") are text: the model "
          "needs numbers there"},
         {"a|b|y,\n1|2|3,u\n",

@@ -1,0 +1,16 @@
+/* The categories of a model: their levels in the order of their positions. */
+#ifndef QUORUM_CLI_LEVELS_H
+#define QUORUM_CLI_LEVELS_H
+
+#include "report.h"
+#include "arguments.h"
+#include "quorum.h"
+
+/* Prints each category with its levels, those that are alike beside each other; nothing without
+ * any.  Returns the exit code. */
+int print_levels(const arguments *given, const quorum_info *info);
+
+/* "categories": a list of {input, levels, positions}, in that order too; nothing without any. */
+int put_levels(json_writer *w, const arguments *given, const quorum_info *info);
+
+#endif

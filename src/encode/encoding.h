@@ -1,0 +1,67 @@
+/* The encoding between a table's columns and a model's inputs: a number is itself, a level of a
+ * category is one number, its position.  Everything behind it (metric, kernel, neighbours, experts,
+ * gradients) sees plain numbers.
+ *
+ * The position of level l, with n_l rows of N and the target u standardised over all rows:
+ *
+ *   position_l = sum of u over the rows of l / (n_l + PRIOR_ROWS)
+ *
+ * the mean of the level's targets, shrunk towards that of all rows, which is 0, by PRIOR_ROWS rows'
+ * worth.  Levels are near each other where their targets are alike. */
+#ifndef QRM_ENCODE_ENCODING_H
+#define QRM_ENCODE_ENCODING_H
+
+#include "archive/json.h"
+#include "rows/scattered.h"
+
+typedef struct {
+    size_t levels;    /* 0: the input is a number                                    */
+    char **name;      /* levels: UTF-8, ascending bytewise, no two alike             */
+    double *position; /* levels: finite                                              */
+    double unknown;   /* of a level that is none of these: the mean of the positions */
+} category;
+
+typedef struct {
+    size_t inputs;
+    category *of; /* inputs; NULL: all are numbers */
+} encoding;
+
+/* ---- encoding.c ---- */
+
+/* Categories with these levels (inputs; names as in quorum_data), all positions 0.  Names that are not
+ * as above are QUORUM_E_ARGUMENT.  Free it, also after a failure. */
+quorum_status encoding_new(size_t inputs, const size_t *levels, char *const *const *names,
+                           encoding *out);
+void encoding_free(encoding *e);
+
+/* The positions that another encoding of the same levels has. */
+void encoding_take_positions(const encoding *from, encoding *e);
+
+/* Derives `unknown`. */
+void encoding_settle(encoding *e);
+
+/* Z = X (n x inputs) with positions instead of levels' numbers; -1: not known.  Z may be X. */
+void encoding_apply(const encoding *e, size_t n, const double *X, double *Z);
+
+/* Whether x, in the column of a category, is the number of one of its levels. */
+int category_has(const category *c, double x);
+
+/* Whether the row x (inputs) has a level that is not known. */
+int encoding_is_new(const encoding *e, const double *x);
+
+/* ---- positions.c ---- */
+
+extern const double PRIOR_ROWS;
+
+/* Learns the positions from all rows, whose inputs are levels' numbers, checked before. */
+quorum_status encoding_learn(quorum_status ready, const scattered_rows *rows, encoding *e);
+
+/* ---- levels_in_file.c ---- */
+
+/* A list of {input, levels, positions}, one entry a category. */
+void encoding_put(json_writer *w, const encoding *e);
+
+/* Reads it; *what says what is wrong with it, or is NULL where memory has run out. */
+quorum_status encoding_read(const json_node *list, size_t inputs, encoding *e, const char **what);
+
+#endif

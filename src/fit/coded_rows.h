@@ -1,0 +1,25 @@
+/* Training rows whose categories are encoded (encode/encoding.h). */
+#ifndef QRM_FIT_CODED_ROWS_H
+#define QRM_FIT_CODED_ROWS_H
+
+#include "encode/encoding.h"
+
+/* What the caller says of the inputs (quorum_data); levels NULL: all are numbers. */
+typedef struct {
+    const size_t *levels; /* inputs */
+    char *const *const *names;
+} category_names;
+
+typedef struct {
+    encoding encoding;
+    scattered_rows rows; /* with positions in place of levels' numbers */
+    double *X;           /* theirs                                     */
+} coded_rows;
+
+/* Learns the positions from the rows, or takes those that were learned from some of them (`learned`,
+ * or NULL), and encodes the rows.  Free it, also after a failure. */
+quorum_status code_rows(quorum_status ready, const scattered_rows *given,
+                        const category_names *names, const encoding *learned, coded_rows *out);
+void coded_rows_free(coded_rows *c);
+
+#endif
