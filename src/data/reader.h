@@ -60,7 +60,7 @@ quorum_status reader_select(reader *r, const size_t *columns, size_t count);
 /* ---- Categories: columns of text ---- */
 
 /* Marks those of the selected columns whose first cells are text (n_selected). */
-void reader_look_for_text(reader *r, char *is_text);
+quorum_status reader_look_for_text(reader *r, char *is_text);
 
 /* Selected columns whose cells are levels: levels[i] (n_selected, kept by the caller until the end
  * of reading) is the table of one, NULL of a number.  reader_next yields a level's number. */
