@@ -64,8 +64,8 @@ quorum_status categories_begin(category_columns *c, reader *r, const size_t *col
         return fail_memory();
     }
     quorum_status status = mark_named(c, r, columns, s);
-    if (!is_word(s, "none"))
-        reader_look_for_text(r, is_text);
+    if (status >= 0 && !is_word(s, "none"))
+        status = reader_look_for_text(r, is_text);
     for (size_t i = 0; i < inputs; i++)
         if (c->named[i] || is_text[i])
             c->of[i] = &c->table[i];
@@ -93,7 +93,7 @@ void categories_attach(category_columns *c, reader *r)
     reader_take_levels(r, c->of, LEVELS_LEARN);
 }
 
-int categories_turn(category_columns *c, const reader *r, const settings *s)
+int categories_turn(category_columns *c, const reader *r, const settings *s, quorum_status *status)
 {
     size_t place;
     if (!reader_stopped_at_text(r, &place) || place >= c->inputs || c->of[place] ||
@@ -103,13 +103,15 @@ int categories_turn(category_columns *c, const reader *r, const settings *s)
     c->complaint[place] = mem_copy_text(quorum_message());
     if (c->first_turned == c->inputs)
         c->first_turned = place;
-    return c->complaint[place] != NULL;
+    if (!c->complaint[place])
+        *status = fail_memory();
+    return *status != QUORUM_E_MEMORY;
 }
 
 quorum_status categories_blame(const category_columns *c, const reader *r, quorum_status status)
 {
     size_t place;
-    if (c->first_turned == c->inputs || !c->complaint[c->first_turned] ||
+    if (status == QUORUM_E_MEMORY || c->first_turned == c->inputs ||
         !reader_stopped_at_text(r, &place) || place < c->inputs)
         return status;
     return failure(status, "%s", c->complaint[c->first_turned]);

@@ -24,8 +24,8 @@ void categories_free(category_columns *c);
 /* The reader, just opened and with its columns selected, learns the levels from now on. */
 void categories_attach(category_columns *c, reader *r);
 
-/* After reading has failed: whether it can begin anew, with one more category. */
-int categories_turn(category_columns *c, const reader *r, const settings *s);
+/* After reading has failed with *status: whether it can begin anew, with one more category. */
+int categories_turn(category_columns *c, const reader *r, const settings *s, quorum_status *status);
 
 /* After reading has failed for good: where that was text in the target, and an input had text before,
  * as in the units below a header, what was said of that comes first. */

@@ -269,7 +269,7 @@ static quorum_status read_rows_typed(reading *in)
         int again = 0;
         quorum_status status = read_rows(in);
         if (status < 0 && in->r)
-            again = categories_turn(&in->categories, in->r, options_values(in->options));
+            again = categories_turn(&in->categories, in->r, options_values(in->options), &status);
         if (status >= 0)
             return status;
         team_send(&again, sizeof again);

@@ -172,12 +172,12 @@ static void look_for_text(const reader *r, const csv *c, enum column_look *look)
 /* Marks the columns of text among the selected, by the loaded record and the next ones that are
  * in the window; the loaded record stays the loaded one.  Categories may have text, unless no column
  * has anything else. */
-static void find_text(const reader *r, csv *c, char *is_text /* n_selected, zeros */)
+static quorum_status find_text(const reader *r, csv *c, char *is_text /* n_selected, zeros */)
 {
     enum column_look *look;
     const char *p = c->window + c->begin, *limit = c->window + c->end;
     if (!NEW_ZEROED(look, r->n_selected))
-        return;
+        return fail_memory(r);
     for (int n = 0; n < TEXT_SAMPLE && p && p < limit; n++) {
         p = record_scan(&c->dialect, p, limit, c->at_end, &c->record);
         if (p && !record_is_blank(&c->record))
@@ -191,6 +191,7 @@ static void find_text(const reader *r, csv *c, char *is_text /* n_selected, zero
         is_text[i] =
             look[i] == LOOKS_TEXT && (count == r->n_selected || !(r->levels && r->levels[i]));
     mem_free(look);
+    return QUORUM_OK;
 }
 
 /* The sentence about a cell.  As long as no row could be used it may be a whole column that is
@@ -201,7 +202,7 @@ static void describe_bad_cell(const reader *r, csv *c, size_t place, cell_kind k
     size_t column = r->selected[place];
     cell_describe(&c->record.cells[column], kind, &c->cells, what, sizeof what);
     if (kind == CELL_TEXT && c->kept == 0 && NEW_ZEROED(is_text, r->n_selected))
-        find_text(r, c, is_text);
+        (void)find_text(r, c, is_text); /* or else a sentence about the cell alone */
     if (is_text && is_text[place])
         advise_text(r, c->line, is_text, what, out);
     else if (kind == CELL_OTHER_NOTATION)
@@ -311,12 +312,12 @@ static quorum_status csv_next(reader *r, size_t max_rows, double *out, size_t *r
     return QUORUM_OK;
 }
 
-/* Before any row is read.  Where nothing can be loaded, reading will say why. */
-static void csv_look_for_text(reader *r, char *is_text)
+/* Before any row is read. */
+static quorum_status csv_look_for_text(reader *r, char *is_text)
 {
     int found;
-    if (load_record(r, r->state, &found) >= 0 && found)
-        find_text(r, r->state, is_text);
+    TRY(load_record(r, r->state, &found));
+    return found ? find_text(r, r->state, is_text) : QUORUM_OK;
 }
 
 /* ---- opening ---- */

@@ -263,11 +263,10 @@ quorum_status reader_next(reader *r, size_t max_rows, double *out, size_t *rows)
 
 /* ---- Categories ---- */
 
-void reader_look_for_text(reader *r, char *is_text)
+quorum_status reader_look_for_text(reader *r, char *is_text)
 {
     memset(is_text, 0, r->n_selected);
-    if (r->format->look_for_text)
-        r->format->look_for_text(r, is_text);
+    return r->format->look_for_text ? r->format->look_for_text(r, is_text) : QUORUM_OK;
 }
 
 void reader_take_levels(reader *r, level_table *const *levels, unknown_levels unknown)

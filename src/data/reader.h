@@ -68,7 +68,7 @@ size_t reader_kept_columns(const reader *r, const size_t **columns);
 /* ---- Categories: columns of text ---- */
 
 /* Marks those of the selected columns whose first cells are text (n_selected). */
-void reader_look_for_text(reader *r, char *is_text);
+quorum_status reader_look_for_text(reader *r, char *is_text);
 
 /* Selected columns whose cells are levels: levels[i] (n_selected, kept by the caller until the end
  * of reading) is the table of one, NULL of a number.  reader_next yields a level's number. */

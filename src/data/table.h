@@ -13,7 +13,7 @@ typedef struct {
     /* Up to max_rows rows of the selected columns; *rows is 0 on entry. */
     quorum_status (*next)(reader *r, size_t max_rows, double *out, size_t *rows);
     void (*close)(void *state);
-    void (*look_for_text)(reader *r, char *is_text); /* NULL: there is none */
+    quorum_status (*look_for_text)(reader *r, char *is_text); /* NULL: there is none */
 } file_format;
 
 struct reader {
