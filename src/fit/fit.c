@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/text_buffer.h"
-#include "fit/calibrate.h"
+#include "calibrate/calibrate.h"
 #include "fit/coded_rows.h"
 #include "fit/line.h"
 #include "fit/strict.h"

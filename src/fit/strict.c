@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "base/random.h"
-#include "fit/calibrate.h"
+#include "calibrate/calibrate.h"
 #include "fit/line.h"
 
 #include <string.h>

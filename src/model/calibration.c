@@ -3,7 +3,7 @@
  * and that of 1 - p as many places from the other end; the interval of probability P is between
  * those of (1 - P)/2 and (1 + P)/2.  With interval-shape=symmetric it reaches on both sides as far as
  * the ceil((h + 1) P)-th smallest |z|.  Density and scores are those of a distribution that has these
- * quantiles at a few probabilities (linalg/bent_normal.c).  fit/calibrate.c finds the ratios. */
+ * quantiles at a few probabilities (linalg/bent_normal.c).  calibrate/calibrate.c finds the ratios. */
 #include "model/model.h"
 
 #include "base/memory.h"

@@ -28,7 +28,7 @@ typedef struct {
     size_t count;
     double *ratio; /* count: |y - mean| / std, ascending                          */
     double *z;     /* count: (y - mean) / std, ascending; NULL: an older file     */
-    double scale;  /* by which std is multiplied (fit/calibrate.c)                */
+    double scale;  /* by which std is multiplied (calibrate/calibrate.c)                */
     recipe how;    /* the prediction it holds for; rule NULL: not known (yet) ... */
     char *select;  /* ... its selection as text, for the file                     */
     char *purpose; /* ... and all of it in words, as in "method npae, select all" */

@@ -9,7 +9,7 @@
  *   d/ds sum_i std_i CRPS(N(0, s^2), z_i) = sum_i std_i (2 phi(z_i / s) - 1/sqrt(pi)) = 0,
  *
  * which rises with s, so that no other s, 1 among them, is better; far rows hardly count. */
-#include "fit/calibrate.h"
+#include "calibrate/calibrate.h"
 
 #include "base/memory.h"
 #include "base/random.h"

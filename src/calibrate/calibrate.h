@@ -1,6 +1,6 @@
 /* Calibration of a model that is fitted but for it. */
-#ifndef QRM_FIT_CALIBRATE_H
-#define QRM_FIT_CALIBRATE_H
+#ifndef QRM_CALIBRATE_CALIBRATE_H
+#define QRM_CALIBRATE_CALIBRATE_H
 
 #include "model/model.h"
 #include "rows/scattered.h"

@@ -7,7 +7,7 @@
  *
  * No row is held back from theta, and no model is made without them, as calibrate=true does: it costs
  * as much as predicting so many queries.  calibrate.c makes a distribution of the ratios. */
-#include "fit/calibrate.h"
+#include "calibrate/calibrate.h"
 
 #include "base/memory.h"
 #include "team/work.h"
