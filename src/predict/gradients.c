@@ -10,7 +10,6 @@
 #include "predict/block.h"
 
 #include <math.h>
-#include <string.h>
 
 /* out (D): from slopes along the model's inputs (t), a number of the target for each of which there
  * are `unit`. */
@@ -89,9 +88,9 @@ quorum_status block_write_gradients(const plan *p, const block_space *w, size_t 
         std[d] = NAN;
     TRY(check_gradient(D, out->mean_gradient ? mean : NULL, at));
     TRY(check_gradient(D, out->std_gradient && !p->s->mean_only ? std : NULL, at));
-    if (out->mean_gradient)
-        memcpy(out->mean_gradient + at * D, mean, D * sizeof *mean);
-    if (out->std_gradient)
-        memcpy(out->std_gradient + at * D, std, D * sizeof *std);
+    for (size_t d = 0; out->mean_gradient && d < D; d++)
+        out->mean_gradient[at * D + d] = mean[d];
+    for (size_t d = 0; out->std_gradient && d < D; d++)
+        out->std_gradient[at * D + d] = std[d];
     return QUORUM_OK;
 }

@@ -279,7 +279,7 @@ quorum_status claim_by_centre(quorum_status ready, const committee *c, const poi
         ready = failure(QUORUM_E_MEMORY, "out of memory for %zu queries", Q->n);
     team_result experts = {.data = f.expert, .width = sizeof *f.expert};
     quorum_status status = team_map(ready, threads, Q->n, find_expert, &f, &experts, 1);
-    for (size_t q = 0; status >= 0 && q < Q->n; q++)
+    for (size_t q = 0; claimed && status >= 0 && q < Q->n; q++)
         claimed[q] = (char)committee_is_mine(c, f.expert[q]);
     mem_free(f.expert);
     return status;

@@ -295,7 +295,8 @@ def test_hostile_files_are_refused(fitted, tmp_path):
         ("rotation.npy: is not in the file", dict(meta={"format_version": 3})),
         ("does not go with its format version", dict(meta={"format_version": 4})),
         ("a warp does not go with its format version", dict(meta={"format_version": 5})),
-        ("reads versions 1 to 5: use a newer quorum", dict(meta={"format_version": 6})),
+        ("categories do not go with its format version", dict(meta={"format_version": 6})),
+        ("reads versions 1 to 6: use a newer quorum", dict(meta={"format_version": 7})),
     ]
     assert "experts" in quorum("inspect", altered(f.path, tmp_path / "same.npz"))
     for k, (sentence, changes) in enumerate(damage):
