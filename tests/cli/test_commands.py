@@ -885,8 +885,8 @@ def test_progress_lines_go_to_stderr(tmp_path):
     path = write_csv(tmp_path / "t.csv", make_rows(2000, seed=4))
     result = run("fit", path, "-o", tmp_path / "m.npz", "-v", "--json")
     result.json()
-    assert "\r" not in result.err and "\x1b" not in result.err
-    assert all(line.startswith("quorum fit: ") for line in result.err.splitlines())
+    assert "\r" not in result.said and "\x1b" not in result.said
+    assert all(line.startswith("quorum fit: ") for line in result.said.splitlines())
 
 
 @pytest.mark.skipif(not shutil.which("script"), reason="script(1) is not installed")

@@ -15,7 +15,7 @@ import unicodedata
 import numpy as np
 import pytest
 
-from conftest import QUORUM, SANITIZED, run
+from conftest import QUORUM, SANITIZED, run, without_progress
 
 HOSTILE = pathlib.Path(__file__).parent.parent / "hostile"
 SECONDS = 100 if SANITIZED else 20  # a command that takes longer hangs
@@ -107,7 +107,7 @@ def outcome(case, model, folder):
         means = " ".join(f"{float(v):.9g}" for v in numbers)
     elif done.returncode == 0:
         rows = str(len(done.stdout.splitlines()) - 1)
-    return done.returncode, rows, means, done.stderr
+    return done.returncode, rows, means, without_progress(done.stderr)
 
 
 @pytest.mark.parametrize("case", verdicts(), ids=lambda c: f"{c['words']} {c['file']}")

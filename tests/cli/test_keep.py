@@ -10,7 +10,7 @@ import threading
 import numpy as np
 import pytest
 
-from conftest import QUORUM, SANITIZED, make_rows, run, write_csv
+from conftest import QUORUM, SANITIZED, make_rows, run, write_csv, without_progress
 
 HARD = ["plain", "a,b", 'say "so"', "two\nlines", " blanks ", "", "0042", "1e5", "2024-01-31T00:00", "größe", "'", "#", "nan",
         'cr\rhere', "crlf\r\nhere", '"', ";", "\ttab"]
@@ -27,7 +27,7 @@ def predict(data, path, *more, code=0, command="predict", stdin=None):
     done = subprocess.run([QUORUM, command, str(data / "model.npz"), str(path), *map(str, more)], capture_output=True,
                           timeout=300, input=stdin)
     assert done.returncode == code, done.stderr
-    return done.stdout.decode(), done.stderr.decode()
+    return done.stdout.decode(), without_progress(done.stderr.decode())
 
 
 def write_queries(path, texts, delimiter=",", end="\r\n", encoding="utf-8"):
