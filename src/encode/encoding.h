@@ -2,12 +2,10 @@
  * category is one number, its position.  Everything behind it (metric, kernel, neighbours, experts,
  * gradients) sees plain numbers.
  *
- * The position of level l, with n_l rows of N and the target u standardised over all rows:
- *
- *   position_l = sum of u over the rows of l / (n_l + PRIOR_ROWS)
- *
- * the mean of the level's targets, shrunk towards that of all rows, which is 0, by PRIOR_ROWS rows'
- * worth.  Levels are near each other where their targets are alike. */
+ * The position of level l is its effect on the target, the numbers and the other categories being
+ * alike: what pairs of rows that are near in their numbers say of it (matched_pairs.h), in standard
+ * deviations of the target, shrunk towards 0 by PRIOR_ROWS rows' worth.  Levels are near each other
+ * where they do the same to the target. */
 #ifndef QRM_ENCODE_ENCODING_H
 #define QRM_ENCODE_ENCODING_H
 
@@ -53,7 +51,7 @@ int encoding_is_new(const encoding *e, const double *x);
 
 extern const double PRIOR_ROWS;
 
-/* Learns the positions from all rows, whose inputs are levels' numbers, checked before. */
+/* Learns the positions from rows, whose inputs are numbers and levels' numbers, checked before. */
 quorum_status encoding_learn(quorum_status ready, const scattered_rows *rows, encoding *e);
 
 /* ---- levels_in_file.c ---- */

@@ -1,90 +1,116 @@
-/* The positions of levels, from sums over the rows in their order (encoding.h):
- *
- *   u = (y - offset - mean) / deviation,   position_l = sum_{i in l} u_i / (n_l + PRIOR_ROWS) */
+/* The positions of levels: their effects on the target (matched_pairs.h), from all rows or from
+ * MOST_SAMPLED of them, spread evenly. */
 #include "base/memory.h"
-#include "encode/encoding.h"
+#include "encode/matched_pairs.h"
 #include "rows/scaling.h"
 
 const double PRIOR_ROWS = 10.0;
 
-/* Sums of all levels of all categories, one category after another. */
+enum {
+    MOST_SAMPLED = 20000,   /* rows ...                                  */
+    LEAST_SAMPLED = 1000,   /* ... or fewer of many inputs, but no fewer */
+    MOST_NUMBERS = 16777216 /* that the sample may have in all           */
+};
+
+/* The rows that positions are learned from. */
 typedef struct {
-    const encoding *e;
-    size_t levels;
-    double *target; /* of the rows of this process, standardised    */
-    double *sums;   /* 2 x levels: of rows, and of their targets    */
-} position_sums;
+    encoding *e;
+    row_set rows;  /* inputs and target become standardised here      */
+    double *mean;  /* inputs + 1: of each column of them, the target last */
+    double *scale; /* inputs + 1                                      */
+    char *constant;
+    double *b; /* the unknowns of the pairs */
+} sample;
 
-static void add_row(const position_sums *s, const double *x, double u)
+static void sample_free(sample *s)
 {
-    double *sums = s->sums;
-    for (size_t d = 0; d < s->e->inputs; d++) {
-        size_t levels = s->e->of[d].levels;
-        if (levels == 0)
-            continue;
-        sums[2 * (size_t)x[d]] += 1.0;
-        sums[2 * (size_t)x[d] + 1] += u;
-        sums += 2 * levels;
-    }
+    rows_free(&s->rows);
+    mem_free(s->mean);
+    mem_free(s->scale);
+    mem_free(s->constant);
+    mem_free(s->b);
 }
 
-/* The rows of a range have their standardised target in place of the target. */
-static void add_range(void *context, const row_range *range)
+static size_t sample_size(const scattered_rows *rows)
 {
-    const position_sums *s = context;
-    for (size_t i = 0; i < range->rows.n; i++)
-        add_row(s, range->rows.X + i * s->e->inputs, range->rows.y[i]);
+    size_t most = MOST_NUMBERS / rows->held.D;
+    if (most > MOST_SAMPLED)
+        most = MOST_SAMPLED;
+    if (most < LEAST_SAMPLED)
+        most = LEAST_SAMPLED;
+    return rows->n < most ? rows->n : most;
 }
 
-static void set_positions(const position_sums *s, encoding *e)
+static quorum_status take_sample(quorum_status ready, const scattered_rows *rows, sample *s)
 {
-    const double *sums = s->sums;
-    for (size_t d = 0; d < e->inputs; d++)
-        for (size_t l = 0; l < e->of[d].levels; l++, sums += 2)
-            e->of[d].position[l] = sums[1] / (sums[0] + PRIOR_ROWS);
-    encoding_settle(e);
+    size_t n = sample_size(rows), *which = NULL;
+    if (ready >= 0)
+        ready = rows_new(&rows->held, n, &s->rows);
+    if (ready >= 0 && !NEW_ARRAY(which, n))
+        ready = failure(QUORUM_E_MEMORY, "out of memory for encoding %zu rows", n);
+    for (size_t i = 0; ready >= 0 && i < n; i++)
+        which[i] = (size_t)((double)i * ((double)rows->n / (double)n));
+    quorum_status status = rows_fetch(ready, rows, which, n, &s->rows);
+    mem_free(which);
+    return status;
 }
 
-static quorum_status room_for_sums(const scattered_rows *rows, position_sums *s)
+/* Numbers of the sample, and its target about its offset; levels stay as they are. */
+static quorum_status standardise(sample *s)
 {
-    for (size_t d = 0; d < s->e->inputs; d++)
-        s->levels += s->e->of[d].levels;
-    if (NEW_ZEROED(s->sums, 2 * s->levels) && NEW_ARRAY(s->target, rows->held.n))
-        return QUORUM_OK;
-    return failure(QUORUM_E_MEMORY, "out of memory for the targets of %zu levels", s->levels);
-}
-
-/* Of the target about its offset, in the rows' order. */
-static quorum_status standardise_target(quorum_status ready, const scattered_rows *rows,
-                                        const position_sums *s)
-{
-    const row_set *held = &rows->held;
-    scattered_rows targets = *rows;
-    double mean, scale;
-    char constant;
-    for (size_t i = 0; ready >= 0 && i < held->n; i++)
-        s->target[i] = held->offset ? held->y[i] - held->offset[i] : held->y[i];
-    targets.held = rows_view_of(held->n, 1, s->target, NULL);
-    TRY(scaling_learn(ready, &targets, &mean, &scale, &constant));
-    scaling_apply(held->n, 1, s->target, &mean, &scale, s->target);
+    row_set *r = &s->rows;
+    size_t D = r->D;
+    NEW_ARRAY(s->mean, D + 1);
+    NEW_ARRAY(s->scale, D + 1);
+    NEW_ARRAY(s->constant, D + 1);
+    if (!s->mean || !s->scale || !s->constant)
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu inputs", D);
+    for (size_t i = 0; r->offset && i < r->n; i++)
+        r->y[i] -= r->offset[i];
+    row_set target = rows_view_of(r->n, 1, r->y, NULL);
+    scattered_rows inputs = rows_whole(r), targets = rows_whole(&target);
+    TRY(scaling_learn(QUORUM_OK, &inputs, s->mean, s->scale, s->constant));
+    TRY(scaling_learn(QUORUM_OK, &targets, s->mean + D, s->scale + D, s->constant + D));
+    for (size_t d = 0; d < D; d++)
+        if (s->e->of[d].levels > 0) {
+            s->mean[d] = 0.0;
+            s->scale[d] = 1.0;
+        }
+    scaling_apply(r->n, D, r->X, s->mean, s->scale, r->X);
+    scaling_apply(r->n, 1, r->y, s->mean + D, s->scale + D, r->y);
     return QUORUM_OK;
+}
+
+static quorum_status solve_pairs(sample *s, const matched_pairs *p)
+{
+    encoding *e = s->e;
+    if (!NEW_ARRAY(s->b, p->first[e->inputs]))
+        return failure(QUORUM_E_MEMORY, "out of memory for the effects of levels");
+    TRY(matched_pairs_solve(p, s->b));
+    for (size_t d = 0; d < e->inputs; d++)
+        for (size_t l = 0; l < e->of[d].levels; l++)
+            e->of[d].position[l] = s->b[p->first[d] + l];
+    encoding_settle(e);
+    return QUORUM_OK;
+}
+
+static quorum_status learn_from_sample(void *context)
+{
+    sample *s = context;
+    matched_pairs pairs;
+    TRY(standardise(s));
+    quorum_status status = matched_pairs_new(s->e, s->rows.n, s->rows.X, s->rows.y, &pairs);
+    if (status >= 0)
+        status = solve_pairs(s, &pairs);
+    matched_pairs_free(&pairs);
+    return status;
 }
 
 quorum_status encoding_learn(quorum_status ready, const scattered_rows *rows, encoding *e)
 {
-    position_sums s = {.e = e};
-    if (ready >= 0)
-        ready = room_for_sums(rows, &s);
-    quorum_status status = standardise_target(ready, rows, &s);
-    if (status >= 0) {
-        scattered_rows with_target = *rows;
-        with_target.held.y = s.target;
-        status = rows_fold(QUORUM_OK, &with_target, s.sums, 2 * s.levels * sizeof *s.sums,
-                           add_range, &s);
-    }
-    if (status >= 0)
-        set_positions(&s, e);
-    mem_free(s.sums);
-    mem_free(s.target);
+    sample s = {.e = e};
+    quorum_status status = take_sample(ready, rows, &s);
+    status = team_all(status, learn_from_sample, &s);
+    sample_free(&s);
     return status;
 }

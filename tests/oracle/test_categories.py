@@ -1,6 +1,8 @@
 """Categories: positions against their formula, and a model of text against one of the positions.
 
-    position_l = sum of u over the rows of l / (n_l + 10),   u = (y - mean y) / std y
+    positions and slopes b: (A'A / 8 + 10 I) b = A'd / 8, a row of A and d for each of n rows and each of its 8 nearest
+    others by their numbers (and one more coordinate, 1e-3 frac((i + 1) golden ratio), i from 0): differences between the two
+    rows of numbers and of indicators of levels, all standardised, and of u = (y - mean y) / std y
     new level: mean = average a_l, variance = average v_l + (1 + 1/L) sum (a_l - mean)^2 / (L - 1)
 """
 import json
@@ -78,16 +80,64 @@ def fixture_here(tmp_path_factory):
     return here
 
 
-def test_positions_by_their_formula(here):
-    town, _, grade, y = make_rows(600, 1)
+def effects(numbers, codes, y, near=8, prior=10.0):
+    """Positions of the levels of every category (codes: n x categories) by a dense least-squares problem."""
     u = (y - y.mean()) / y.std()
+    n, numbers = len(y), (numbers - numbers.mean(0)) / numbers.std(0)
+    jitter = 1e-3 * np.modf((np.arange(n) + 1) * ((np.sqrt(5) - 1) / 2))[0]
+    place = np.column_stack([numbers, jitter])
+    far = ((place[:, None] - place[None]) ** 2).sum(2)
+    np.fill_diagonal(far, np.inf)
+    other = np.argsort(far, axis=1, kind="stable")[:, :near]
+    sizes = codes.max(0) + 1
+    B = np.column_stack([numbers] + [np.eye(size)[codes[:, c]] for c, size in enumerate(sizes)])
+    A = (B[:, None] - B[other]).reshape(n * other.shape[1], -1)
+    d = (u[:, None] - u[other]).ravel()
+    b = np.linalg.solve(A.T @ A / near + prior * np.eye(A.shape[1]), A.T @ d / near)
+    ends = numbers.shape[1] + np.cumsum(sizes)
+    return [b[end - size:end] for end, size in zip(ends, sizes)]
+
+
+def test_positions_by_their_formula(here):
+    town, a, grade, y = make_rows(600, 1)
     found = positions_of(here / "m.npz")
-    for name, codes in (("town", town), ("grade", grade)):
-        wanted = [u[codes == k].sum() / ((codes == k).sum() + 10) for k in range(codes.max() + 1)]
-        np.testing.assert_allclose(found[name], wanted, rtol=1e-11, atol=1e-13)
+    wanted = effects(a[:, None], np.column_stack([town, grade]), y)
+    np.testing.assert_allclose(found["town"], wanted[0], rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(found["grade"], wanted[1], rtol=1e-8, atol=1e-10)
+    effect = np.random.default_rng(99).normal(size=len(TOWNS))  # of make_rows: what positions are about
+    assert np.corrcoef(found["town"], effect)[0, 1] > 0.98
     levels = {c["input"]: c["levels"] for c in meta_of(here / "m.npz")["categories"]}
     assert levels == {0: sorted(TOWNS, key=lambda t: t.encode()), 2: GRADES}
     assert meta_of(here / "m.npz")["format_version"] == 6
+
+
+def test_positions_are_effects_and_no_averages(tmp_path):
+    """Levels that come with large numbers, and lower the target: their average is high, their effect is not."""
+    rng = np.random.default_rng(3)
+    level = rng.integers(4, size=800)
+    a = level + 0.7 * rng.normal(size=800)
+    y = 3 * a - 1.0 * level + 0.1 * rng.normal(size=800)
+    lines = [f"{x!r},{'pqrs'[k]},{v!r}" for x, k, v in zip(a.tolist(), level.tolist(), y.tolist())]
+    (tmp_path / "t.csv").write_text("a,k,y\n" + "\n".join(lines) + "\n")
+    run("fit", tmp_path / "t.csv", "-o", tmp_path / "m.npz", "--kernel", "se", "--metric", "ard")
+    found = np.array(meta_of(tmp_path / "m.npz")["categories"][0]["positions"])
+    assert [y[level == k].mean() for k in range(4)] == sorted(y[level == k].mean() for k in range(4))
+    np.testing.assert_allclose(np.diff(found) * y.std(), -1.0, atol=0.15)
+
+
+@pytest.mark.parametrize("numbers", [0, 1])
+def test_rows_alike_in_their_numbers_are_paired_at_random(tmp_path, numbers):
+    """No number at all, or a number of two values: pairs are not always the first rows of the file."""
+    rng = np.random.default_rng(4)
+    k, g, a = rng.integers(5, size=500), rng.integers(3, size=500), rng.integers(2, size=500).astype(float)
+    y = np.array([0.0, 1, 2, 3, 4])[k] + np.array([0.0, -1, 1])[g] + 0.5 * rng.normal(size=500)
+    lines = [("%g," % x if numbers else "") + f"k{i},g{j},{v!r}" for x, i, j, v in zip(a, k, g, y.tolist())]
+    (tmp_path / "t.csv").write_text("a," * numbers + "k,g,y\n" + "\n".join(lines) + "\n")
+    run("fit", tmp_path / "t.csv", "-o", tmp_path / "m.npz", "--kernel", "se", "--metric", "ard")
+    wanted = effects(a[:, None][:, :numbers], np.column_stack([k, g]), y)
+    for c, w in zip(meta_of(tmp_path / "m.npz")["categories"], wanted):
+        np.testing.assert_allclose(c["positions"], w, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(np.diff(wanted[0]) * y.std(), 1.0, atol=0.2)
 
 
 @pytest.mark.parametrize("options", [[], ["--calibrate"], ["--kernel", "matern32", "--trend", "linear"],
@@ -108,13 +158,13 @@ def test_text_is_a_table_with_positions(here, tmp_path, options):
 
 
 def test_names_do_not_matter(here, tmp_path):
-    """The order of the names changes numbers of levels, not predictions."""
+    """The order of the names changes numbers of levels and with them the rounding of positions, not predictions."""
     towns, grades = [f"{9 - i} town" for i in range(len(TOWNS))], ["\"x, y\"", "ß", "Z"]
     run("fit", write_text(tmp_path / "t.csv", make_rows(600, 1), towns, grades), "-o", tmp_path / "m.npz",
         "--experts", "3")
     write_text(tmp_path / "q.csv", make_rows(100, 2), towns, grades)
     one, other = predict(here / "m.npz", here / "test.csv"), predict(tmp_path / "m.npz", tmp_path / "q.csv")
-    assert np.array_equal(one[1], other[1])
+    np.testing.assert_allclose(one[1], other[1], rtol=1e-6, atol=1e-7)
 
 
 def test_strict_positions_are_of_the_rest(here, tmp_path):
