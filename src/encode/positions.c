@@ -1,6 +1,8 @@
 /* The positions of levels, from sums over the rows in their order (encoding.h):
  *
- *   u = (y - offset - mean) / deviation,   position_l = sum_{i in l} u_i / (n_l + PRIOR_ROWS) */
+ *   u = (y - offset - mean) / deviation,   position_l = sum_{i in l} u_i / (n_l + PRIOR_ROWS)
+ *
+ * A row of weight w counts as w rows. */
 #include "base/memory.h"
 #include "encode/encoding.h"
 #include "rows/scaling.h"
@@ -15,15 +17,15 @@ typedef struct {
     double *sums;   /* 2 x levels: of rows, and of their targets    */
 } position_sums;
 
-static void add_row(const position_sums *s, const double *x, double u)
+static void add_row(const position_sums *s, const double *x, double u, double weight)
 {
     double *sums = s->sums;
     for (size_t d = 0; d < s->e->inputs; d++) {
         size_t levels = s->e->of[d].levels;
         if (levels == 0)
             continue;
-        sums[2 * (size_t)x[d]] += 1.0;
-        sums[2 * (size_t)x[d] + 1] += u;
+        sums[2 * (size_t)x[d]] += weight;
+        sums[2 * (size_t)x[d] + 1] += weight * u;
         sums += 2 * levels;
     }
 }
@@ -32,8 +34,9 @@ static void add_row(const position_sums *s, const double *x, double u)
 static void add_range(void *context, const row_range *range)
 {
     const position_sums *s = context;
-    for (size_t i = 0; i < range->rows.n; i++)
-        add_row(s, range->rows.X + i * s->e->inputs, range->rows.y[i]);
+    const row_set *rows = &range->rows;
+    for (size_t i = 0; i < rows->n; i++)
+        add_row(s, rows->X + i * s->e->inputs, rows->y[i], rows->weight ? rows->weight[i] : 1.0);
 }
 
 static void set_positions(const position_sums *s, encoding *e)
@@ -65,6 +68,7 @@ static quorum_status standardise_target(quorum_status ready, const scattered_row
     for (size_t i = 0; ready >= 0 && i < held->n; i++)
         s->target[i] = held->offset ? held->y[i] - held->offset[i] : held->y[i];
     targets.held = rows_view_of(held->n, 1, s->target, NULL);
+    targets.held.weight = held->weight;
     TRY(scaling_learn(ready, &targets, &mean, &scale, &constant));
     scaling_apply(held->n, 1, s->target, &mean, &scale, s->target);
     return QUORUM_OK;
