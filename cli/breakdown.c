@@ -37,6 +37,7 @@ void breakdown_free(breakdown *b)
     free(b->way);
     free(b->key);
     free(b->y);
+    free(b->weight);
     free(b->order);
     memset(b, 0, sizeof *b);
 }
@@ -52,12 +53,13 @@ static bool grow(double **array, size_t count)
 /* An array that grows is there twice for a moment. */
 static double bytes_of(const breakdown *b, size_t rows)
 {
-    return sizeof(double) * (double)rows * (3.0 * (double)b->ways + 4.0);
+    return sizeof(double) * (double)rows * (3.0 * (double)b->ways + 4.0 + b->weighted);
 }
 
 static bool grow_all(breakdown *b, size_t rows)
 {
-    bool fits = grow(&b->key, rows) && grow(&b->y, rows);
+    bool fits =
+        grow(&b->key, rows) && grow(&b->y, rows) && (!b->weighted || grow(&b->weight, rows));
     for (size_t k = 0; fits && k < b->ways; k++)
         fits = grow(&b->way[k].mean, rows) && grow(&b->way[k].std, rows) &&
                grow(&b->way[k].width, rows);
@@ -83,11 +85,14 @@ int breakdown_reserve(breakdown *b, const arguments *given, size_t more)
     return EXIT_DONE;
 }
 
-void breakdown_take(breakdown *b, size_t count, const double *key, const double *y)
+void breakdown_take(breakdown *b, size_t count, const double *key, const double *y,
+                    const double *weight)
 {
     if (key)
         memcpy(b->key + b->rows, key, count * sizeof *key);
     memcpy(b->y + b->rows, y, count * sizeof *y);
+    if (b->weighted)
+        memcpy(b->weight + b->rows, weight, count * sizeof *weight);
     b->rows += count;
 }
 
@@ -192,17 +197,31 @@ int breakdown_group(breakdown *b, const arguments *given)
     return EXIT_DONE;
 }
 
+static double weight_at(const breakdown *b, size_t i)
+{
+    return b->weighted ? b->weight[i] : 1.0;
+}
+
+static double weight_of_group(const breakdown *b, const row_group *group)
+{
+    double sum = 0.0;
+    for (size_t k = 0; k < group->count; k++)
+        sum += weight_at(b, b->order[group->first + k]);
+    return sum;
+}
+
 group_scores breakdown_scores(const breakdown *b, size_t way, const row_group *group,
                               const quorum_info *info)
 {
     const predicted_rows *p = &b->way[way];
     quorum_scores sums = {0};
     quorum_metrics m;
-    double width = 0.0;
+    double width = 0.0, all = weight_of_group(b, group);
     for (size_t k = 0; k < group->count; k++) {
         size_t i = b->order[group->first + k];
-        quorum_scores_add_model(&sums, info, 1, &b->y[i], &p->mean[i], &p->std[i], &p->z);
-        width += p->width[i] / (double)group->count;
+        quorum_scores_add_weighted(&sums, info, 1, &b->y[i], &p->mean[i], &p->std[i], &p->z,
+                                   b->weighted ? &b->weight[i] : NULL);
+        width += weight_at(b, i) * (p->width[i] / all);
     }
     quorum_scores_finish(&sums, &m);
     return (group_scores){m.coverage[LEVEL_AT], width, m.rmse, m.msll};

@@ -3,7 +3,7 @@
  *
  * Rows in the order of the key are cut into ten groups of about as many rows each; rows with the
  * same key stay together, and up to ten different keys are a group each.  All rows have to be seen
- * first: 3 numbers are kept of each row and 3 for each way of predicting it. */
+ * first: 3 numbers are kept of each row, with its weight 4, and 3 for each way of predicting it. */
 #ifndef QUORUM_CLI_BREAKDOWN_H
 #define QUORUM_CLI_BREAKDOWN_H
 
@@ -37,6 +37,8 @@ typedef struct breakdown {
     size_t ways;      /* of predicting                          */
     size_t rows, room;
     double *key, *y;     /* room */
+    bool weighted;       /* whether rows have weights, to be said before any is kept ... */
+    double *weight;      /* ... room: as how many rows each counts */
     predicted_rows *way; /* ways */
     size_t *order;       /* rows, once they are grouped */
     row_group group[MOST_GROUPS];
@@ -52,8 +54,9 @@ void breakdown_free(breakdown *b);
 int breakdown_reserve(breakdown *b, const arguments *given, size_t more);
 
 /* Rows for which there is room have been predicted by all ways: their keys (NULL: the distances
- * that breakdown_ask has put in place) and targets. */
-void breakdown_take(breakdown *b, size_t count, const double *key, const double *y);
+ * that breakdown_ask has put in place), targets and weights, where they are weighted. */
+void breakdown_take(breakdown *b, size_t count, const double *key, const double *y,
+                    const double *weight);
 
 /* What a prediction is to give beside mean and std, put in the rows' place: lower and upper, and the
  * distance where that is the key and the way the first. */

@@ -36,8 +36,9 @@ static quorum_status fit(demo *d, const arguments *given)
 static quorum_status score(demo *d, const arguments *given, progress *p)
 {
     double mean[DEMO_TEST], std[DEMO_TEST];
-    quorum_status status = contenders_score(&d->all, d->model, given->options, p, DEMO_TEST,
-                                            d->x_test, d->y_test, NULL, mean, std);
+    const scored_rows rows = {
+        .count = DEMO_TEST, .X = d->x_test, .y = d->y_test, .mean = mean, .std = std};
+    quorum_status status = contenders_score(&d->all, d->model, given->options, p, &rows);
     contenders_finish(&d->all);
     return status;
 }

@@ -43,15 +43,22 @@ static int open_inputs(work *w, const arguments *given)
 static int score_rows(work *w, const arguments *given)
 {
     row_block *r = &w->rows;
+    w->by.weighted = r->weights != NULL;
     if (w->all.by && breakdown_reserve(&w->by, given, r->count) != EXIT_DONE)
         return EXIT_FAILED;
-    quorum_status status =
-        contenders_score(&w->all, w->model, given->options, &w->progress, r->count, r->X, r->y,
-                         r->offset, r->result[0], r->result[1]);
+    const scored_rows rows = {.count = r->count,
+                              .X = r->X,
+                              .y = r->y,
+                              .offset = r->offset,
+                              .noise = r->noise,
+                              .weights = r->weights,
+                              .mean = r->result[0],
+                              .std = r->result[1]};
+    quorum_status status = contenders_score(&w->all, w->model, given->options, &w->progress, &rows);
     progress_clear(&w->progress);
     w->scored += r->count;
     if (w->all.by && status >= 0)
-        breakdown_take(&w->by, r->count, r->column, r->y);
+        breakdown_take(&w->by, r->count, r->column, r->y, r->weights);
     return status < 0 ? library_failure(given, status) : EXIT_DONE;
 }
 
@@ -64,6 +71,9 @@ static int score_all(work *w, const arguments *given)
             return code;
     if (code == EXIT_DONE && w->scored == 0)
         return failure(given, "%s: has no rows to evaluate on", given->operands[1]);
+    if (code == EXIT_DONE && w->all.items[0].scores.weight == 0.0)
+        return failure(given, "%s: all rows have the weight 0: there is nothing to score",
+                       given->operands[1]);
     contenders_finish(&w->all);
     return code == EXIT_DONE && w->all.by ? breakdown_group(&w->by, given) : code;
 }

@@ -77,6 +77,11 @@ static void print_trend(const quorum_info *info)
     if (info->offset_name)
         printf("offset      predictions are about the values of the column %s\n",
                shown(info->offset_name).text);
+    if (info->weights_name)
+        printf("weights     rows count as the column %s says\n", shown(info->weights_name).text);
+    if (info->noise_name)
+        printf("noise       rows also have the known errors of the column %s\n",
+               shown(info->noise_name).text);
 }
 
 static void print_experts(const quorum_info *info, const size_range *r)
@@ -411,6 +416,10 @@ static void put_trend(json_writer *w, const quorum_info *info)
     if (info->offset_name)
         json_member_text(w, "offset", info->offset_name);
     json_end(w);
+    if (info->weights_name)
+        json_member_text(w, "weights", info->weights_name);
+    if (info->noise_name)
+        json_member_text(w, "noise_std", info->noise_name);
     json_key(w, "warp");
     json_begin_object(w);
     json_member_text(w, "kind", info->warp);

@@ -117,7 +117,8 @@ static int predict_rows(work *w, const arguments *given)
                                 .std = r->result[1],
                                 .lower = r->result[2],
                                 .upper = r->result[3],
-                                .offset = r->offset};
+                                .offset = r->offset,
+                                .noise_std = r->noise};
     int code = r->count > 0 ? predict_whole(w, given, &values) : EXIT_DONE;
     if (code != EXIT_DONE)
         return code;

@@ -46,6 +46,8 @@ void rows_close(row_block *b)
     free(b->y);
     free(b->offset);
     free(b->column);
+    free(b->noise_room);
+    free(b->weight_room);
     for (size_t k = 0; k < MAX_RESULTS; k++)
         free(b->result[k]);
     memset(b, 0, sizeof *b);
@@ -71,7 +73,8 @@ static int reserve(row_block *b, size_t rows, const arguments *given)
         return EXIT_DONE;
     bool fits = grow(&b->X, rows * b->inputs) && (!b->with_target || grow(&b->y, rows)) &&
                 (!b->with_offset || grow(&b->offset, rows)) &&
-                (!b->with_column || grow(&b->column, rows));
+                (!b->with_column || grow(&b->column, rows)) && grow(&b->noise_room, rows) &&
+                grow(&b->weight_room, rows);
     for (size_t k = 0; fits && k < b->results; k++)
         fits = grow(&b->result[k], rows);
     if (!fits)
@@ -95,6 +98,16 @@ static void copy_whole(double *to, const double *from, size_t count)
             *to++ = from[i];
 }
 
+/* The values of the rows that were just read behind those that are there; NULL: there are none. */
+static const double *take_values(const row_block *b, const double *values, size_t added,
+                                 double *room)
+{
+    if (!values)
+        return NULL;
+    copy_whole(room + b->count, values, added);
+    return room;
+}
+
 /* Appends up to `limit` rows to those that are there; *added is 0 at the end. */
 static int append(row_block *b, size_t limit, const arguments *given, size_t *added)
 {
@@ -109,6 +122,8 @@ static int append(row_block *b, size_t limit, const arguments *given, size_t *ad
         copy_whole(b->offset + b->count, quorum_stream_offset(b->stream), *added);
     if (b->with_column)
         copy_whole(b->column + b->count, quorum_stream_column(b->stream), *added);
+    b->noise = take_values(b, quorum_stream_noise_std(b->stream), *added, b->noise_room);
+    b->weights = take_values(b, quorum_stream_weights(b->stream), *added, b->weight_room);
     int code = kept_append(&b->kept, *added, b->inputs, X, &whole, given);
     b->count += whole;
     return code;

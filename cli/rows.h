@@ -17,7 +17,9 @@ typedef struct {
     double *X;              /* capacity x inputs                            */
     double *y;              /* capacity; NULL without target                */
     bool with_offset;
-    double *offset; /* capacity; NULL: the model has no offset      */
+    double *offset;                   /* capacity; NULL: the model has no offset      */
+    double *noise_room, *weight_room; /* capacity                              */
+    const double *noise, *weights;    /* once rows are read; NULL: the file has none */
     bool with_column;
     double *column;              /* capacity; NULL: no further column is wanted  */
     double *result[MAX_RESULTS]; /* capacity each; NULL where not wanted         */

@@ -169,36 +169,35 @@ static quorum_distribution narrower_normal(double scale)
 
 /* Of a warped target the mean depends on calibration too: what was stated before it is a narrower
  * one of the calibrated distributions. */
-static void add_before(contender *c, const quorum_info *info, size_t rows, const double *y,
-                       const double *mean, double *std)
+static void add_before(contender *c, const quorum_info *info, const scored_rows *r)
 {
     bool warped = strcmp(info->warp, "none") != 0;
     quorum_distribution narrower = narrower_normal(info->calibration_scale);
-    for (size_t i = 0; i < rows && !warped; i++)
-        std[i] /= info->calibration_scale;
-    quorum_scores_add_model(&c->scores_before, info, rows, y, mean, std, warped ? &narrower : NULL);
+    for (size_t i = 0; i < r->count && !warped; i++)
+        r->std[i] /= info->calibration_scale;
+    quorum_scores_add_weighted(&c->scores_before, info, r->count, r->y, r->mean, r->std,
+                               warped ? &narrower : NULL, r->weights);
 }
 
 /* Adds the rows to the scores and, of calibrated predictions, to those before it. */
 static void add_scores(contender *c, const quorum_distribution *z, const quorum_info *info,
-                       const quorum_report *report, size_t rows, const double *y,
-                       const double *mean, double *std)
+                       const quorum_report *report, const scored_rows *r)
 {
-    quorum_scores_add_model(&c->scores, info, rows, y, mean, std, z);
+    quorum_scores_add_weighted(&c->scores, info, r->count, r->y, r->mean, r->std, z, r->weights);
     if (report->calibrated)
-        add_before(c, info, rows, y, mean, std);
+        add_before(c, info, r);
 }
 
 quorum_status contenders_score(contenders *all, const quorum_model *model, quorum_options *options,
-                               progress *p, size_t rows, const double *X, const double *y,
-                               const double *offset, double *mean, double *std)
+                               progress *p, const scored_rows *r)
 {
     quorum_info info;
     quorum_status status = quorum_inspect(model, &info);
     for (size_t i = 0; i < all->count && status >= 0; i++) {
         contender *c = &all->items[i];
         quorum_report report = {0};
-        quorum_prediction out = {.mean = mean, .std = std, .offset = offset};
+        quorum_prediction out = {
+            .mean = r->mean, .std = r->std, .offset = r->offset, .noise_std = r->noise};
         quorum_distribution z;
         if (all->by)
             breakdown_ask(all->by, i, &out);
@@ -206,14 +205,14 @@ quorum_status contenders_score(contenders *all, const quorum_model *model, quoru
                       c->scores.n + 1);
         status = contender_apply(c, options);
         if (status >= 0)
-            status = quorum_predict(model, X, rows, options, &out, &report);
+            status = quorum_predict(model, r->X, r->count, options, &out, &report);
         if (status < 0)
             break;
         quorum_distribution_of(model, options, &z);
         if (all->by)
-            breakdown_keep(all->by, i, rows, &out, &z);
-        add_scores(c, &z, &info, &report, rows, y, mean, std);
-        add_events(&c->report, &report, rows);
+            breakdown_keep(all->by, i, r->count, &out, &z);
+        add_scores(c, &z, &info, &report, r);
+        add_events(&c->report, &report, r->count);
     }
     return status;
 }

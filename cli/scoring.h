@@ -42,11 +42,17 @@ quorum_status contender_apply(const contender *c, quorum_options *options);
 quorum_status contenders_block_rows(const contenders *all, const quorum_model *model,
                                     quorum_options *options, size_t *smallest);
 
-/* Predicts the rows with every contender and adds up the scores.  mean and std
- * are room for `rows` values. */
+/* Test rows, and room for what is predicted of them. */
+typedef struct {
+    size_t count;
+    const double *X, *y;
+    const double *offset, *noise, *weights; /* NULL: none */
+    double *mean, *std;
+} scored_rows;
+
+/* Predicts the rows with every contender and adds up the scores. */
 quorum_status contenders_score(contenders *all, const quorum_model *model, quorum_options *options,
-                               progress *p, size_t rows, const double *X, const double *y,
-                               const double *offset, double *mean, double *std);
+                               progress *p, const scored_rows *rows);
 
 /* The method that predicted, once it has: what auto meant. */
 const char *contender_method(const contender *c);

@@ -119,7 +119,7 @@ QUORUM_API void quorum_options_set_progress(quorum_options *options, quorum_prog
 /* ---- Data from files --------------------------------------------------- */
 
 /* Training data: csv, csv.gz (any delimiter, header or none), npy or npz.
- * Options used: target, ignore, offset, categorical, missing, header, decimal, thousands, comment; a table whose
+ * Options used: target, ignore, offset, weights, noise-std, categorical, missing, header, decimal, thousands, comment; a table whose
  * reading takes more than the option memory is QUORUM_E_MEMORY.  The progress callback can cancel
  * reading, also while nothing comes through a pipe.  In a team of several
  * processes (below) process 0 alone reads the file, and X and y are each process's share of the
@@ -142,6 +142,13 @@ typedef struct {
     char ***level;    /* inputs: their names, UTF-8, ascending bytewise; NULL of a number  */
     size_t left_out;  /* columns of text with too many different cells to be a category ...   */
     char **left_name; /* ... left_out: their names, or x1, x2, ...: they are no inputs        */
+    /* Weights and known noise (docs/data.md), as y; NULL: none. */
+    double *weight;      /* rows: as how many rows each counts, not negative; 0: it is left out */
+    char *weight_name;   /* its column's name, none of `names`; NULL: no header             */
+    size_t weight_place; /* its place among all columns kept, 0 .. inputs + 3               */
+    double *noise_std;   /* rows: known standard deviation of the target, not negative      */
+    char *noise_name;    /* likewise                                                        */
+    size_t noise_place;  /* likewise                                                        */
 } quorum_data;
 
 QUORUM_API quorum_status quorum_data_read(const char *path, const quorum_options *options,
@@ -188,6 +195,12 @@ QUORUM_API quorum_status quorum_stream_next(quorum_stream *stream, size_t max_ro
  * stream's, until its next call.  NULL: the model has no offset. */
 QUORUM_API const double *quorum_stream_offset(const quorum_stream *stream);
 
+/* Likewise known standard deviations, for quorum_prediction: of the column that the option noise-std
+ * names, or else of the model's own where the file has it.  And rows' weights, for scores, of files
+ * that are read with their target: by the option weights, likewise.  NULL: none. */
+QUORUM_API const double *quorum_stream_noise_std(const quorum_stream *stream);
+QUORUM_API const double *quorum_stream_weights(const quorum_stream *stream);
+
 /* Likewise the values of the column that quorum_stream_open_with was given; NULL: none. */
 QUORUM_API const double *quorum_stream_column(const quorum_stream *stream);
 
@@ -224,7 +237,8 @@ QUORUM_API quorum_status quorum_fit(const double *X, const double *y, size_t row
 
 /* The same from data read from a file, or put together by the caller; query files without a header
  * are then matched by the training file's layout.  With an offset the target is y - offset, and
- * every prediction needs the offset at its queries. */
+ * every prediction needs the offset at its queries.  A weight w counts as w equal rows, of known
+ * noise noise_std beside what is learned (docs/methods.md, "Weights and known noise"). */
 QUORUM_API quorum_status quorum_fit_data(const quorum_data *data, const quorum_options *options,
                                          quorum_model **model);
 QUORUM_API void quorum_model_free(quorum_model *model);
@@ -319,6 +333,8 @@ typedef struct {
     const size_t *levels;            /* inputs: how many levels each has, 0 of a number          */
     const char *const *const *level; /* inputs: their names; NULL of a number                    */
     const double *const *position;   /* inputs: the numbers that stand for them, likewise        */
+    const char *weights_name; /* the column of the rows' weights; NULL: none                 */
+    const char *noise_name;   /* the column of the rows' known noise; NULL: none             */
 } quorum_info;
 
 QUORUM_API quorum_status quorum_inspect(const quorum_model *model, quorum_info *info);
@@ -354,6 +370,9 @@ typedef struct {
     double *novelty; /* from 0 to 1: the share of the prior variance that is left, before spread and
                         calibration; 1: nothing is known there; NaN with mean-only */
     double *distance; /* to the nearest training row, in length-scales of the model's metric */
+    const double
+        *noise_std; /* given: known standard deviation of each query's target, not negative:
+                                its square is added to the variance, before calibration; NULL: 0 */
 } quorum_prediction;
 
 /* Counts of numerical events; all but experts_used are sums over queries. */
@@ -520,6 +539,8 @@ typedef struct {
     double sum_sq, sum_abs, sum_nlpd, sum_trivial, sum_crps;
     size_t inside[4]; /* of the 50, 90, 95, 99 % intervals */
     double unit;      /* of sum_y, sum_abs and the roots of sum_yy and sum_sq: a power of two */
+    double weight; /* of the n rows together, which all sums are weighted by: n without weights */
+    double weight_inside[4]; /* of those that `inside` counts */
 } quorum_scores;
 
 typedef struct {
@@ -543,6 +564,12 @@ QUORUM_API void quorum_scores_add(quorum_scores *scores, size_t n, const double 
 QUORUM_API void quorum_scores_add_model(quorum_scores *scores, const quorum_info *info, size_t n,
                                         const double *y, const double *mean, const double *std,
                                         const quorum_distribution *distribution);
+
+/* The same of rows that count as `weight` (n) rows each, not negative; NULL: as one. */
+QUORUM_API void quorum_scores_add_weighted(quorum_scores *scores, const quorum_info *info, size_t n,
+                                           const double *y, const double *mean, const double *std,
+                                           const quorum_distribution *distribution,
+                                           const double *weight);
 QUORUM_API void quorum_scores_finish(const quorum_scores *scores, quorum_metrics *metrics);
 
 /* ---- The paper's built-in example --------------------------------------- */

@@ -46,7 +46,8 @@ class Info(ctypes.Structure):
         ("target_mean", c_double), ("target_scale", c_double), ("offset_name", c_char_p),
         ("warp", c_char_p), ("warp_shift", c_double),
         ("levels", POINTER(c_size_t)), ("level", POINTER(POINTER(c_char_p))),
-        ("position", POINTER(POINTER(c_double)))]
+        ("position", POINTER(POINTER(c_double))),
+        ("weights_name", c_char_p), ("noise_name", c_char_p)]
 
 
 class Data(ctypes.Structure):
@@ -55,14 +56,16 @@ class Data(ctypes.Structure):
                 ("converted", c_int), ("decimal_comma", c_int), ("offset", c_void_p),
                 ("offset_name", c_char_p), ("offset_place", c_size_t),
                 ("levels", POINTER(c_size_t)), ("level", POINTER(POINTER(c_char_p))),
-                ("left_out", c_size_t), ("left_name", POINTER(c_char_p))]
+                ("left_out", c_size_t), ("left_name", POINTER(c_char_p)),
+                ("weight", c_void_p), ("weight_name", c_char_p), ("weight_place", c_size_t),
+                ("noise_std", c_void_p), ("noise_name", c_char_p), ("noise_place", c_size_t)]
 
 
 class Prediction(ctypes.Structure):
     _fields_ = [("mean", c_void_p), ("std", c_void_p), ("lower", c_void_p), ("upper", c_void_p),
                 ("offset", c_void_p), ("probability", c_void_p), ("probabilities", c_size_t),
                 ("quantile", c_void_p), ("mean_gradient", c_void_p), ("std_gradient", c_void_p),
-                ("novelty", c_void_p), ("distance", c_void_p)]
+                ("novelty", c_void_p), ("distance", c_void_p), ("noise_std", c_void_p)]
 
 
 class Report(ctypes.Structure):
@@ -81,7 +84,7 @@ class Scores(ctypes.Structure):
     _fields_ = [("n", c_size_t), ("sum_y", c_double), ("sum_yy", c_double), ("shift", c_double),
                 ("sum_sq", c_double), ("sum_abs", c_double), ("sum_nlpd", c_double),
                 ("sum_trivial", c_double), ("sum_crps", c_double), ("inside", c_size_t * 4),
-                ("unit", c_double)]
+                ("unit", c_double), ("weight", c_double), ("weight_inside", c_double * 4)]
 
 
 class DistributionPoints(ctypes.Structure):
@@ -131,8 +134,9 @@ FUNCTIONS = {
     "quorum_aggregate": (c_int, [c_char_p, c_size_t, c_size_t, c_void_p, c_void_p, c_double,
                                  c_void_p, c_void_p]),
     "quorum_graphical_lasso": (c_int, [c_size_t, c_void_p, c_double, c_int, c_void_p]),
-    "quorum_scores_add_model": (None, [POINTER(Scores), POINTER(Info), c_size_t, c_void_p, c_void_p,
-                                       c_void_p, POINTER(DistributionPoints)]),
+    "quorum_scores_add_weighted": (None, [POINTER(Scores), POINTER(Info), c_size_t, c_void_p,
+                                          c_void_p, c_void_p, POINTER(DistributionPoints),
+                                          c_void_p]),
     "quorum_scores_finish": (None, [POINTER(Scores), POINTER(Metrics)]),
     "quorum_demo_function": (c_double, [c_double]),
     "quorum_demo_data": (None, [c_size_t, c_double, c_double, c_double, c_ulonglong, c_void_p,

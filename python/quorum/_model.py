@@ -53,16 +53,25 @@ class Model:
     # ---- making one ----
 
     @classmethod
-    def fit(cls, X, y, names, options, verbose=0, offset=None, offset_name=None, levels=None):
+    def fit(cls, X, y, names, options, verbose=0, offset=None, offset_name=None, levels=None,
+            **others):
         """From X (rows x inputs) and y; `names` are inputs + 1 column names, or None, `offset`
         (rows) is known of y, or None, and `levels` are the names of the levels that X has the numbers
-        of (None: of no input), for each input a list or None."""
+        of (None: of no input), for each input a list or None.  `others`: weight and noise_std (rows),
+        weight_name and noise_name, each may be None."""
         model, inputs = cls(), X.shape[1]
         data = Data(rows=X.shape[0], inputs=inputs, X=X.ctypes.data, y=y.ctypes.data,
                     names=_encode(names) if names is not None else None, target=inputs,
                     offset=offset.ctypes.data if offset is not None else None,
                     offset_name=as_bytes(offset_name, "column name") if offset_name else None,
                     offset_place=inputs)
+        for field in ("weight", "noise_std"):
+            if others.get(field) is not None:
+                setattr(data, field, others[field].ctypes.data)
+        for field in ("weight_name", "noise_name"):
+            if others.get(field):
+                setattr(data, field, as_bytes(others[field], "column name"))
+        data.weight_place = data.noise_place = inputs
         if levels is not None:
             data.levels, data.level = _encode_levels(levels)
         with Watch(options, verbose, "fit"):
@@ -178,6 +187,8 @@ class Model:
             "slope": _copied(info.slope, D) if info.slope else None,
             "slope_std": _copied(info.slope_std, D) if info.slope else None,
             "offset_name": (info.offset_name or b"").decode() or None,
+            "weights_name": (info.weights_name or b"").decode() or None,
+            "noise_name": (info.noise_name or b"").decode() or None,
             "levels": self._levels(info),
             "positions": [_copied(info.position[d], info.levels[d]) if info.levels[d] else None
                           for d in range(D)] if info.levels else None,
@@ -200,10 +211,12 @@ class Model:
         info = self._info()
         return [info.names[d].decode() for d in range(info.inputs) if info.constant[d]]
 
-    def predict(self, X, options, wanted, verbose=0, offset=None, probabilities=None):
+    def predict(self, X, options, wanted, verbose=0, offset=None, probabilities=None,
+                noise_std=None):
         """The wanted of "mean", "std", "lower", "upper", "mean_gradient", "std_gradient", "novelty"
         and "distance" at X, a list of arrays, and behind them the quantiles of these probabilities,
-        a column each; `offset` is that of X, where the model has one."""
+        a column each; `offset` is that of X, where the model has one, `noise_std` what is known of the
+        queries' own errors, or None."""
         out = [np.empty(X.shape if name.endswith("gradient") else X.shape[0]) for name in wanted]
         places = Prediction(**{name: array.ctypes.data for name, array in zip(wanted, out)})
         if probabilities is not None:
@@ -212,6 +225,8 @@ class Model:
             places.quantile = out[-1].ctypes.data
         if offset is not None:
             places.offset = offset.ctypes.data
+        if noise_std is not None:
+            places.noise_std = noise_std.ctypes.data
         report, known = Report(), self._has_graph()
         with Watch(options, verbose, "predict"):
             status = lib.quorum_predict(self._handle, X.ctypes.data, X.shape[0], options.handle,

@@ -82,7 +82,7 @@ def aggregate(mean, variance, method="rbcm", *, prior_variance, prior_mean=0.0):
 
 
 def metrics(y_true, mean, std, *, train_mean=None, train_std=None, distribution=None, warp="none",
-            warp_shift=0.0):
+            warp_shift=0.0, sample_weight=None):
     """Score predictions with their uncertainty.
 
     Parameters
@@ -101,6 +101,8 @@ def metrics(y_true, mean, std, *, train_mean=None, train_std=None, distribution=
         What the predictions are of (`warp_`): "log" scores them as log-normal.
     warp_shift : float, default=0
         Of a log warp: what is added to the target (`warp_shift_`).
+    sample_weight : array-like of shape (n,), default=None
+        As how many rows each counts, not negative.
 
     Returns
     -------
@@ -114,15 +116,23 @@ def metrics(y_true, mean, std, *, train_mean=None, train_std=None, distribution=
     _same_shape(y_true=y, mean=mean, std=std)
     if not len(y):
         raise ArgumentError("there are no targets to score")
+    weight = None if sample_weight is None else _matrix(sample_weight, "sample_weight", 1)
+    if weight is not None:
+        _same_shape(y_true=y, sample_weight=weight)
+        if not (np.all(weight >= 0) and np.all(np.isfinite(weight)) and weight.sum() > 0):
+            raise ArgumentError("sample_weight: weights are finite and not negative, and not all 0")
     scores, result = Scores(), Metrics()
     if warp not in ("none", "log"):
         raise ArgumentError(f"warp is \"none\" or \"log\", not {warp!r}")
-    about = Info(target_mean=y.mean() if train_mean is None else train_mean,
-                 target_scale=y.std() if train_std is None else train_std,
+    own_mean = np.average(y, weights=weight)
+    own_std = y.std() if weight is None else np.sqrt(np.average((y - own_mean) ** 2, weights=weight))
+    about = Info(target_mean=own_mean if train_mean is None else train_mean,
+                 target_scale=own_std if train_std is None else train_std,
                  warp=as_bytes(warp, "warp"), warp_shift=warp_shift)
-    lib.quorum_scores_add_model(byref(scores), byref(about), len(y), y.ctypes.data, mean.ctypes.data,
-                                std.ctypes.data,
-                                None if distribution is None else byref(distribution._points))
+    lib.quorum_scores_add_weighted(byref(scores), byref(about), len(y), y.ctypes.data,
+                                   mean.ctypes.data, std.ctypes.data,
+                                   None if distribution is None else byref(distribution._points),
+                                   None if weight is None else weight.ctypes.data)
     lib.quorum_scores_finish(byref(scores), byref(result))
     named = {name: getattr(result, name) for name, _ in Metrics._fields_[:-1]}
     return {**named, "coverage": dict(zip((0.5, 0.9, 0.95, 0.99), result.coverage))}

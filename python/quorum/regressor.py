@@ -4,7 +4,7 @@ import numbers
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from ._categories import match_levels, number_levels
 from ._model import Model
@@ -32,15 +32,30 @@ def _column_names(estimator, y):
     return [*inputs, target]
 
 
-def _offsets(offset, n):
+def _offsets(offset, n, name="offset"):
     """An offset as the library takes it; None stays None."""
     if offset is None:
         return None
     offset = np.ascontiguousarray(offset, dtype=np.float64)
     if offset.shape != (n,):
-        raise ValueError(f"offset has the shape {offset.shape}, and there are {n} rows: it takes one "
+        raise ValueError(f"{name} has the shape {offset.shape}, and there are {n} rows: it takes one "
                          "number a row")
     return offset
+
+
+def _noise(noise_std, n):
+    """Known standard deviations, one a row or one for all; None stays None."""
+    if isinstance(noise_std, numbers.Real):
+        return np.full(n, float(noise_std))
+    return _offsets(noise_std, n, "noise_std")
+
+
+def _weights(sample_weight, X):
+    """Weights as the library takes them; None stays None."""
+    if sample_weight is None:
+        return None
+    weight = _check_sample_weight(sample_weight, X, dtype=np.float64, only_non_negative=True)
+    return np.ascontiguousarray(weight)
 
 
 def _probabilities(quantiles):
@@ -68,6 +83,17 @@ def _offset_name(offset, names):
         name = "offset"
         while name in names:
             name += "_"
+    return name
+
+
+def _own_name(values, names, name):
+    """The name of a column of weights or errors, where the data have names: one that no input has."""
+    own = getattr(values, "name", None)
+    if values is None or names is None:
+        return None
+    name = own if isinstance(own, str) and own not in names else name
+    while name in names:
+        name += "_"
     return name
 
 
@@ -127,7 +153,7 @@ class QuorumRegressor(RegressorMixin, Parameters):
     n_experts_ : int
         Number of experts.
     experts_ : list of ndarray
-        The training rows, counted from 0, of each expert.
+        The training rows, counted from 0, of each expert; rows of weight 0 are not counted.
     precision_ : ndarray of shape (n_experts_, n_experts_)
         Precision matrix of the expert graph: exact zeros where there is no edge.  None where
         it could not be learned (a GraphWarning).  The graph is learned when one of its
@@ -149,7 +175,7 @@ class QuorumRegressor(RegressorMixin, Parameters):
     Notes
     -----
     Not offered: `return_cov` (rules for independent experts have no joint covariance;
-    `predict_joint` gives that of `nearest` and `npae`), sample weights, several targets, missing values, sparse matrices.  A constant target and a single row are refused.
+    `predict_joint` gives that of `nearest` and `npae`), several targets, missing values, sparse matrices.  A constant target and a single row are refused.
 
     Examples
     --------
@@ -161,7 +187,7 @@ class QuorumRegressor(RegressorMixin, Parameters):
     (array([2.9, 2.6]), array([0.1, 0.1]))
     """.replace("PARAMETERS", (Parameters.__doc__ or "").strip())
 
-    def fit(self, X, y, offset=None):
+    def fit(self, X, y, offset=None, sample_weight=None, noise_std=None):
         """Fit experts and hyperparameters.
 
         Parameters
@@ -174,6 +200,11 @@ class QuorumRegressor(RegressorMixin, Parameters):
         offset : array-like of shape (n_samples,), default=None
             What is known of the target, such as another model's prediction: it is taken from `y`,
             and predictions, which need it at their queries, are about it.
+        sample_weight : array-like of shape (n_samples,), default=None
+            As how many rows each counts: 2 is the row twice, 0 is no row.
+        noise_std : float or array-like of shape (n_samples,), default=None
+            What is known of each target's own error: its standard deviation, in the target's units,
+            0 allowed, beside the noise that is learned.
 
         Returns
         -------
@@ -186,8 +217,11 @@ class QuorumRegressor(RegressorMixin, Parameters):
         y = np.ascontiguousarray(y, dtype=np.float64)
         options = Options.of(self, "fit", "predict")
         names = _column_names(self, target)
-        return self._adopt(Model.fit(X, y, names, options, self.verbose, _offsets(offset, len(y)),
-                                     _offset_name(offset, names), levels))
+        return self._adopt(Model.fit(
+            X, y, names, options, self.verbose, _offsets(offset, len(y)), _offset_name(offset, names),
+            levels, weight=_weights(sample_weight, X), noise_std=_noise(noise_std, len(y)),
+            weight_name=_own_name(sample_weight, names, "sample_weight"),
+            noise_name=_own_name(noise_std, names, "noise_std")))
 
     def _adopt(self, model):
         """Make the model's contents attributes."""
@@ -244,7 +278,8 @@ class QuorumRegressor(RegressorMixin, Parameters):
         return offset
 
     def predict(self, X, return_std=False, return_interval=None, offset=None, quantiles=None,
-                return_gradient=False, return_novelty=False, return_distance=False):
+                return_gradient=False, return_novelty=False, return_distance=False,
+                noise_std=None):
         """Predict the target.
 
         Parameters
@@ -268,6 +303,9 @@ class QuorumRegressor(RegressorMixin, Parameters):
             is known.
         return_distance : bool, default=False
             Also return the distance to the nearest training row, in length-scales.
+        noise_std : float or array-like of shape (n_queries,), default=None
+            What is known of the queries' own errors, as in `fit`: its square is added to the variance
+            of an observation, before calibration.
 
         Returns
         -------
@@ -297,7 +335,7 @@ class QuorumRegressor(RegressorMixin, Parameters):
         options.set("mean-only", wanted == ["mean"] and probabilities is None)
         wanted += ["distance"] * bool(return_distance)
         results = self._model.predict(X, options, wanted, self.verbose, _offsets(offset, len(X)),
-                                      probabilities)
+                                      probabilities, _noise(noise_std, len(X)))
         return results[0] if len(results) == 1 else tuple(results)
 
     def distribution(self):
@@ -312,16 +350,16 @@ class QuorumRegressor(RegressorMixin, Parameters):
         check_is_fitted(self)
         return Distribution(self._model.distribution(Options.of(self, "predict")))
 
-    def _decide(self, what, X, above, below, offset):
+    def _decide(self, what, X, above, below, offset, noise_std=None):
         if (above is None) == (below is None):
             raise ValueError("either above or below is to be given")
         side, threshold = ("above", above) if below is None else ("below", below)
         X, options = self._queries(X), Options.of(self, "predict")
         mean, std = self._model.predict(X, options, ["mean", "std"], self.verbose,
-                                        _offsets(offset, len(X)))
+                                        _offsets(offset, len(X)), None, _noise(noise_std, len(X)))
         return self._model.decide(f"{what}_{side}", mean, std, float(threshold), options)
 
-    def predict_probability(self, X, above=None, below=None, offset=None):
+    def predict_probability(self, X, above=None, below=None, offset=None, noise_std=None):
         """Predict how probable it is that the target is above, or below, a threshold.
 
         Parameters
@@ -332,15 +370,17 @@ class QuorumRegressor(RegressorMixin, Parameters):
             The threshold: one of the two.
         offset : array-like of shape (n_queries,), default=None
             As in `predict`.
+        noise_std : float or array-like of shape (n_queries,), default=None
+            As in `predict`.
 
         Returns
         -------
         probability : ndarray of shape (n_queries,)
             Of a new observation, or of the function with ``latent=True``.
         """
-        return self._decide("probability", X, above, below, offset)
+        return self._decide("probability", X, above, below, offset, noise_std)
 
-    def expected_improvement(self, X, above=None, below=None, offset=None):
+    def expected_improvement(self, X, above=None, below=None, offset=None, noise_std=None):
         """By how much the target is expected to be above, or below, the best value so far.
 
         Parameters
@@ -351,6 +391,8 @@ class QuorumRegressor(RegressorMixin, Parameters):
             The best value so far: `above` where more is better, `below` where less is.
         offset : array-like of shape (n_queries,), default=None
             As in `predict`.
+        noise_std : float or array-like of shape (n_queries,), default=None
+            As in `predict`.
 
         Returns
         -------
@@ -358,7 +400,7 @@ class QuorumRegressor(RegressorMixin, Parameters):
             The mean of max(0, y - above), or of max(0, below - y); set ``latent=True`` for that of the
             function rather than of noisy observations.
         """
-        return self._decide("improvement", X, above, below, offset)
+        return self._decide("improvement", X, above, below, offset, noise_std)
 
     def predict_joint(self, X, offset=None):
         """Predict together with the covariance between the queries (`nearest` and `npae`).

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "rows/scattered.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -305,11 +306,25 @@ static quorum_status name_left_out(const settling *s)
     return QUORUM_OK;
 }
 
-/* The columns after input i move up; where the target and the offset stand among them too. */
+/* The columns of weights and known noise move up behind a column that stood at `place` of the others
+ * as they were read. */
+static void move_weights(quorum_data *d, size_t place, size_t gone)
+{
+    size_t none = SIZE_MAX / 2, weight = d->weight ? d->weight_place + gone : none,
+           noise = d->noise_std ? d->noise_place + gone : none;
+    size_t first = weight < noise ? weight : noise, second = weight < noise ? noise : weight;
+    place += first <= place;
+    place += second <= place;
+    d->weight_place -= d->weight && weight > place;
+    d->noise_place -= d->noise_std && noise > place;
+}
+
+/* The columns after input i move up; where the target and the others stand among them too. */
 static void forget_input(quorum_data *d, size_t i, size_t gone)
 {
     size_t place = i + gone; /* among the inputs as they were read */
     size_t in_file = place + (d->target + gone <= place);
+    move_weights(d, in_file + (d->offset && d->offset_place + gone <= in_file), gone);
     d->target -= d->target + gone > place;
     d->offset_place -= d->offset_place + gone > in_file;
     if (d->names) {

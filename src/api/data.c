@@ -21,11 +21,42 @@ static quorum_status fail_without_inputs(const reader *r, size_t target)
                    reader_path(r), reader_name(r, target), comment[0] ? comment + 1 : "");
 }
 
-/* The columns that are no inputs. */
+/* The columns that are no inputs, in the order in which they are read. */
+enum { TARGET, OFFSET, WEIGHTS, NOISE, OTHERS };
+
+static const char *const roles[OTHERS] = {"the target", "the offset", "the weights",
+                                          "the noise-std"};
+
 typedef struct {
-    size_t target, offset; /* offset: the number of columns where there is none */
-    char *ignored;         /* columns */
+    size_t other[OTHERS]; /* the number of columns where there is none */
+    char *ignored;        /* columns */
 } special_columns;
+
+/* The columns that options name: "" is none. */
+typedef struct {
+    const char *option[OTHERS], *column[OTHERS];
+} column_request;
+
+static column_request columns_wanted(const settings *s)
+{
+    return (column_request){{"target", "offset", "weights", "noise-std"},
+                            {s->target, s->offset, s->weights, s->noise_std}};
+}
+
+static int is_wanted(const column_request *wanted, int role)
+{
+    return role == TARGET || wanted->column[role][0] != '\0';
+}
+
+/* How many columns are read beside the inputs. */
+static size_t count_others(const settings *s)
+{
+    column_request wanted = columns_wanted(s);
+    size_t count = 0;
+    for (int a = 0; a < OTHERS; a++)
+        count += (size_t)is_wanted(&wanted, a);
+    return count;
+}
 
 static quorum_status fail_both(const reader *r, size_t column, const char *one, const char *other)
 {
@@ -33,45 +64,74 @@ static quorum_status fail_both(const reader *r, size_t column, const char *one, 
                    one, other);
 }
 
-static quorum_status find_special(const reader *r, const settings *s, special_columns *k)
+static quorum_status check_special(const reader *r, const special_columns *k)
 {
-    quorum_status status = reader_find(r, s->target, &k->target);
-    if (status < 0)
-        return failure_in(status, "target");
-    k->offset = reader_columns(r);
-    if (s->offset[0] != '\0' && (status = reader_find(r, s->offset, &k->offset)) < 0)
-        return failure_in(status, "offset");
-    TRY(mark_columns(r, "ignore", s->ignore, k->ignored));
-    if (k->ignored[k->target])
-        return fail_both(r, k->target, "the target", "ignored");
-    if (k->offset == k->target)
-        return fail_both(r, k->target, "the target", "the offset");
-    if (k->offset < reader_columns(r) && k->ignored[k->offset])
-        return fail_both(r, k->offset, "the offset", "ignored");
+    size_t none = reader_columns(r);
+    for (int a = 0; a < OTHERS; a++) {
+        if (k->other[a] < none && k->ignored[k->other[a]])
+            return fail_both(r, k->other[a], roles[a], "ignored");
+        for (int b = a + 1; b < OTHERS; b++)
+            if (k->other[a] < none && k->other[a] == k->other[b])
+                return fail_both(r, k->other[a], roles[a], roles[b]);
+    }
     return QUORUM_OK;
 }
 
-/* Input columns in file order, then the target, then the offset where there is one. */
+static quorum_status find_special(const reader *r, const settings *s, special_columns *k)
+{
+    column_request wanted = columns_wanted(s);
+    for (int a = 0; a < OTHERS; a++) {
+        k->other[a] = reader_columns(r);
+        if (!is_wanted(&wanted, a))
+            continue;
+        quorum_status status = reader_find(r, wanted.column[a], &k->other[a]);
+        if (status < 0)
+            return failure_in(status, "%s", wanted.option[a]);
+    }
+    TRY(mark_columns(r, "ignore", s->ignore, k->ignored));
+    return check_special(r, k);
+}
+
+/* The place of a column among the columns that are kept, but for the roles from `without` on. */
+static size_t place_of(const special_columns *k, size_t column, int without)
+{
+    size_t place = 0;
+    for (size_t c = 0; c < column; c++) {
+        int counts = !k->ignored[c];
+        for (int a = without; a < OTHERS; a++)
+            counts = counts && k->other[a] != c;
+        place += (size_t)counts;
+    }
+    return place;
+}
+
+static int is_special(const special_columns *k, size_t column)
+{
+    for (int a = 0; a < OTHERS; a++)
+        if (k->other[a] == column)
+            return 1;
+    return 0;
+}
+
+/* Input columns in file order, then the others as far as there are any. */
 static quorum_status list_columns(const reader *r, const special_columns *k, size_t *columns,
                                   quorum_data *d)
 {
-    size_t count = reader_columns(r), kept = 0;
+    size_t count = reader_columns(r);
     d->inputs = 0;
-    for (size_t c = 0; c < count; c++) {
-        if (k->ignored[c])
-            continue;
-        if (c == k->target)
-            d->target = d->inputs;
-        else if (c == k->offset)
-            d->offset_place = kept;
-        else
+    for (size_t c = 0; c < count; c++)
+        if (!k->ignored[c] && !is_special(k, c))
             columns[d->inputs++] = c;
-        kept++;
-    }
     if (d->inputs == 0)
-        return fail_without_inputs(r, k->target);
-    columns[d->inputs] = k->target;
-    columns[d->inputs + 1] = k->offset;
+        return fail_without_inputs(r, k->other[TARGET]);
+    size_t next = d->inputs;
+    for (int a = 0; a < OTHERS; a++)
+        if (k->other[a] < count)
+            columns[next++] = k->other[a];
+    d->target = place_of(k, k->other[TARGET], OFFSET);
+    d->offset_place = k->other[OFFSET] < count ? place_of(k, k->other[OFFSET], WEIGHTS) : 0;
+    d->weight_place = k->other[WEIGHTS] < count ? place_of(k, k->other[WEIGHTS], OTHERS) : 0;
+    d->noise_place = k->other[NOISE] < count ? place_of(k, k->other[NOISE], OTHERS) : 0;
     return QUORUM_OK;
 }
 
@@ -124,9 +184,20 @@ static quorum_status check_names_differ(const reader *r, const size_t *columns, 
     return status;
 }
 
-static quorum_status copy_column_names(const reader *r, const size_t *columns, size_t used,
+/* Where the names of the columns beside inputs and target go, in the order of reading. */
+static void list_names(quorum_data *d, char **names[OTHERS])
+{
+    names[OFFSET] = &d->offset_name;
+    names[WEIGHTS] = &d->weight_name;
+    names[NOISE] = &d->noise_name;
+}
+
+static quorum_status copy_column_names(const reader *r, const size_t *columns, const settings *s,
                                        quorum_data *d)
 {
+    column_request wanted = columns_wanted(s);
+    char **names[OTHERS];
+    size_t next = d->inputs + 1;
     if (!reader_has_names(r))
         return QUORUM_OK;
     if (!NEW_ZEROED(d->names, d->inputs + 1))
@@ -134,15 +205,11 @@ static quorum_status copy_column_names(const reader *r, const size_t *columns, s
     for (size_t i = 0; i <= d->inputs; i++)
         if (!(d->names[i] = mem_copy_text(reader_name(r, columns[i]))))
             return failure(QUORUM_E_MEMORY, "out of memory for column names");
-    if (used > d->inputs + 1 &&
-        !(d->offset_name = mem_copy_text(reader_name(r, columns[d->inputs + 1]))))
-        return failure(QUORUM_E_MEMORY, "out of memory for column names");
+    list_names(d, names);
+    for (int a = OFFSET; a < OTHERS; a++)
+        if (is_wanted(&wanted, a) && !(*names[a] = mem_copy_text(reader_name(r, columns[next++]))))
+            return failure(QUORUM_E_MEMORY, "out of memory for column names");
     return QUORUM_OK;
-}
-
-static int has_offset(const quorum_options *options)
-{
-    return options_values(options)->offset[0] != '\0';
 }
 
 typedef struct {
@@ -164,12 +231,12 @@ static quorum_status open_data(void *context)
     reader_options how = how_to_read(in->options, READ_TRAINING);
     TRY(reader_open(in->path, &how, &in->r));
     reader *r = in->r;
-    if (!NEW_ARRAY(in->columns, reader_columns(r) + 2))
+    if (!NEW_ARRAY(in->columns, reader_columns(r) + OTHERS))
         return failure(QUORUM_E_MEMORY, "out of memory for reading %s", in->path);
     TRY(choose_columns(r, s, in->columns, d));
-    in->used = d->inputs + 1 + (size_t)has_offset(in->options);
+    in->used = d->inputs + count_others(s);
     TRY(check_names_differ(r, in->columns, in->used, in->columns[d->inputs]));
-    TRY(copy_column_names(r, in->columns, in->used, d));
+    TRY(copy_column_names(r, in->columns, s, d));
     TRY(reader_select(r, in->columns, in->used));
     TRY(categories_begin(&in->categories, r, in->columns, d->inputs, in->used, s));
     categories_attach(&in->categories, r);
@@ -202,17 +269,24 @@ static quorum_status room_for_names(void *context)
 /* What the reading process knows of the columns, to all. */
 static quorum_status send_columns(quorum_data *d)
 {
-    size_t about[] = {d->inputs, d->target, d->names != NULL, d->offset_place};
+    size_t about[] = {d->inputs,       d->target,       d->names != NULL,
+                      d->offset_place, d->weight_place, d->noise_place};
+    char **names[OTHERS];
     team_send(about, sizeof about);
     d->inputs = about[0];
     d->target = about[1];
     d->offset_place = about[3];
+    d->weight_place = about[4];
+    d->noise_place = about[5];
     if (!about[2])
         return QUORUM_OK;
     TRY(team_all(QUORUM_OK, room_for_names, d));
     for (size_t i = 0; i <= d->inputs; i++)
         TRY(team_send_text(QUORUM_OK, &d->names[i]));
-    return team_send_text(QUORUM_OK, &d->offset_name);
+    list_names(d, names);
+    for (int a = OFFSET; a < OTHERS; a++)
+        TRY(team_send_text(QUORUM_OK, names[a]));
+    return QUORUM_OK;
 }
 
 static quorum_status next_rows(void *r, size_t most, double *rows, size_t *got)
@@ -236,8 +310,13 @@ static quorum_status read_rows(reading *in)
     row_source source = {.like = rows_schema(d->inputs),
                          .memory = options_memory(options_values(in->options))};
     row_set held;
-    if (has_offset(in->options))
+    const settings *s = options_values(in->options);
+    if (s->offset[0] != '\0')
         source.like.offset = source.like.y;
+    if (s->weights[0] != '\0')
+        source.like.weight = source.like.y;
+    if (s->noise_std[0] != '\0')
+        source.like.error = source.like.y;
     if (in->r) {
         source.memory -= reader_held(in->r);
         source.name = reader_path(in->r);
@@ -249,6 +328,8 @@ static quorum_status read_rows(reading *in)
     d->X = held.X;
     d->y = held.y;
     d->offset = held.offset;
+    d->weight = held.weight;
+    d->noise_std = held.error;
     TRY(status);
     return d->rows > 0 ? QUORUM_OK : team_first(QUORUM_OK, fail_without_rows, in->r);
 }
@@ -258,7 +339,9 @@ static void forget_rows(quorum_data *d)
     mem_free(d->X);
     mem_free(d->y);
     mem_free(d->offset);
-    d->X = d->y = d->offset = NULL;
+    mem_free(d->weight);
+    mem_free(d->noise_std);
+    d->X = d->y = d->offset = d->weight = d->noise_std = NULL;
 }
 
 /* Where a column of numbers turns out to have text, all of the file is read again, and that column's
@@ -351,5 +434,7 @@ void quorum_data_free(quorum_data *d)
     mem_free(d->left_name);
     forget_rows(d);
     mem_free(d->offset_name);
+    mem_free(d->weight_name);
+    mem_free(d->noise_name);
     mem_free(d);
 }

@@ -8,22 +8,30 @@
 #include "data/names.h"
 #include "model/model.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
 /* Of the memory, what a chunk may take: who reads all rows by doubling holds four times that. */
 static const double CHUNK_SHARE = 0.25;
 
+/* A column beside inputs, target and offset. */
+typedef struct {
+    int wanted;
+    size_t at;      /* its place among the selected columns: it may be one of the others */
+    double *values; /* room: of the last rows                                      */
+} extra_column;
+
 struct quorum_stream {
     reader *reader;       /* of the process that reads; NULL on the others */
     size_t inputs, width; /* selected columns: inputs, then the target and the offset as wanted */
-    int with_target, with_offset, with_column;
-    size_t column;  /* where one more column stands among the selected: it may be one of them */
-    double *rows;   /* room x width                          */
-    double *offset; /* room: of the last rows, where wanted  */
-    double *values; /* room: of the one more column, likewise */
-    size_t room;
-    char **kept_names; /* kept: of the columns that are kept as text */
+    int with_target, with_offset;
+    extra_column column;         /* one more column that was asked for                */
+    extra_column noise, weights; /* of known noise and of weights                     */
+    double *rows;                /* room x width                          */
+    double *offset;              /* room: of the last rows, where wanted  */
+    size_t room, before;         /* before: rows that were given before the last */
+    char **kept_names;           /* kept: of the columns that are kept as text */
     size_t kept;
     size_t last;          /* rows that were given last */
     double memory;        /* the option's bytes */
@@ -82,20 +90,60 @@ static quorum_status match_by_name(const quorum_stream *s, const quorum_model *m
     return status;
 }
 
-/* The training file's layout, or that without its target.  In the whole of it the offset stands at
- * offset_place, and the target, were the offset not there, at `target`. */
-static quorum_status match_by_place(const quorum_stream *s, const quorum_model *m, size_t *columns)
+/* The layout of a file without names: its columns but for those of weights and known noise. */
+typedef struct {
+    size_t *column; /* count */
+    size_t count;
+    size_t weights, noise; /* where the model's own are; SIZE_MAX: not there */
+} file_layout;
+
+/* Whether the file has all columns of the training file, those of weights and noise too. */
+static int is_training_layout(const quorum_stream *s, const quorum_model *m)
 {
     const model_columns *k = &m->columns;
-    size_t D = s->inputs, count = reader_columns(s->reader), next = 0;
+    size_t more = (size_t)(k->weights != NULL) + (size_t)(k->noise_std != NULL);
+    return more > 0 && reader_columns(s->reader) == s->inputs + 1 + (size_t)s->with_offset + more;
+}
+
+/* A column that an option names; SIZE_MAX: none does. */
+static quorum_status find_named(const reader *r, const char *option, const char *name,
+                                size_t *column)
+{
+    *column = SIZE_MAX;
+    quorum_status status = name[0] == '\0' ? QUORUM_OK : reader_find(r, name, column);
+    return status < 0 ? failure_in(status, "%s", option) : status;
+}
+
+/* Without the columns that the training file, or an option, has for weights and noise; `named` (2)
+ * are those of options. */
+static void lay_out(const quorum_stream *s, const quorum_model *m, const size_t *named,
+                    file_layout *f)
+{
+    const model_columns *k = &m->columns;
+    int whole = is_training_layout(s, m);
+    f->weights = whole && k->weights ? k->weights_place : SIZE_MAX;
+    f->noise = whole && k->noise_std ? k->noise_place : SIZE_MAX;
+    f->count = 0;
+    for (size_t c = 0; c < reader_columns(s->reader); c++)
+        if (whole ? c != f->weights && c != f->noise : c != named[0] && c != named[1])
+            f->column[f->count++] = c;
+}
+
+/* The training file's layout, or that without its target.  In the whole of it the offset stands at
+ * offset_place, and the target, were the offset not there, at `target`. */
+static quorum_status match_by_layout(const quorum_stream *s, const quorum_model *m,
+                                     const file_layout *f, size_t *columns)
+{
+    const model_columns *k = &m->columns;
+    size_t D = s->inputs, count = f->count, next = 0;
     size_t all = D + 1 + (size_t)s->with_offset, none = SIZE_MAX;
     if (count != all && (s->with_target || count != all - 1))
         return failure(
             QUORUM_E_DATA,
             "%s has %zu columns; the model takes %zu inputs%s%s.  Give the file the training "
             "file's header, or its layout",
-            reader_path(s->reader), count, D, s->with_target ? " and the target" : "",
-            s->with_offset ? " and the offset" : "");
+            reader_path(s->reader), reader_columns(s->reader), D,
+            s->with_target ? " and the target" : "", s->with_offset ? " and the offset" : "");
     size_t target = s->with_offset && k->target >= k->offset_place ? k->target + 1 : k->target;
     size_t offset = s->with_offset ? k->offset_place : none;
     if (count < all) {
@@ -104,23 +152,50 @@ static quorum_status match_by_place(const quorum_stream *s, const quorum_model *
     }
     for (size_t c = 0; c < count; c++)
         if (c != target && c != offset)
-            columns[next++] = c;
+            columns[next++] = f->column[c];
     if (s->with_target)
-        columns[next++] = target;
+        columns[next++] = f->column[target];
     if (s->with_offset)
-        columns[next] = offset;
+        columns[next] = f->column[offset];
     return QUORUM_OK;
 }
 
-/* One more column: a selected one once more, or the last. */
-static quorum_status add_column(quorum_stream *s, const char *name, size_t *columns)
+static quorum_status match_by_place(const quorum_stream *s, const quorum_model *m,
+                                    const size_t *named, file_layout *f, size_t *columns)
 {
-    size_t wanted;
-    TRY(reader_find(s->reader, name, &wanted));
-    for (s->column = 0; s->column < s->width && columns[s->column] != wanted;)
-        s->column++;
-    columns[s->column] = wanted;
-    s->width += s->column == s->width;
+    if (!NEW_ARRAY(f->column, reader_columns(s->reader)))
+        return failure(QUORUM_E_MEMORY, "out of memory for columns");
+    lay_out(s, m, named, f);
+    quorum_status status = match_by_layout(s, m, f, columns);
+    mem_free(f->column);
+    return status;
+}
+
+/* One more column: a selected one once more, or the last. */
+static void add_column(quorum_stream *s, size_t wanted, size_t *columns, extra_column *x)
+{
+    for (x->at = 0; x->at < s->width && columns[x->at] != wanted;)
+        x->at++;
+    columns[x->at] = wanted;
+    s->width += x->at == s->width;
+    x->wanted = 1;
+}
+
+/* The only column of this name; SIZE_MAX: there is none. */
+static quorum_status find_own(const reader *r, const char *name, const char *role, size_t *column)
+{
+    size_t count = reader_columns(r), found = SIZE_MAX;
+    for (size_t c = 0; c < count; c++) {
+        if (reader_name_is_made_up(r, c) || strcmp(reader_name(r, c), name) != 0)
+            continue;
+        if (found != SIZE_MAX)
+            return failure(QUORUM_E_DATA,
+                           "%s: columns %zu and %zu are both named \"%s\", which is the model's "
+                           "column of %s: rename or remove the one that is not meant",
+                           reader_path(r), found + 1, c + 1, name, role);
+        found = c;
+    }
+    *column = found;
     return QUORUM_OK;
 }
 
@@ -158,6 +233,58 @@ typedef struct {
     quorum_stream *s;
 } opening;
 
+/* The columns of weights, of a file with its target, and of known noise: as options name them (2), or
+ * else the model's own, where the file has them. */
+static quorum_status find_weights(const opening *o, size_t *found)
+{
+    const settings *how = options_values(o->options);
+    const reader *r = o->s->reader;
+    found[0] = SIZE_MAX;
+    if (o->s->with_target)
+        TRY(find_named(r, "weights", how->weights, &found[0]));
+    return find_named(r, "noise-std", how->noise_std, &found[1]);
+}
+
+static quorum_status match_columns(const opening *o, size_t *columns, size_t *found)
+{
+    const model_columns *k = &o->m->columns;
+    const reader *r = o->s->reader;
+    size_t own[2] = {SIZE_MAX, SIZE_MAX};
+    if (k->has_names && reader_has_names(r)) {
+        TRY(match_by_name(o->s, o->m, columns));
+        if (k->weights && o->s->with_target)
+            TRY(find_own(r, k->weights, "weights", &own[0]));
+        if (k->noise_std)
+            TRY(find_own(r, k->noise_std, "known noise", &own[1]));
+    } else {
+        file_layout f;
+        TRY(match_by_place(o->s, o->m, found, &f, columns));
+        own[0] = o->s->with_target ? f.weights : SIZE_MAX;
+        own[1] = f.noise;
+    }
+    for (int i = 0; i < 2; i++)
+        found[i] = found[i] == SIZE_MAX ? own[i] : found[i];
+    return QUORUM_OK;
+}
+
+/* All columns that are read, in their order. */
+static quorum_status choose_columns(const opening *o, size_t *columns)
+{
+    quorum_stream *s = o->s;
+    size_t found[2], more;
+    TRY(find_weights(o, found));
+    TRY(match_columns(o, columns, found));
+    if (found[0] != SIZE_MAX)
+        add_column(s, found[0], columns, &s->weights);
+    if (found[1] != SIZE_MAX)
+        add_column(s, found[1], columns, &s->noise);
+    if (o->wanted->column) {
+        TRY(reader_find(s->reader, o->wanted->column, &more));
+        add_column(s, more, columns, &s->column);
+    }
+    return QUORUM_OK;
+}
+
 static quorum_status open_reader(void *context)
 {
     const opening *o = context;
@@ -166,15 +293,10 @@ static quorum_status open_reader(void *context)
     reader_options how = how_to_read(o->options, READ_QUERIES);
     size_t *columns;
     quorum_status status = QUORUM_OK;
-    if (!NEW_ARRAY(columns, m->rows.D + 3))
+    if (!NEW_ARRAY(columns, m->rows.D + 5))
         return failure(QUORUM_E_MEMORY, "out of memory for reading %s", o->path);
     TRY_OR_DONE(reader_open(o->path, &how, &s->reader));
-    if (m->columns.has_names && reader_has_names(s->reader))
-        TRY_OR_DONE(match_by_name(s, m, columns));
-    else
-        TRY_OR_DONE(match_by_place(s, m, columns));
-    if (o->wanted->column)
-        TRY_OR_DONE(add_column(s, o->wanted->column, columns));
+    TRY_OR_DONE(choose_columns(o, columns));
     TRY_OR_DONE(reader_select(s->reader, columns, s->width));
     if (o->wanted->keep)
         TRY_OR_DONE(keep_columns(s->reader, o->wanted->keep));
@@ -201,10 +323,10 @@ static quorum_stream *stream_new(const quorum_model *m, int with_target,
 /* What the process that reads has found goes to all. */
 static void send_columns(quorum_stream *s)
 {
-    size_t found[] = {s->width, s->column};
-    team_send(found, sizeof found);
-    s->width = found[0];
-    s->column = found[1];
+    extra_column *const extra[] = {&s->column, &s->noise, &s->weights};
+    team_send(&s->width, sizeof s->width);
+    for (size_t i = 0; i < sizeof extra / sizeof *extra; i++)
+        team_send(extra[i], sizeof *extra[i]); /* no values yet */
 }
 
 quorum_status quorum_stream_open(const char *path, const quorum_model *m, int with_target,
@@ -264,7 +386,7 @@ quorum_status quorum_stream_open_with(const char *path, const quorum_model *m,
     quorum_status ready =
         s ? QUORUM_OK : failure(QUORUM_E_MEMORY, "out of memory for reading %s", path);
     quorum_status status = team_first(ready, open_reader, &o);
-    if (status >= 0 && wanted->column)
+    if (status >= 0)
         send_columns(s);
     if (status >= 0 && wanted->keep)
         status = send_kept_names(s);
@@ -272,7 +394,6 @@ quorum_status quorum_stream_open_with(const char *path, const quorum_model *m,
         quorum_stream_close(s);
         return status;
     }
-    s->with_column = wanted->column != NULL;
     *stream = s;
     return status;
 }
@@ -303,29 +424,49 @@ static quorum_status next_rows(quorum_status ready, quorum_stream *s, size_t mos
     return status;
 }
 
+/* 0: no memory. */
+static int extra_room(extra_column *x, size_t rows)
+{
+    mem_free(x->values);
+    x->values = NULL;
+    return !x->wanted || NEW_ARRAY(x->values, rows);
+}
+
 static quorum_status make_room(quorum_stream *s, size_t rows)
 {
     if (rows <= s->room)
         return QUORUM_OK;
     mem_free(s->rows);
     mem_free(s->offset);
-    mem_free(s->values);
-    s->values = NULL;
     s->room = 0;
     NEW_ARRAY(s->rows, rows * s->width);
     NEW_ARRAY(s->offset, rows);
-    if (s->with_column)
-        NEW_ARRAY(s->values, rows);
-    if (!s->rows || !s->offset || (s->with_column && !s->values))
+    int fits = s->rows && s->offset;
+    fits = extra_room(&s->column, rows) && fits;
+    fits = extra_room(&s->noise, rows) && fits;
+    fits = extra_room(&s->weights, rows) && fits;
+    if (!fits)
         return failure(QUORUM_E_MEMORY, "out of memory for %zu rows", rows);
     s->room = rows;
     return QUORUM_OK;
 }
 
-/* The inputs, the targets, the offsets and one more column apart. */
+/* Of a row that has all its numbers. */
+static quorum_status check_extra(const quorum_stream *s, const extra_column *x, const char *what,
+                                 size_t i, const double *X)
+{
+    if (!x->wanted || isnan(X[0]) || (x->values[i] >= 0.0 && isfinite(x->values[i])))
+        return QUORUM_OK;
+    return failure(QUORUM_E_DATA, "row %zu: its %s is %g: it must be finite and not negative",
+                   s->before + i + 1, what, x->values[i]);
+}
+
+/* The inputs, the targets, the offsets and more columns apart. */
 static quorum_status next_apart(quorum_stream *s, size_t most, double *X, double *y, size_t *rows)
 {
     quorum_status ready = make_room(s, most);
+    extra_column *const extra[] = {&s->column, &s->noise, &s->weights};
+    s->before += s->last;
     TRY(next_rows(ready, s, most, s->rows, rows));
     for (size_t i = 0; i < *rows; i++) {
         const double *row = s->rows + i * s->width;
@@ -334,8 +475,11 @@ static quorum_status next_apart(quorum_stream *s, size_t most, double *X, double
             y[i] = row[s->inputs];
         if (s->with_offset)
             s->offset[i] = row[s->inputs + (size_t)s->with_target];
-        if (s->with_column)
-            s->values[i] = row[s->column];
+        for (size_t k = 0; k < sizeof extra / sizeof *extra; k++)
+            if (extra[k]->wanted)
+                extra[k]->values[i] = row[extra[k]->at];
+        TRY(check_extra(s, &s->noise, "noise-std", i, X + i * s->inputs));
+        TRY(check_extra(s, &s->weights, "weight", i, X + i * s->inputs));
     }
     return QUORUM_OK;
 }
@@ -352,7 +496,7 @@ quorum_status quorum_stream_next(quorum_stream *s, size_t max_rows, double *X, d
             "%zu rows of %zu columns at once take more than memory, which is %.0f MB, has "
             "for them; give more with --memory",
             max_rows, s->width, s->memory / (1 << 20));
-    if (s->width > s->inputs || s->with_column)
+    if (s->width > s->inputs || s->column.wanted || s->noise.wanted || s->weights.wanted)
         return next_apart(s, max_rows, X, y, rows);
     return next_rows(QUORUM_OK, s, max_rows, X, rows);
 }
@@ -364,7 +508,17 @@ const double *quorum_stream_offset(const quorum_stream *s)
 
 const double *quorum_stream_column(const quorum_stream *s)
 {
-    return s && s->with_column ? s->values : NULL;
+    return s ? s->column.values : NULL;
+}
+
+const double *quorum_stream_noise_std(const quorum_stream *s)
+{
+    return s ? s->noise.values : NULL;
+}
+
+const double *quorum_stream_weights(const quorum_stream *s)
+{
+    return s ? s->weights.values : NULL;
 }
 
 size_t quorum_stream_dropped(const quorum_stream *s)
@@ -418,7 +572,9 @@ void quorum_stream_close(quorum_stream *s)
     reader_close(s->reader);
     mem_free(s->rows);
     mem_free(s->offset);
-    mem_free(s->values);
+    mem_free(s->column.values);
+    mem_free(s->noise.values);
+    mem_free(s->weights.values);
     for (size_t k = 0; s->kept_names && k < s->kept; k++)
         mem_free(s->kept_names[k]);
     mem_free(s->kept_names);

@@ -8,7 +8,11 @@
  *
  *   d/ds sum_i std_i CRPS(N(0, s^2), z_i) = sum_i std_i (2 phi(z_i / s) - 1/sqrt(pi)) = 0,
  *
- * which rises with s, so that no other s, 1 among them, is better; far rows hardly count. */
+ * which rises with s, so that no other s, 1 among them, is better; far rows hardly count.
+ *
+ * Rows of weights w count as so many in the sum.  What is kept of their ratios are m quantiles of the
+ * weighted distribution, at (k + 1/2) / m, m = (sum w)^2 / sum w^2: as many as rows of equal weight
+ * would say as much. */
 #include "calibrate/calibrate.h"
 
 #include "base/memory.h"
@@ -204,6 +208,8 @@ typedef struct {
     size_t count;       /* rows that are                 */
     double *X, *y;      /* count x D, count: in units    */
     double *mean, *std; /* count                         */
+    double *error;      /* count: known of the rows, in units; NULL: nothing */
+    double *weight;     /* count                         */
 } calibration_round;
 
 static void round_free(calibration_round *r)
@@ -214,6 +220,8 @@ static void round_free(calibration_round *r)
     mem_free(r->y);
     mem_free(r->mean);
     mem_free(r->std);
+    mem_free(r->error);
+    mem_free(r->weight);
 }
 
 /* The held-out rows in their units. */
@@ -222,12 +230,16 @@ static quorum_status copy_held_out(calibration_round *r)
     const quorum_model *m = r->m;
     size_t D = m->rows.D, at = 0;
     if (!NEW_ARRAY(r->X, r->count * D) || !NEW_ARRAY(r->y, r->count) ||
-        !NEW_ARRAY(r->mean, r->count) || !NEW_ARRAY(r->std, r->count))
+        !NEW_ARRAY(r->mean, r->count) || !NEW_ARRAY(r->std, r->count) ||
+        !NEW_ARRAY(r->weight, r->count) || (m->rows.error && !NEW_ARRAY(r->error, r->count)))
         return failure(QUORUM_E_MEMORY, "out of memory for calibrating on %zu rows", r->count);
     for (size_t i = 0; i < m->rows.n; i++) {
         if (!r->held[i])
             continue;
         model_in_units(m, m->rows.X + i * D, r->X + at * D);
+        r->weight[at] = row_weight(&m->rows, i);
+        if (r->error)
+            r->error[at] = m->rows.error[i] * m->units.y_scale;
         r->y[at++] = model_target_in_units(m, m->rows.X + i * D, m->rows.y[i]);
     }
     return QUORUM_OK;
@@ -251,14 +263,19 @@ int findings_new(size_t most, findings *f)
     NEW_ARRAY(f->c.ratio, most);
     NEW_ARRAY(f->c.z, most);
     NEW_ARRAY(f->std, most);
-    return f->c.ratio && f->c.z && f->std;
+    NEW_ARRAY(f->weight, most);
+    NEW_ARRAY(f->sorted, most);
+    return f->c.ratio && f->c.z && f->std && f->weight && f->sorted;
 }
 
 void findings_free(findings *f)
 {
     calibration_free(&f->c);
     mem_free(f->std);
-    f->std = NULL;
+    mem_free(f->weight);
+    mem_free(f->sorted);
+    f->std = f->weight = NULL;
+    f->sorted = NULL;
 }
 
 calibration findings_take(findings *f)
@@ -269,10 +286,11 @@ calibration findings_take(findings *f)
 }
 
 /* error / std as a number that a file can hold, whatever the std. */
-void findings_add(findings *f, double error, double std, double unit)
+void findings_add(findings *f, double error, double std, double unit, double weight)
 {
     double z = error == 0.0 ? 0.0 : error / std;
     f->std[f->c.count] = std / unit;
+    f->weight[f->c.count] = weight;
     f->c.z[f->c.count++] = fmax(-LARGEST_RATIO, fmin(LARGEST_RATIO, z));
 }
 
@@ -280,12 +298,12 @@ void findings_add(findings *f, double error, double std, double unit)
 static quorum_status one_round(calibration_round *r, const quorum_options *options, findings *f)
 {
     quorum_status status = team_all(QUORUM_OK, prepare_round, r);
-    quorum_prediction out = {.mean = r->mean, .std = r->std};
+    quorum_prediction out = {.mean = r->mean, .std = r->std, .noise_std = r->error};
     if (status >= 0 && r->count > 0)
         status = quorum_predict(r->reduced, r->X, r->count, options, &out, NULL);
     double unit = r->m->units.y_scale;
     for (size_t i = 0; status >= 0 && i < r->count; i++)
-        findings_add(f, r->y[i] - r->mean[i], r->std[i], unit);
+        findings_add(f, r->y[i] - r->mean[i], r->std[i], unit, r->weight[i]);
     return status;
 }
 
@@ -309,9 +327,9 @@ static int is_wide(const findings *f, double s)
 {
     double sum = 0.0, all = 0.0;
     for (size_t i = 0; i < f->c.count; i++) {
-        double u = f->c.z[i] / s;
-        sum += f->std[i] * exp(-0.5 * u * u);
-        all += f->std[i];
+        double u = f->c.z[i] / s, importance = f->weight[i] * f->std[i];
+        sum += importance * exp(-0.5 * u * u);
+        all += importance;
     }
     return M_SQRT2 * sum >= all;
 }
@@ -340,13 +358,69 @@ static double best_scale(const findings *f)
     return high;
 }
 
-void findings_summarise(findings *f)
+static void sort_ratios(calibration *c)
 {
-    calibration *c = &f->c;
     for (size_t i = 0; i < c->count; i++)
         c->ratio[i] = fabs(c->z[i]);
     qsort(c->ratio, c->count, sizeof *c->ratio, ascending);
+}
+
+/* ---- Weights ---- */
+
+static int ascending_ratio(const void *a, const void *b)
+{
+    return ascending(&((const weighted_ratio *)a)->z, &((const weighted_ratio *)b)->z);
+}
+
+/* Rows of equal weight that would say as much: (sum w)^2 / sum w^2. */
+static size_t count_equal(const findings *f, double *sum)
+{
+    double squares = 0.0, most = (double)f->c.count;
+    *sum = 0.0;
+    for (size_t i = 0; i < f->c.count; i++) {
+        *sum += f->weight[i];
+        squares += f->weight[i] * f->weight[i];
+    }
+    double equal = floor(*sum * *sum / squares * (1.0 + 1e-12));
+    return (size_t)fmax(fmin(most, LEAST_HELD_OUT), fmin(most, equal));
+}
+
+static int has_weights(const findings *f)
+{
+    for (size_t i = 1; i < f->c.count; i++)
+        if (f->weight[i] != f->weight[0])
+            return 1;
+    return 0;
+}
+
+/* z becomes the quantiles of the weighted ratios, ascending. */
+static void take_quantiles(findings *f)
+{
+    calibration *c = &f->c;
+    weighted_ratio *list = f->sorted;
+    double sum, before = 0.0;
+    size_t i = 0, m = count_equal(f, &sum);
+    for (size_t k = 0; k < c->count; k++)
+        list[k] = (weighted_ratio){c->z[k], f->weight[k]};
+    qsort(list, c->count, sizeof *list, ascending_ratio);
+    for (size_t k = 0; k < m; k++) {
+        double at = ((double)k + 0.5) / (double)m * sum;
+        while (i + 1 < c->count && before + list[i].weight < at)
+            before += list[i++].weight;
+        c->z[k] = list[i].z;
+    }
+    c->count = m;
+}
+
+void findings_summarise(findings *f)
+{
+    calibration *c = &f->c;
+    sort_ratios(c);
     c->scale = best_scale(f);
+    if (has_weights(f)) {
+        take_quantiles(f);
+        sort_ratios(c);
+    }
     qsort(c->z, c->count, sizeof *c->z, ascending);
 }
 

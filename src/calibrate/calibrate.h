@@ -19,14 +19,21 @@ quorum_status model_calibrate_left_out(quorum_model *m, const settings *s, size_
 /* ---- What is found of each row ---- */
 
 typedef struct {
+    double z, weight;
+} weighted_ratio;
+
+typedef struct {
     calibration c;
-    double *std; /* count: of each row, in the order in which they are added */
+    double *std;            /* count: of each row, in the order in which they are added */
+    double *weight;         /* count: likewise, as how many rows it counts              */
+    weighted_ratio *sorted; /* count: room                                     */
 } findings;
 
 /* Room for so many in findings that are zeroed but for what c is for; 0: no memory. */
 int findings_new(size_t most, findings *f);
 void findings_free(findings *f);
-void findings_add(findings *f, double error, double std, double unit); /* of the target */
+void findings_add(findings *f, double error, double std, double unit /* of the target */,
+                  double weight);
 void findings_summarise(findings *f);
 calibration findings_take(findings *f);
 

@@ -3,7 +3,7 @@
  * Some rows are predicted each from its nearest others, as many as a prediction takes, with the
  * variance that it would state:
  *
- *   z = error / sqrt(s (latent + noise)),   s: the spread factor
+ *   z = error / sqrt(s (latent + noise) + e^2),   s: the spread factor, e: the row's known error
  *
  * No row is held back from theta, and no model is made without them, as calibrate=true does: it costs
  * as much as predicting so many queries.  calibrate.c makes a distribution of the ratios. */
@@ -56,7 +56,8 @@ static void take_ratios(leaving_out *l, double prior)
     for (size_t i = 0; i < l->count; i++) {
         const left_out_row *row = &l->rows[i];
         double factor = spread_factor(prior, row->around, row->variance);
-        findings_add(&l->found, row->error, sqrt(factor * row->variance), 1.0);
+        double std = sqrt(factor * row->variance + row->known);
+        findings_add(&l->found, row->error, std, 1.0, row->weight);
     }
     findings_summarise(&l->found);
 }

@@ -3,6 +3,7 @@
 #include "encode/matched_pairs.h"
 
 #include "base/memory.h"
+#include "gp/noise.h"
 #include "near/neighbours.h"
 
 #include <math.h>
@@ -29,7 +30,7 @@ static void place_row(const matched_pairs *p, size_t i, double *z)
     double whole;
     for (size_t d = 0; d < p->e->inputs; d++)
         if (p->e->of[d].levels == 0)
-            *z++ = p->X[i * p->e->inputs + d];
+            *z++ = p->rows->X[i * p->e->inputs + d];
     *z = JITTER * modf((double)(i + 1) * golden, &whole);
 }
 
@@ -37,15 +38,15 @@ static quorum_status place_rows(const matched_pairs *p, points *Z)
 {
     size_t D = count_numbers(p->e) + 1;
     double *x = NULL, *ones = NULL;
-    quorum_status status = points_new(p->n, D, Z);
-    if (status >= 0 && !(NEW_ARRAY(x, p->n * D) && NEW_ARRAY(ones, D)))
-        status = failure(QUORUM_E_MEMORY, "out of memory for pairs of %zu rows", p->n);
+    quorum_status status = points_new(p->rows->n, D, Z);
+    if (status >= 0 && !(NEW_ARRAY(x, p->rows->n * D) && NEW_ARRAY(ones, D)))
+        status = failure(QUORUM_E_MEMORY, "out of memory for pairs of %zu rows", p->rows->n);
     for (size_t d = 0; status >= 0 && d < D; d++)
         ones[d] = 1.0;
-    for (size_t i = 0; status >= 0 && i < p->n; i++)
+    for (size_t i = 0; status >= 0 && i < p->rows->n; i++)
         place_row(p, i, x + i * D);
     if (status >= 0)
-        points_scale(Z, p->n, x, NULL, ones);
+        points_scale(Z, p->rows->n, x, NULL, ones);
     mem_free(x);
     mem_free(ones);
     return status;
@@ -63,10 +64,10 @@ static void keep_others(size_t i, size_t near, const size_t *found, size_t *othe
 static quorum_status find_others(matched_pairs *p, const points *Z, neighbour_index *index)
 {
     size_t *found, m = p->near + 1;
-    if (!NEW_ARRAY(found, p->n * m))
-        return failure(QUORUM_E_MEMORY, "out of memory for pairs of %zu rows", p->n);
+    if (!NEW_ARRAY(found, p->rows->n * m))
+        return failure(QUORUM_E_MEMORY, "out of memory for pairs of %zu rows", p->rows->n);
     quorum_status status = neighbour_search(index, Z, m, 1, found, NULL);
-    for (size_t i = 0; status >= 0 && i < p->n; i++)
+    for (size_t i = 0; status >= 0 && i < p->rows->n; i++)
         keep_others(i, p->near, found + i * m, p->other + i * p->near);
     mem_free(found);
     return status;
@@ -86,10 +87,10 @@ static quorum_status pair_rows(matched_pairs *p)
     return status;
 }
 
-quorum_status matched_pairs_new(const encoding *e, size_t n, const double *X, const double *u,
-                                matched_pairs *out)
+quorum_status matched_pairs_new(const encoding *e, const row_set *rows, matched_pairs *out)
 {
-    *out = (matched_pairs){.e = e, .n = n, .X = X, .u = u};
+    size_t n = rows->n;
+    *out = (matched_pairs){.e = e, .rows = rows};
     out->near = n > NEAR ? NEAR : n - 1;
     if (!NEW_ARRAY(out->first, e->inputs + 1) || !NEW_ARRAY(out->other, n * out->near + 1))
         return failure(QUORUM_E_MEMORY, "out of memory for pairs of %zu rows", n);
@@ -108,11 +109,17 @@ void matched_pairs_free(matched_pairs *p)
 
 /* ---- The regression ---- */
 
+/* How many times each of row i's pairs counts. */
+static double pair_share(const matched_pairs *p, size_t i)
+{
+    return row_weight(p->rows, i) / (double)p->near;
+}
+
 /* (A b) of rows i and j. */
 static double difference(const matched_pairs *p, size_t i, size_t j, const double *b)
 {
     size_t D = p->e->inputs;
-    const double *x = p->X + i * D, *z = p->X + j * D;
+    const double *x = p->rows->X + i * D, *z = p->rows->X + j * D;
     double sum = 0.0;
     for (size_t d = 0; d < D; d++, b += p->first[d] - p->first[d - 1])
         if (p->e->of[d].levels == 0)
@@ -126,7 +133,7 @@ static double difference(const matched_pairs *p, size_t i, size_t j, const doubl
 static void add_transposed(const matched_pairs *p, size_t i, size_t j, double t, double *out)
 {
     size_t D = p->e->inputs;
-    const double *x = p->X + i * D, *z = p->X + j * D;
+    const double *x = p->rows->X + i * D, *z = p->rows->X + j * D;
     for (size_t d = 0; d < D; d++, out += p->first[d] - p->first[d - 1])
         if (p->e->of[d].levels == 0) {
             out[0] += t * (x[d] - z[d]);
@@ -136,28 +143,26 @@ static void add_transposed(const matched_pairs *p, size_t i, size_t j, double t,
         }
 }
 
-/* out = (A'A / near + PRIOR_ROWS I) b */
+/* out = (A'WA + PRIOR_ROWS I) b */
 static void normal_product(const matched_pairs *p, const double *b, double *out)
 {
-    double share = 1.0 / (double)p->near;
     for (size_t k = 0; k < p->first[p->e->inputs]; k++)
         out[k] = PRIOR_ROWS * b[k];
-    for (size_t i = 0; i < p->n; i++)
+    for (size_t i = 0; i < p->rows->n; i++)
         for (size_t k = 0; k < p->near; k++) {
             size_t j = p->other[i * p->near + k];
-            add_transposed(p, i, j, share * difference(p, i, j, b), out);
+            add_transposed(p, i, j, pair_share(p, i) * difference(p, i, j, b), out);
         }
 }
 
-/* out = A'd / near */
+/* out = A'Wd */
 static void right_side(const matched_pairs *p, double *out)
 {
-    double share = 1.0 / (double)p->near;
     memset(out, 0, p->first[p->e->inputs] * sizeof *out);
-    for (size_t i = 0; i < p->n; i++)
+    for (size_t i = 0; i < p->rows->n; i++)
         for (size_t k = 0; k < p->near; k++) {
             size_t j = p->other[i * p->near + k];
-            add_transposed(p, i, j, share * (p->u[i] - p->u[j]), out);
+            add_transposed(p, i, j, pair_share(p, i) * (p->rows->y[i] - p->rows->y[j]), out);
         }
 }
 
@@ -165,12 +170,12 @@ static void right_side(const matched_pairs *p, double *out)
 static void normal_diagonal(const matched_pairs *p, double *out)
 {
     size_t D = p->e->inputs;
-    double share = 1.0 / (double)p->near;
     for (size_t k = 0; k < p->first[D]; k++)
         out[k] = PRIOR_ROWS;
-    for (size_t i = 0; i < p->n; i++)
+    for (size_t i = 0; i < p->rows->n; i++)
         for (size_t k = 0; k < p->near; k++) {
-            const double *x = p->X + i * D, *z = p->X + p->other[i * p->near + k] * D;
+            const double *x = p->rows->X + i * D, *z = p->rows->X + p->other[i * p->near + k] * D;
+            double share = pair_share(p, i);
             for (size_t d = 0; d < D; d++)
                 if (p->e->of[d].levels == 0) {
                     out[p->first[d]] += share * (x[d] - z[d]) * (x[d] - z[d]);

@@ -6,8 +6,8 @@
  *
  *   u_i - u_j = sum_d beta_d (x_id - x_jd) + sum_c (b_c[l_ic] - b_c[l_jc]) + error
  *
- * by least squares with a pair counted 1 / NEAR times and PRIOR_ROWS rows' worth of shrinkage of every
- * unknown towards 0:  (A'A / NEAR + PRIOR_ROWS I) (beta, b) = A'd / NEAR, A being pairs x unknowns. */
+ * by least squares with a pair counted w_i / NEAR times, w_i the row's weight, and PRIOR_ROWS rows' worth of shrinkage of every
+ * unknown towards 0:  (A'WA + PRIOR_ROWS I) (beta, b) = A'Wd, A being pairs x unknowns. */
 #ifndef QRM_ENCODE_MATCHED_PAIRS_H
 #define QRM_ENCODE_MATCHED_PAIRS_H
 
@@ -15,17 +15,14 @@
 
 typedef struct {
     const encoding *e;
-    size_t n;        /* rows, as below                                                    */
-    size_t near;     /* others for each: NEAR, or fewer of few rows                       */
-    const double *X; /* n x e->inputs: numbers standardised, of categories levels' numbers */
-    const double *u; /* n                                                                  */
-    size_t *other;   /* n x near                                                           */
-    size_t *first;   /* inputs + 1: the unknowns of input d begin at first[d]              */
+    const row_set *rows; /* inputs: numbers standardised, of categories levels' numbers; y: u */
+    size_t near;         /* others for each: NEAR, or fewer of few rows                      */
+    size_t *other;       /* n x near                                                         */
+    size_t *first;       /* inputs + 1: the unknowns of input d begin at first[d]            */
 } matched_pairs;
 
 /* Finds the pairs.  Free it, also after a failure. */
-quorum_status matched_pairs_new(const encoding *e, size_t n, const double *X, const double *u,
-                                matched_pairs *out);
+quorum_status matched_pairs_new(const encoding *e, const row_set *rows, matched_pairs *out);
 void matched_pairs_free(matched_pairs *p);
 
 /* The unknowns (first[inputs] of them). */

@@ -68,6 +68,7 @@ static quorum_status standardise(sample *s)
     for (size_t i = 0; r->offset && i < r->n; i++)
         r->y[i] -= r->offset[i];
     row_set target = rows_view_of(r->n, 1, r->y, NULL);
+    target.weight = r->weight;
     scattered_rows inputs = rows_whole(r), targets = rows_whole(&target);
     TRY(scaling_learn(QUORUM_OK, &inputs, s->mean, s->scale, s->constant));
     TRY(scaling_learn(QUORUM_OK, &targets, s->mean + D, s->scale + D, s->constant + D));
@@ -99,7 +100,7 @@ static quorum_status learn_from_sample(void *context)
     sample *s = context;
     matched_pairs pairs;
     TRY(standardise(s));
-    quorum_status status = matched_pairs_new(s->e, s->rows.n, s->rows.X, s->rows.y, &pairs);
+    quorum_status status = matched_pairs_new(s->e, &s->rows, &pairs);
     if (status >= 0)
         status = solve_pairs(s, &pairs);
     matched_pairs_free(&pairs);

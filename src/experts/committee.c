@@ -218,6 +218,15 @@ static void find_radius(committee *c, size_t e, points *room)
     }
 }
 
+/* worth = sum_r s^2 / noise_r */
+static void find_worth(committee *c, size_t e)
+{
+    const parts *p = &c->parts;
+    c->worth[e] = 0.0;
+    for (size_t r = p->offset[e]; r < p->offset[e + 1]; r++)
+        c->worth[e] += c->theta.noise / noise_of(&c->theta, &p->rows, r);
+}
+
 static quorum_status place_mine(void *context, const size_t *experts, size_t count)
 {
     committee *c = context;
@@ -227,18 +236,20 @@ static quorum_status place_mine(void *context, const size_t *experts, size_t cou
     for (size_t i = 0; i < count; i++) {
         find_centre(c, experts[i], &room);
         find_radius(c, experts[i], &room);
+        find_worth(c, experts[i]);
     }
     points_free(&room);
     return QUORUM_OK;
 }
 
-/* Each expert's centre and radius, from whoever has its rows. */
+/* Each expert's centre, radius and worth, from whoever has its rows. */
 static quorum_status place_experts(quorum_status ready, committee *c)
 {
     const team_result results[] = {
         {.data = c->centre, .width = c->parts.rows.D * sizeof *c->centre},
-        {.data = c->radius, .width = sizeof *c->radius}};
-    return team_map_share(ready, &c->share, place_mine, c, results, 2);
+        {.data = c->radius, .width = sizeof *c->radius},
+        {.data = c->worth, .width = sizeof *c->worth}};
+    return team_map_share(ready, &c->share, place_mine, c, results, 3);
 }
 
 /* ---- Making a committee ---- */
@@ -257,7 +268,7 @@ static quorum_status committee_room(committee *c)
 {
     size_t M = c->parts.M;
     if (!NEW_ARRAY(c->start, M + 1) || !NEW_ZEROED(c->centre, M * c->parts.rows.D) ||
-        !NEW_ZEROED(c->radius, M))
+        !NEW_ZEROED(c->radius, M) || !NEW_ZEROED(c->worth, M))
         return failure(QUORUM_E_MEMORY, "out of memory for %zu experts", M);
     TRY(share_by_size(&c->parts, &c->share));
     lay_out_factors(c);
@@ -286,6 +297,7 @@ void committee_free(committee *c)
     work_share_free(&c->share);
     mem_free(c->centre);
     mem_free(c->radius);
+    mem_free(c->worth);
     *c = (committee){0};
 }
 

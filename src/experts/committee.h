@@ -18,6 +18,8 @@ typedef struct {
     size_t *start;    /* M + 1; experts of other processes have no room      */
     double *centre;   /* D x M: means of the experts' scaled rows            */
     double *radius;   /* M: largest distance of an expert's row from it      */
+    double *worth;    /* M: sum of s^2 over its rows' noises: their number, where no row has a
+                         weight or an error of its own (gp/noise.h)          */
 } committee;
 
 /* Together, by all processes of a team; theta's memory and the parts' must outlive the committee. */

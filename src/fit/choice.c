@@ -264,9 +264,10 @@ static quorum_status score_count(const vecchia_parts *v, const quorum_model *m, 
 {
     size_t count = v->parts.M;
     TRY(left_out_predict(QUORUM_OK, v, &m->theta, c->neighbours, threads, rows));
+    double all = left_out_weights(rows, count);
     for (size_t i = 0; i < count; i++) {
-        c->density += left_out_density(&rows[i], m->spread) / (double)count;
-        c->error += rows[i].error * rows[i].error / (double)count;
+        c->density += rows[i].weight * (left_out_density(&rows[i], m->spread) / all);
+        c->error += rows[i].weight * (rows[i].error * rows[i].error / all);
     }
     return QUORUM_OK;
 }

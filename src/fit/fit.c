@@ -7,6 +7,7 @@
 #include "calibrate/calibrate.h"
 #include "fit/coded_rows.h"
 #include "fit/line.h"
+#include "fit/row_weights.h"
 #include "fit/strict.h"
 #include "archive/json.h"
 #include "rows/scaling.h"
@@ -22,7 +23,7 @@ typedef struct {
     quorum_model *m;
     const scattered_rows *given;
     const char *const *names;
-    const char *offset_name; /* of rows with an offset, or NULL */
+    const quorum_data *about; /* the columns that they come from, or NULL */
     category_names categories;
     const quorum_options *options;
     const settings *s;
@@ -184,14 +185,27 @@ static quorum_status copy_names(quorum_model *m, const char *const *names)
 }
 
 /* A made-up name is none of the others, which are made up then too. */
-static quorum_status copy_offset_name(fitting *f)
+static quorum_status copy_other_name(const fitting *f, const char *role, const char *given,
+                                     const char *made_up, char **name)
 {
-    const char *name = f->offset_name ? f->offset_name : "offset";
-    if (!f->given->held.offset)
-        return QUORUM_OK;
-    TRY(check_offset_column(f->names, f->m->rows.D, name));
-    if (!(f->m->columns.offset = mem_copy_text(name)))
+    const char *own = given ? given : made_up;
+    TRY(check_other_column(f->names, f->m->rows.D, role, own));
+    if (!(*name = mem_copy_text(own)))
         return failure(QUORUM_E_MEMORY, "out of memory for column names");
+    return QUORUM_OK;
+}
+
+/* Of the columns that are neither inputs nor the target, as far as there are any. */
+static quorum_status copy_other_names(fitting *f)
+{
+    const quorum_data *d = f->about;
+    model_columns *c = &f->m->columns;
+    if (d && d->offset)
+        TRY(copy_other_name(f, "the offset", d->offset_name, "offset", &c->offset));
+    if (d && d->weight)
+        TRY(copy_other_name(f, "the weights", d->weight_name, "weight", &c->weights));
+    if (d && d->noise_std)
+        TRY(copy_other_name(f, "the noise-std", d->noise_name, "noise_std", &c->noise_std));
     return QUORUM_OK;
 }
 
@@ -383,7 +397,12 @@ static quorum_status remember_options(quorum_model *m, const quorum_options *opt
 
 static quorum_status check_warp(const fitting *f)
 {
-    if (f->s->warp != WARP_LOG || !f->given->held.offset)
+    if (f->s->warp != WARP_LOG)
+        return QUORUM_OK;
+    if (f->given->held.error)
+        return failure(QUORUM_E_ARGUMENT, "warp log does not go with noise-std, which is known in "
+                                          "the target's units and not in its logarithm's");
+    if (!f->given->held.offset)
         return QUORUM_OK;
     return failure(QUORUM_E_ARGUMENT, "warp log does not go with an offset: what is added to the "
                                       "target is no part of its logarithm");
@@ -395,12 +414,13 @@ static quorum_status prepare(fitting *f)
     quorum_model *m = f->m;
     m->seed = (uint64_t)f->s->seed;
     m->history.trend = f->s->trend;
+    m->columns.has_errors = f->given->held.error != NULL;
     TRY(check_column_names(f->names, m->rows.D));
     TRY(blas_check());
     TRY(check_calibration(m, f->s));
     TRY(check_warp(f));
     TRY(copy_names(m, f->names));
-    TRY(copy_offset_name(f));
+    TRY(copy_other_names(f));
     return remember_options(m, f->options);
 }
 
@@ -564,20 +584,26 @@ static quorum_status fit_strictly(fitting *f, quorum_model **model)
     return status;
 }
 
-/* offset and its name may be NULL. */
+/* data: where the rows come from, or NULL. */
 static quorum_status fit_arrays(const row_set *own, size_t rows, const char *const *names,
-                                const char *offset_name, category_names categories,
-                                const quorum_options *options, quorum_model **model)
+                                const quorum_data *data, const quorum_options *options,
+                                quorum_model **model)
 {
     scattered_rows given = rows_scattered(rows, own);
-    fitting f = {.given = &given,
+    weighed_rows weighed;
+    quorum_status status = weigh_rows(&given, &weighed);
+    fitting f = {.given = &weighed.rows,
                  .names = names,
-                 .offset_name = offset_name,
-                 .categories = categories,
+                 .about = data,
                  .options = options,
                  .s = options_values(options),
                  .p = options_progress(options)};
-    return f.s->calibrate == CALIBRATE_STRICT ? fit_strictly(&f, model) : fit_rows(&f, model);
+    if (data)
+        f.categories = (category_names){data->levels, (char *const *const *)data->level};
+    if (status >= 0)
+        status = f.s->calibrate == CALIBRATE_STRICT ? fit_strictly(&f, model) : fit_rows(&f, model);
+    weighed_rows_free(&weighed);
+    return status;
 }
 
 quorum_status quorum_fit(const double *X, const double *y, size_t rows, size_t inputs,
@@ -588,7 +614,14 @@ quorum_status quorum_fit(const double *X, const double *y, size_t rows, size_t i
         return failure(QUORUM_E_ARGUMENT, "quorum_fit: model must not be NULL");
     *model = NULL;
     row_set own = rows_view_of(rows, inputs, X, y);
-    return fit_arrays(&own, rows, names, NULL, (category_names){0}, options, model);
+    return fit_arrays(&own, rows, names, NULL, options, model);
+}
+
+static int has_places(const quorum_data *d)
+{
+    size_t most = d->inputs + 3;
+    return d->target <= d->inputs && d->offset_place <= d->inputs + 1 && d->weight_place <= most &&
+           d->noise_place <= most;
 }
 
 quorum_status quorum_fit_data(const quorum_data *data, const quorum_options *options,
@@ -597,17 +630,21 @@ quorum_status quorum_fit_data(const quorum_data *data, const quorum_options *opt
     if (!data || !model)
         return failure(QUORUM_E_ARGUMENT, "quorum_fit_data: data and model must not be NULL");
     *model = NULL;
-    if (data->target > data->inputs || data->offset_place > data->inputs + 1)
-        return failure(QUORUM_E_ARGUMENT,
-                       "quorum_fit_data: target or offset_place is out of range");
-    category_names categories = {data->levels, (char *const *const *)data->level};
+    if (!has_places(data))
+        return failure(QUORUM_E_ARGUMENT, "quorum_fit_data: the place of the target, the offset, "
+                                          "the weights or the noise is out of range");
     row_set own = rows_view_of(data->rows, data->inputs, data->X, data->y);
     own.offset = data->offset;
-    quorum_status status = fit_arrays(&own, data->rows, (const char *const *)data->names,
-                                      data->offset_name, categories, options, model);
+    own.weight = data->weight;
+    own.error = data->noise_std;
+    quorum_status status =
+        fit_arrays(&own, data->rows, (const char *const *)data->names, data, options, model);
     if (status >= 0) {
-        (*model)->columns.target = data->target;
-        (*model)->columns.offset_place = data->offset_place;
+        model_columns *c = &(*model)->columns;
+        c->target = data->target;
+        c->offset_place = data->offset_place;
+        c->weights_place = data->weight_place;
+        c->noise_place = data->noise_place;
     }
     return status;
 }

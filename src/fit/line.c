@@ -73,7 +73,7 @@ static quorum_status remove_line(equations *e, const scattered_rows *given,
                                  const scattered_rows *rows)
 {
     quorum_model *m = e->m;
-    target_apply(&m->units, &given->held, rows->held.y);
+    target_apply(&m->units, &given->held, &rows->held);
     clear_line(m);
     TRY(sum_products(QUORUM_OK, rows, e->S));
     TRY(solve_line(m->rows.D, m->units.constant, e->S, e->beta, m->units.line_covariance));
@@ -88,6 +88,7 @@ static quorum_status scale_by_rest(quorum_model *m, const scattered_rows *rows)
     scattered_rows rest = *rows;
     double mean, scale;
     char constant;
+    column.weight = rows->held.weight;
     rest.held = column;
     TRY(scaling_learn(QUORUM_OK, &rest, &mean, &scale, &constant));
     m->units.y_scale *= constant ? LEAST_LEFT : fmax(scale, LEAST_LEFT);
@@ -131,7 +132,7 @@ void line_take_back(quorum_model *m, double y_scale, const scattered_rows *given
 {
     m->units.y_scale = y_scale;
     line_free(&m->units);
-    target_apply(&m->units, &given->held, rows->held.y);
+    target_apply(&m->units, &given->held, &rows->held);
 }
 
 /* ---- Generalised least squares ---- */

@@ -12,8 +12,8 @@
 quorum_status target_standardise(quorum_model *m, const settings *s, const scattered_rows *given,
                                  row_set *own);
 
-/* y = the rows' target in these units, without a line. */
-void target_apply(const unit_change *u, const row_set *given, double *y);
+/* own->y = the rows' target in these units, without a line; likewise own->error. */
+void target_apply(const unit_change *u, const row_set *given, const row_set *own);
 
 /* ---- warp_shift.c ---- */
 

@@ -111,7 +111,7 @@ void strict_standardise(const quorum_model *m, const row_set *given, row_set *ow
     size_t D = m->rows.D;
     model_standardise(m, own->n, given->X, own->X);
     rows_copy_fields(given, 0, own->n, own, 0);
-    target_apply(&m->units, given, own->y);
+    target_apply(&m->units, given, own);
     for (size_t i = 0; m->units.line && i < own->n; i++)
         own->y[i] -= line_at(D, m->units.line, own->X + i * D);
 }

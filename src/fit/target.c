@@ -3,7 +3,7 @@
  *   y -> ((y - offset) - y_mean) / y_scale,    or with a warp (w(y) - y_mean) / y_scale
  *
  * y_mean and y_scale are the mean and the standard deviation of y - offset, or w(y); with trend=none y_mean is
- * 0, and y_scale the root of the mean square. */
+ * 0, and y_scale the root of the mean square.  Known errors of rows are divided by y_scale. */
 #include "fit/line.h"
 
 #include "rows/scaling.h"
@@ -17,10 +17,12 @@ static void take_target(const unit_change *u, const row_set *given, double *y)
         y[i] = given->offset ? given->y[i] - given->offset[i] : warp_forward(u, given->y[i]);
 }
 
-void target_apply(const unit_change *u, const row_set *given, double *y)
+void target_apply(const unit_change *u, const row_set *given, const row_set *own)
 {
-    take_target(u, given, y);
-    scaling_apply(given->n, 1, y, &u->y_mean, &u->y_scale, y);
+    take_target(u, given, own->y);
+    scaling_apply(given->n, 1, own->y, &u->y_mean, &u->y_scale, own->y);
+    for (size_t i = 0; given->error && i < given->n; i++)
+        own->error[i] = given->error[i] / u->y_scale;
 }
 
 /* Mean and deviation of numbers, one a row of `all`. */
@@ -29,6 +31,7 @@ static quorum_status learn_scale(const scattered_rows *all, double *numbers, dou
 {
     row_set column = rows_view_of(all->held.n, 1, numbers, NULL);
     scattered_rows rows = *all;
+    column.weight = all->held.weight;
     rows.held = column;
     return scaling_learn(QUORUM_OK, &rows, mean, scale, constant);
 }
@@ -58,6 +61,6 @@ quorum_status target_standardise(quorum_model *m, const settings *s, const scatt
         u->y_scale = hypot(u->y_mean, u->y_scale);
         u->y_mean = 0.0;
     }
-    target_apply(u, &given->held, own->y);
+    target_apply(u, &given->held, own);
     return QUORUM_OK;
 }

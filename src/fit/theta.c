@@ -211,8 +211,10 @@ static quorum_status train_on_experts(finder *f)
         f->result->evaluations = 1;
         status = total_likelihood(&rows, experts, m->history.train_experts, &o, &m->theta,
                                   &f->result->nlml, NULL);
-        for (size_t k = 0; k < m->history.train_experts; k++)
-            f->result->rows += (double)part_size(&rows, experts[k]);
+        for (size_t k = 0; k < m->history.train_experts; k++) {
+            row_set part = part_rows(&rows, experts[k]);
+            f->result->rows += count_weights(&part, 0);
+        }
     } else {
         o.start = needs_first_look(f->s) ? &m->theta : NULL;
         status = search_theta(f, &rows, experts, m->history.train_experts, &o, &m->theta);
@@ -246,7 +248,7 @@ quorum_status theta_after_partition(quorum_model *m, const settings *s, const pr
         TRY(train_on_experts(&f));
     keep_logs(m);
     m->history.nlml = result->nlml;
-    m->history.train_rows = (size_t)result->rows;
+    m->history.train_rows = (size_t)ceil(result->rows);
     m->history.evaluations = result->evaluations;
     return say_signal(m, result);
 }

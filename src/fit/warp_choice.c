@@ -18,7 +18,7 @@
 int count_warps(const quorum_model *m, const settings *s)
 {
     return s->warp == WARP_AUTO && s->train == TRAIN_NEIGHBOURS && s->theta[0] == '\0' &&
-           m->rows.n >= LEAST_SCORED && !m->columns.offset;
+           m->rows.n >= LEAST_SCORED && !m->columns.offset && !m->columns.has_errors;
 }
 
 typedef struct {

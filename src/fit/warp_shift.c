@@ -12,6 +12,8 @@
  * only.  Negative targets have no logarithm. */
 #include "fit/line.h"
 
+#include "gp/noise.h"
+
 #include <float.h>
 #include <math.h>
 
@@ -20,16 +22,18 @@ enum { SHIFTS = 16 };
 /* ---- What the targets are like ---- */
 
 typedef struct {
-    double least, smallest, sum; /* smallest: of those above 0 */
-    size_t least_row;            /* from 1 */
+    double least, smallest; /* smallest: of those above 0 */
+    double sum, n;          /* of the rows' targets, and of their weights */
+    size_t least_row;       /* from 1 */
 } target_range;
 
 static void see_range(void *context, const row_range *range)
 {
     target_range *t = context;
     for (size_t i = 0; i < range->rows.n; i++) {
-        double y = range->rows.y[i];
-        t->sum += y;
+        double y = range->rows.y[i], weight = row_weight(&range->rows, i);
+        t->sum += weight * y;
+        t->n += weight;
         if (y > 0.0)
             t->smallest = fmin(t->smallest, y);
         if (y < t->least) {
@@ -53,16 +57,16 @@ typedef struct {
     shift_sums of[SHIFTS];
 } shift_trial;
 
-static void add_target(shift_sums *s, double y)
+static void add_target(shift_sums *s, double y, double weight)
 {
     double z = log(y + s->shift) - s->origin;
-    s->n += 1.0;
-    s->sum += z;
-    s->square += z * z;
+    s->n += weight;
+    s->sum += weight * z;
+    s->square += weight * (z * z);
     if (y > 0.0) {
-        s->positive += 1.0;
-        s->their_sum += z;
-        s->their_square += z * z;
+        s->positive += weight;
+        s->their_sum += weight * z;
+        s->their_square += weight * (z * z);
     }
 }
 
@@ -71,7 +75,7 @@ static void see_shifts(void *context, const row_range *range)
     shift_trial *t = context;
     for (size_t i = 0; i < range->rows.n; i++)
         for (int k = 0; k < t->count; k++)
-            add_target(&t->of[k], range->rows.y[i]);
+            add_target(&t->of[k], range->rows.y[i], row_weight(&range->rows, i));
 }
 
 /* L(c) over the number of positive targets. */
@@ -87,7 +91,7 @@ static quorum_status learn_shift(const scattered_rows *given, const target_range
                                  double *shift)
 {
     shift_trial t = {0};
-    double mean = range->sum / (double)given->n;
+    double mean = range->sum / range->n;
     double at = range->smallest;
     for (; t.count < SHIFTS && (t.count == 0 || at <= mean); at *= 4.0)
         t.of[t.count++] = (shift_sums){.shift = at, .origin = log(mean + at)};

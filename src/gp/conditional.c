@@ -13,7 +13,10 @@
  *   -log p(y_B | y_N) = (nu + m)/2 log(nu + q) - (nu + m - s)/2 log(nu + q_N)
  *                       + sum_{i in B} log L_ii + s/2 log pi
  *                       + lgamma((nu + m - s)/2) - lgamma((nu + m)/2)
- *   a = (nu + m) / (nu + q),     b = (nu + m - s) / (nu + q_N) */
+ *   a = (nu + m) / (nu + q),     b = (nu + m - s) / (nu + q_N)
+ *
+ * Rows with weights: the rows that m and s count are those that they count as, and what repeated rows
+ * of B say by themselves is added (gp/noise.h). */
 #include "gp/conditional.h"
 
 #include "gp/covariance.h"
@@ -51,9 +54,10 @@ typedef struct {
 } data_fit;
 
 /* The terms of -log p(y_B | y_N) that the data enter, and the weights of their gradient. */
-static double data_terms(double nu, size_t m, size_t given, data_fit *f)
+static double data_terms(double nu, const row_set *rows, size_t given, data_fit *f)
 {
-    double s = (double)(m - given), all = nu + (double)m, before = nu + (double)given;
+    row_set first = rows_view(rows, 0, given);
+    double s = count_weights(rows, given), before = nu + count_weights(&first, 0), all = before + s;
     int sign;
     f->a = f->b = 1.0;
     if (nu <= 0.0)
@@ -88,8 +92,12 @@ static void fill_gradient(const hyper *theta, const row_set *data, size_t given,
     multiply(given, sqrt(f->b), alpha_N);
     double trace =
         noise_square(data, s, U) - noise_square(data, 1, alpha) + noise_square(&before, 1, alpha_N);
-    gradient[D] = 0.5 * ((double)s - (f->a * f->q - f->b * f->q_N) - theta->noise * trace);
-    gradient[D + 1] = 0.5 * theta->noise * trace;
+    double known =
+        known_square(data, s, U) - known_square(data, 1, alpha) + known_square(&before, 1, alpha_N);
+    double repeated;
+    repeated_rows(theta, data, given, &repeated);
+    gradient[D] = 0.5 * ((double)s - (f->a * f->q - f->b * f->q_N) - theta->noise * trace - known);
+    gradient[D + 1] = 0.5 * theta->noise * trace + repeated;
     double *W = ws->C; /* the factor is not needed any more */
     blas_outer_lower(m, s, 1.0, U, m, 0.0, W, m);
     double shape[MOST_SHAPES] = {0};
@@ -121,7 +129,9 @@ quorum_status negative_log_conditional(const hyper *theta, const row_set *data, 
     double half_log_det = 0.0;
     for (size_t i = given; i < m; i++)
         half_log_det += log(ws->C[i * m + i]);
-    *value = half_log_det + data_terms(nu, m, given, &f);
+    double slope;
+    *value =
+        half_log_det + data_terms(nu, data, given, &f) + repeated_rows(theta, data, given, &slope);
     if (gradient)
         fill_gradient(theta, data, given, ws, &f, gradient);
     return QUORUM_OK;

@@ -10,12 +10,6 @@
 
 #include <stddef.h>
 
-/* The noise variance of row i. */
-static inline double noise_of(const hyper *theta, const row_set *rows, size_t i)
-{
-    return theta->noise * relative_noise(rows, i);
-}
-
 /* ---- likelihood.c ---- */
 
 typedef struct {

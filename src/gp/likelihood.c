@@ -1,10 +1,11 @@
 /* Negative log marginal likelihood of one expert and its gradient.
  *
- *   NLML = 1/2 y' C^-1 y + 1/2 log|C| + m/2 log 2pi,      C = K + s^2 V (gp/noise.h)
+ *   NLML = 1/2 y' C^-1 y + 1/2 log|C| + n/2 log 2pi + r(s^2),      C = K + s^2 V + E
  *
- * With A = C^-1 - alpha alpha', alpha = C^-1 y:
- *   dNLML/dlog s^2   = 1/2 s^2 tr(V A)
- *   dNLML/dlog s_f^2 = 1/2 tr(A K) = 1/2 (m - alpha' y - s^2 tr(V A))
+ * n being the sum of the weights and r what repeated rows say by themselves (gp/noise.h): m and 0 of
+ * rows without weights.  With A = C^-1 - alpha alpha', alpha = C^-1 y:
+ *   dNLML/dlog s^2   = 1/2 s^2 tr(V A) + s^2 r'
+ *   dNLML/dlog s_f^2 = 1/2 tr(A K) = 1/2 (m - alpha' y - s^2 tr(V A) - tr(E A))
  *   dNLML/dlog l_d   = sum_i r_i z_id^2 - z_d' W z_d
  * where W = A o slopes (slopes = -2 s_f^2 g'(s)), r = W 1, z = x / l: all D
  * at once from one product W [Z' | 1].  With two scales (hyper.h), p being logit w or log rho,
@@ -142,8 +143,12 @@ static quorum_status fill_gradient(const hyper *theta, const row_set *data, like
     double trace = -noise_square(data, 1, ws->alpha);
     for (size_t i = 0; i < m; i++)
         trace += relative_noise(data, i) * ws->inverse[i * m + i];
-    gradient[data->D] = 0.5 * ((double)m - fit - theta->noise * trace);
-    gradient[data->D + 1] = 0.5 * theta->noise * trace;
+    double known = -known_square(data, 1, ws->alpha), repeated;
+    for (size_t i = 0; data->error && i < m; i++)
+        known += known_variance(data, i) * relative_noise(data, i) * ws->inverse[i * m + i];
+    repeated_rows(theta, data, 0, &repeated);
+    gradient[data->D] = 0.5 * ((double)m - fit - theta->noise * trace - known);
+    gradient[data->D + 1] = 0.5 * theta->noise * trace + repeated;
     double shape[MOST_SHAPES] = {0};
     for (size_t j = 0; j < m; j++) {
         subtract_column(m - j, ws->alpha + j, ws->alpha[j], ws->inverse + j * m + j);
@@ -172,7 +177,9 @@ quorum_status negative_log_likelihood(const hyper *theta, const row_set *data, l
     double half_log_det = 0.0;
     for (size_t i = 0; i < m; i++)
         half_log_det += log(ws->C[i * m + i]);
-    *value = 0.5 * fit + half_log_det + 0.5 * (double)m * log(2.0 * M_PI);
+    double slope;
+    *value = 0.5 * fit + half_log_det + 0.5 * count_weights(data, 0) * log(2.0 * M_PI) +
+             repeated_rows(theta, data, 0, &slope);
     if (!gradient)
         return QUORUM_OK;
     blas_solve_lower_transposed_vector(m, ws->C, m, ws->alpha);

@@ -14,6 +14,10 @@
  * about; there the factor is
  *   s^(t^2),     t = min(1, 2 v / v*)
  *
+ * A row of weight w counts as w rows, each an observation of noise t where C has t / w (gp/noise.h):
+ * the variance of what is predicted for it is larger by t - t / w,
+ *   v_i = 1 / (C^-1)_ii + t - t / w,     z_i^2 = (alpha_i / (C^-1)_ii)^2 / v_i
+ *
  * With the nearest rows last in C = L L', their alpha and (C^-1)_ii depend on the last
  * block T of L alone: alpha = T^-T w, (C^-1)_ii = sum_k (T^-1)_ki^2, w = L^-1 y. */
 #include "gp/neighbourhood.h"
@@ -51,21 +55,28 @@ void neighbourhood_space_free(neighbourhood_space *ws)
     *ws = (neighbourhood_space){0};
 }
 
-/* z_i^2 = alpha_i^2 / (C^-1)_ii,   v_i = 1 / (C^-1)_ii. */
+/* What the row's own variance is of an observation's: 1 without weights. */
+static double share_of_row(double precision, double rest)
+{
+    return 1.0 / (1.0 + precision * rest);
+}
+
+/* z_i^2 = alpha_i^2 / (C^-1)_ii,   v_i = 1 / (C^-1)_ii, but for weights. */
 left_out_figures left_out_of(const neighbourhood_space *ws, size_t q, size_t i)
 {
     const double *column = ws->z + i * q, *alpha = ws->z + q * q;
     double precision = vec_dot(q, column, column); /* (C^-1)_ii */
-    return (left_out_figures){alpha[i] * alpha[i] / precision, 1.0 / precision};
+    double share = share_of_row(precision, ws->rest[i]);
+    return (left_out_figures){alpha[i] * alpha[i] / precision * share, 1.0 / precision / share};
 }
 
-/* Sums over the last q rows of L (m x m), rho2 (q) being their weights, w (m) = L^-1 y. */
-static void look_around(size_t m, size_t q, const double *L, const double *w, const double *rho2,
-                        double *room, surroundings *out)
+/* Sums over the last q rows of L (ws->C, m x m), rho2 (q) being their weights, w (m) = L^-1 y. */
+static void look_around(size_t m, size_t q, const double *w, const double *rho2,
+                        neighbourhood_space *ws, surroundings *out)
 {
     size_t first = m - q;
-    const double *T = L + first * m + first;
-    double *inverse = room, *alpha = room + q * q;
+    const double *T = ws->C + first * m + first;
+    double *inverse = ws->z, *alpha = ws->z + q * q;
     memset(inverse, 0, q * q * sizeof *inverse);
     for (size_t i = 0; i < q; i++)
         inverse[i * q + i] = 1.0;
@@ -76,9 +87,21 @@ static void look_around(size_t m, size_t q, const double *L, const double *w, co
     for (size_t i = 0; i < q; i++) {
         const double *column = inverse + i * q;
         double precision = vec_dot(q, column, column); /* (C^-1)_ii */
+        double share = share_of_row(precision, ws->rest[i]);
         out->weight += rho2[i];
-        out->surprise += rho2[i] * alpha[i] * alpha[i] / precision;
-        out->tested += rho2[i] / precision;
+        out->surprise += rho2[i] * alpha[i] * alpha[i] / precision * share;
+        out->tested += rho2[i] / precision / share;
+    }
+}
+
+/* Of the q last of the m rows that are asked, which may be followed by others. */
+static void take_weights(const hyper *theta, const row_set *rows, size_t m, size_t q,
+                         neighbourhood_space *ws)
+{
+    for (size_t i = 0; i < q; i++) {
+        size_t row = m - q + i;
+        ws->weight[i] = row_weight(rows, row);
+        ws->rest[i] = noise_of_one(theta, rows, row) - noise_of(theta, rows, row);
     }
 }
 
@@ -97,13 +120,14 @@ quorum_status neighbourhood_posterior(const hyper *theta, const points *X, const
                        "definite: raise the noise variance (%g)",
                        m, theta->noise);
     covariance_cross(theta, X, query, k, m);
+    take_weights(theta, rows, m, q, ws);
     for (size_t i = 0; i < q; i++)
-        rho2[i] = k[m - q + i] * k[m - q + i] / (theta->signal * theta->signal);
+        rho2[i] = ws->weight[i] * (k[m - q + i] * k[m - q + i] / (theta->signal * theta->signal));
     memcpy(w, rows->y, m * sizeof *w);
     blas_solve_lower(m, 2, C, m, ws->side, m);
     out->mean = vec_dot(m, k, w);
     out->explained = vec_dot(m, k, k);
-    look_around(m, q, C, w, rho2, ws->z, &out->around);
+    look_around(m, q, w, rho2, ws, &out->around);
     if (gamma) {
         memcpy(gamma, k, m * sizeof *gamma);
         blas_solve_lower_transposed(m, 1, C, m, gamma, m);

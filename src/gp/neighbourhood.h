@@ -9,12 +9,12 @@
 enum { SPREAD_ROWS = 32 };
 
 /* What the nearest rows show, each left out of the neighbourhood: sums over them, weighted by
- * rho_i^2, rho_i = k(x, x_i) / s_f^2. */
+ * w_i rho_i^2, w_i being the row's own weight and rho_i = k(x, x_i) / s_f^2. */
 typedef struct {
-    double weight;   /* sum rho_i^2                                                   */
-    double surprise; /* sum rho_i^2 z_i^2, z_i: row i's distance from what the others
-                        predict for it, in standard deviations                        */
-    double tested;   /* sum rho_i^2 v_i, v_i: the variance of that prediction         */
+    double weight;   /* sum w_i rho_i^2                                                   */
+    double surprise; /* sum w_i rho_i^2 z_i^2, z_i: row i's distance from what the others
+                        predict for it, in standard deviations                            */
+    double tested;   /* sum w_i rho_i^2 v_i, v_i: the variance of that prediction         */
 } surroundings;
 
 typedef struct {
@@ -29,6 +29,8 @@ typedef struct {
     double *side; /* room x 2: [k* | y], then L^-1 [k* | y]        */
     double *z;    /* SPREAD_ROWS x (SPREAD_ROWS + 1): [T^-1 | alpha] of the nearest rows */
     double *pair; /* room x 2: for slopes (slopes.h)               */
+    double weight[SPREAD_ROWS]; /* of the nearest rows of the neighbourhood asked last ...      */
+    double rest[SPREAD_ROWS];   /* ... and what one observation has more noise than such a row */
 } neighbourhood_space;
 
 quorum_status neighbourhood_space_new(size_t room, neighbourhood_space *out);

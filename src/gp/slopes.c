@@ -61,7 +61,7 @@ static void surrounding_slopes(const hyper *theta, const points *X, const double
     double c[3][SPREAD_ROWS];
     for (size_t i = 0; i < q; i++) {
         left_out_figures at = left_out_of(ws, q, i);
-        c[0][i] = 2.0 * k[i] / (theta->signal * theta->signal);
+        c[0][i] = ws->weight[i] * (2.0 * k[i] / (theta->signal * theta->signal));
         c[1][i] = c[0][i] * at.surprise;
         c[2][i] = c[0][i] * at.variance;
     }

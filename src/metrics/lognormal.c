@@ -46,29 +46,41 @@ static double ranked_probability_score(const lognormal *d, double y, double z)
 }
 
 static void add_rows(quorum_scores *s, const quorum_info *info, size_t n, const double *y,
-                     const double *mean, const double *std, const scored_by *b)
+                     const double *mean, const double *std, const scored_by *b,
+                     const double *weight)
 {
     for (size_t i = 0; i < n; i++) {
+        double w = weight ? weight[i] : 1.0;
         lognormal d = lognormal_of(mean[i], std[i], info->warp_shift);
         double shifted = y[i] + info->warp_shift, z = deviations(&d, shifted);
-        scores_add_error(s, y[i], mean[i], info->target_mean, info->target_scale);
-        s->sum_nlpd += negative_log_density(&d, b, shifted, z);
-        s->sum_crps += ranked_probability_score(&d, shifted, z);
+        if (w == 0.0)
+            continue;
+        scores_add_error(s, w, y[i], mean[i], info->target_mean, info->target_scale);
+        s->sum_nlpd += w * negative_log_density(&d, b, shifted, z);
+        s->sum_crps += w * ranked_probability_score(&d, shifted, z);
         for (int k = 0; k < 4; k++)
-            s->inside[k] += z >= b->lower[k] && z <= b->upper[k];
+            scores_add_inside(s, w, k, z >= b->lower[k] && z <= b->upper[k]);
     }
     s->n += n;
+}
+
+void quorum_scores_add_weighted(quorum_scores *s, const quorum_info *info, size_t n,
+                                const double *y, const double *mean, const double *std,
+                                const quorum_distribution *distribution, const double *weight)
+{
+    if (!info->warp || strcmp(info->warp, "log") != 0) {
+        scores_add_rows(s, n, y, mean, std, info->target_mean, info->target_scale, distribution,
+                        weight);
+        return;
+    }
+    const scored_by b = scores_by(distribution);
+    scores_begin(s, info->target_mean, info->target_scale);
+    add_rows(s, info, n, y, mean, std, &b, weight);
 }
 
 void quorum_scores_add_model(quorum_scores *s, const quorum_info *info, size_t n, const double *y,
                              const double *mean, const double *std,
                              const quorum_distribution *distribution)
 {
-    if (!info->warp || strcmp(info->warp, "log") != 0) {
-        quorum_scores_add(s, n, y, mean, std, info->target_mean, info->target_scale, distribution);
-        return;
-    }
-    const scored_by b = scores_by(distribution);
-    scores_begin(s, info->target_mean, info->target_scale);
-    add_rows(s, info, n, y, mean, std, &b);
+    quorum_scores_add_weighted(s, info, n, y, mean, std, distribution, NULL);
 }

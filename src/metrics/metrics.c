@@ -1,4 +1,4 @@
-/* Scores of predictions (docs/methods.md, "Metrics"). */
+/* Scores of predictions (docs/methods.md, "Metrics"): means over rows, by their weights. */
 #include "metrics/scores.h"
 
 #include "linalg/normal.h"
@@ -45,14 +45,23 @@ scored_by scores_by(const quorum_distribution *d)
     return b;
 }
 
-static void add_density(quorum_scores *s, const scored_by *b, double y, double mean, double std)
+void scores_add_inside(quorum_scores *s, double weight, int k, int is_inside)
+{
+    s->inside[k] += is_inside != 0;
+    s->weight_inside[k] += is_inside ? weight : 0.0;
+}
+
+static void add_density(quorum_scores *s, const scored_by *b, double weight, double y, double mean,
+                        double std)
 {
     double z = (y - mean) / std;
-    s->sum_nlpd += b->d ? log(std) - bent_log_density(b->d, z) : negative_log_density(y, mean, std);
-    s->sum_crps +=
-        b->d ? std * bent_scores_crps(&b->integrals, z) : ranked_probability_score(y, mean, std);
+    s->sum_nlpd +=
+        weight * (b->d ? log(std) - bent_log_density(b->d, z) : negative_log_density(y, mean, std));
+    s->sum_crps += weight * (b->d ? std * bent_scores_crps(&b->integrals, z)
+                                  : ranked_probability_score(y, mean, std));
     for (int k = 0; k < 4; k++)
-        s->inside[k] += y - mean >= b->lower[k] * std && y - mean <= b->upper[k] * std;
+        scores_add_inside(s, weight, k,
+                          y - mean >= b->lower[k] * std && y - mean <= b->upper[k] * std);
 }
 
 void scores_begin(quorum_scores *s, double train_mean, double train_std)
@@ -63,32 +72,44 @@ void scores_begin(quorum_scores *s, double train_mean, double train_std)
     }
 }
 
-void scores_add_error(quorum_scores *s, double y, double mean, double train_mean, double train_std)
+void scores_add_error(quorum_scores *s, double weight, double y, double mean, double train_mean,
+                      double train_std)
 {
     double error = (y - mean) / s->unit, centred = (y - s->shift) / s->unit;
-    s->sum_y += centred;
-    s->sum_yy += centred * centred;
-    s->sum_sq += error * error;
-    s->sum_abs += fabs(error);
-    s->sum_trivial += negative_log_density(y, train_mean, train_std);
+    s->sum_y += weight * centred;
+    s->sum_yy += weight * (centred * centred);
+    s->sum_sq += weight * (error * error);
+    s->sum_abs += weight * fabs(error);
+    s->sum_trivial += weight * negative_log_density(y, train_mean, train_std);
+    s->weight += weight;
+}
+
+void scores_add_rows(quorum_scores *s, size_t n, const double *y, const double *mean,
+                     const double *std, double train_mean, double train_std,
+                     const quorum_distribution *distribution, const double *weight)
+{
+    const scored_by b = scores_by(distribution);
+    scores_begin(s, train_mean, train_std);
+    for (size_t i = 0; i < n; i++) {
+        double w = weight ? weight[i] : 1.0;
+        s->n++;
+        if (w == 0.0)
+            continue; /* as if it were not there, whatever its density */
+        scores_add_error(s, w, y[i], mean[i], train_mean, train_std);
+        add_density(s, &b, w, y[i], mean[i], std[i]);
+    }
 }
 
 void quorum_scores_add(quorum_scores *s, size_t n, const double *y, const double *mean,
                        const double *std, double train_mean, double train_std,
                        const quorum_distribution *distribution)
 {
-    const scored_by b = scores_by(distribution);
-    scores_begin(s, train_mean, train_std);
-    for (size_t i = 0; i < n; i++) {
-        scores_add_error(s, y[i], mean[i], train_mean, train_std);
-        add_density(s, &b, y[i], mean[i], std[i]);
-    }
-    s->n += n;
+    scores_add_rows(s, n, y, mean, std, train_mean, train_std, distribution, NULL);
 }
 
 void quorum_scores_finish(const quorum_scores *s, quorum_metrics *out)
 {
-    double n = (double)s->n;
+    double n = s->weight;
     double variance = s->sum_yy / n - (s->sum_y / n) * (s->sum_y / n);
     int varies = variance > 1e-14 * (s->sum_yy / n); /* by more than rounding */
     *out = (quorum_metrics){
@@ -100,5 +121,5 @@ void quorum_scores_finish(const quorum_scores *s, quorum_metrics *out)
         .crps = s->sum_crps / n,
     };
     for (int k = 0; k < 4; k++)
-        out->coverage[k] = (double)s->inside[k] / n;
+        out->coverage[k] = s->weight_inside[k] / n;
 }

@@ -16,16 +16,13 @@ typedef struct {
 static place name_place(size_t column, size_t inputs)
 {
     place p = {"the target"};
-    if (column > inputs)
-        snprintf(p.text, sizeof p.text, "the offset");
     if (column < inputs)
         snprintf(p.text, sizeof p.text, "input %zu", column + 1);
     return p;
 }
 
-static quorum_status check_name(const char *name, size_t column, size_t inputs)
+static quorum_status check_name(const char *name, place p)
 {
-    place p = name_place(column, inputs);
     if (!name)
         return failure(QUORUM_E_ARGUMENT, "the name of %s is NULL", p.text);
     const char *end = name + strlen(name), *control;
@@ -64,17 +61,19 @@ quorum_status check_column_names(const char *const *names, size_t inputs)
     if (!names)
         return QUORUM_OK;
     for (size_t i = 0; i <= inputs; i++)
-        TRY(check_name(names[i], i, inputs));
+        TRY(check_name(names[i], name_place(i, inputs)));
     return check_names_differ(names, inputs);
 }
 
-quorum_status check_offset_column(const char *const *names, size_t inputs, const char *offset)
+quorum_status check_other_column(const char *const *names, size_t inputs, const char *role,
+                                 const char *name)
 {
-    TRY(check_name(offset, inputs + 1, inputs));
+    place p;
+    snprintf(p.text, sizeof p.text, "%s", role);
+    TRY(check_name(name, p));
     for (size_t i = 0; names && i <= inputs; i++)
-        if (strcmp(names[i], offset) == 0)
-            return failure(QUORUM_E_ARGUMENT,
-                           "%s and the offset are both named \"%.200s\": rename one",
-                           name_place(i, inputs).text, offset);
+        if (strcmp(names[i], name) == 0)
+            return failure(QUORUM_E_ARGUMENT, "%s and %s are both named \"%.200s\": rename one",
+                           name_place(i, inputs).text, role, name);
     return QUORUM_OK;
 }

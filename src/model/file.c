@@ -125,7 +125,7 @@ static quorum_status go_on(size_t i)
 static quorum_status not_positive(const array_member *a)
 {
     char what[64];
-    snprintf(what, sizeof what, "%s is not positive", a->name);
+    snprintf(what, sizeof what, "%s is %s", a->name, a->positive ? "not positive" : "negative");
     return damaged(what);
 }
 
@@ -135,7 +135,7 @@ static quorum_status check_numbers(const array_member *a, const double *data, si
         TRY(go_on(i));
         if (!isfinite(data[i]))
             return damaged(a->name);
-        if (a->positive && !(data[i] > 0.0))
+        if ((a->positive && !(data[i] > 0.0)) || (a->not_negative && !(data[i] >= 0.0)))
             return not_positive(a);
     }
     return QUORUM_OK;
@@ -307,6 +307,13 @@ static quorum_status check_version_parts(const load_state *l)
     int has_warp = m->units.warp != WARP_NONE;
     int is_for_warp = l->meta.version == FORMAT_VERSION_WARP;
     int is_for_levels = l->meta.version == FORMAT_VERSION_LEVELS;
+    int has_own = npz_has(l->npz, "weight.npy") || npz_has(l->npz, "error.npy");
+    if (has_own != (l->meta.version == FORMAT_VERSION_WEIGHTS))
+        return damaged("weights or known errors of rows do not go with its format version");
+    if (has_own && npz_has(l->npz, "error.npy") && has_warp)
+        return damaged("a warp does not go with known errors");
+    if (has_own)
+        return QUORUM_OK;
     if ((m->encoding.of != NULL) != is_for_levels)
         return damaged("categories do not go with its format version");
     if (is_for_levels)

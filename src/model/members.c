@@ -23,6 +23,26 @@ const array_member array_members[] = {
      .of_rows = 1,
      .place = AT(rows.y),
      .doc = "target, standardised, in the same order"},
+    {.name = "weight",
+     .side = {SIDE_ROWS},
+     .when = WHERE_LEARNED,
+     .of_rows = 1,
+     .place = AT(rows.weight),
+     .positive = 1,
+     .allowed = "positive",
+     .doc =
+         "only after `fit --weights`, unless all are 1: as how many rows each counts, in the same "
+         "order"},
+    {.name = "error",
+     .side = {SIDE_ROWS},
+     .when = WHERE_LEARNED,
+     .of_rows = 1,
+     .place = AT(rows.error),
+     .not_negative = 1,
+     .allowed = "not negative",
+     .doc =
+         "only after `fit --noise-std`, unless all are 0: standard deviations of the rows' known "
+         "errors, in units of `y`: row i has the noise (noise variance + error^2) / weight"},
     {.name = "row",
      .type = INDICES,
      .side = {SIDE_ROWS},
@@ -173,9 +193,9 @@ const meta_member meta_members[] = {
      .kind = "integer",
      .doc =
          "1; 2 with `extra`, 3 with `rotation`, and 4 with a kernel of two scales, a `trend` or an "
-         "`offset_column`, 5 with a `warp`, and 6 with `categories`, which must not be overlooked "
-         "(3 may "
-         "have `extra`, 4 to 6 any of them). Other versions are refused with a sentence"},
+         "`offset_column`, 5 with a `warp`, 6 with `categories`, and 7 with `weight` or `error`, "
+         "which must not be overlooked (3 may "
+         "have `extra`, 4 to 7 any of them). Other versions are refused with a sentence"},
     {.key = "library", .type = OWN, .put = put_library, .kind = "text", .doc = "`\"quorum\"`"},
     {.key = "library_version",
      .type = OWN,
@@ -226,6 +246,37 @@ const meta_member meta_members[] = {
      .check = check_offset_place,
      .doc =
          "likewise: its place among the training file's columns (those not ignored), 0 to D + 1"},
+    {.key = "weights_column",
+     .type = TEXT,
+     .place = AT(columns.weights),
+     .shown = SHOWN(weights_name),
+     .is_there = has_weights_column,
+     .check = check_weights_name,
+     .doc = "only after `fit --weights`: the column of the rows' weights, by which test rows count "
+            "that have it"},
+    {.key = "weights_place",
+     .type = COUNT,
+     .place = AT(columns.weights_place),
+     .is_there = has_weights_column,
+     .check = check_weights_place,
+     .doc =
+         "likewise: its place among the training file's columns (those not ignored), 0 to D + 3"},
+    {.key = "noise_column",
+     .type = TEXT,
+     .place = AT(columns.noise_std),
+     .shown = SHOWN(noise_name),
+     .is_there = has_noise_column,
+     .check = check_noise_name,
+     .doc =
+         "only after `fit --noise-std`: the column of the rows' known errors, which are added to "
+         "the variance of queries that have it"},
+    {.key = "noise_place",
+     .type = COUNT,
+     .place = AT(columns.noise_place),
+     .is_there = has_noise_column,
+     .check = check_noise_place,
+     .doc =
+         "likewise: its place among the training file's columns (those not ignored), 0 to D + 3"},
     {.key = "constant_inputs",
      .type = OWN,
      .is_there = has_constants,

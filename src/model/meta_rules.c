@@ -26,7 +26,9 @@ static void put_member_number(json_writer *w, const char *key, double value)
 void put_version(json_writer *w, const quorum_model *m)
 {
     int has_parts = m->theta.kernel->longer || m->units.line || m->columns.offset;
-    json_put_integer(w, m->encoding.of      ? FORMAT_VERSION_LEVELS
+    int has_own = m->rows.weight || m->rows.error;
+    json_put_integer(w, has_own             ? FORMAT_VERSION_WEIGHTS
+                        : m->encoding.of    ? FORMAT_VERSION_LEVELS
                         : m->units.warp     ? FORMAT_VERSION_WARP
                         : has_parts         ? FORMAT_VERSION_PARTS
                         : m->units.rotation ? FORMAT_VERSION_METRIC
@@ -106,18 +108,61 @@ int has_offset(const quorum_model *m)
     return m->columns.offset != NULL;
 }
 
+/* Whether a column beside them, or NULL, has the name of an input or of the target. */
+static int has_taken_name(const quorum_model *m, const char *name)
+{
+    for (size_t i = 0; name && i <= m->rows.D; i++)
+        if (strcmp(name, m->columns.names[i]) == 0)
+            return 1;
+    return 0;
+}
+
 quorum_status check_offset_name(const quorum_model *m)
 {
-    for (size_t i = 0; m->columns.offset && i <= m->rows.D; i++)
-        if (strcmp(m->columns.offset, m->columns.names[i]) == 0)
-            return damaged("offset_column is an input or the target");
-    return QUORUM_OK;
+    return has_taken_name(m, m->columns.offset) ? damaged("offset_column is an input or the target")
+                                                : QUORUM_OK;
 }
 
 quorum_status check_offset_place(const quorum_model *m)
 {
     return m->columns.offset_place <= m->rows.D + 1 ? QUORUM_OK
                                                     : damaged("offset_place is out of range");
+}
+
+int has_weights_column(const quorum_model *m)
+{
+    return m->columns.weights != NULL;
+}
+
+quorum_status check_weights_name(const quorum_model *m)
+{
+    return has_taken_name(m, m->columns.weights)
+               ? damaged("weights_column is an input or the target")
+               : QUORUM_OK;
+}
+
+quorum_status check_weights_place(const quorum_model *m)
+{
+    return m->columns.weights_place <= m->rows.D + 3 ? QUORUM_OK
+                                                     : damaged("weights_place is out of range");
+}
+
+int has_noise_column(const quorum_model *m)
+{
+    return m->columns.noise_std != NULL;
+}
+
+quorum_status check_noise_name(const quorum_model *m)
+{
+    return has_taken_name(m, m->columns.noise_std)
+               ? damaged("noise_column is an input or the target")
+               : QUORUM_OK;
+}
+
+quorum_status check_noise_place(const quorum_model *m)
+{
+    return m->columns.noise_place <= m->rows.D + 3 ? QUORUM_OK
+                                                   : damaged("noise_place is out of range");
 }
 
 int has_categories(const quorum_model *m)

@@ -34,6 +34,8 @@ void quorum_model_free(quorum_model *m)
     calibration_free(&m->calibration);
     mem_free(m->columns.names);
     mem_free(m->columns.offset);
+    mem_free(m->columns.weights);
+    mem_free(m->columns.noise_std);
     rows_free(&m->rows);
     mem_free(m->row);
     mem_free(m->offset);

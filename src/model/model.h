@@ -71,7 +71,12 @@ typedef struct {
     int has_names;       /* 0: made up                              */
     size_t target;       /* the target's place in the training file, but for an offset */
     char *offset;        /* the name of the offset's column; NULL: there is none       */
-    size_t offset_place; /* its place in the training file                       */
+    size_t offset_place; /* its place in the training file, but for the next two */
+    char *weights;       /* the name of the weights' column; NULL: there is none       */
+    size_t weights_place;
+    char *noise_std; /* the name of the column of known errors; NULL: there is none */
+    size_t noise_place;
+    int has_errors; /* of a fit: 1 where rows have known errors, which no warp goes with */
 } model_columns;
 
 /* How a model came about. */
@@ -132,8 +137,9 @@ struct quorum_model {
  * passes. */
 quorum_status check_column_names(const char *const *names, size_t inputs);
 
-/* The same of the offset's name, which is none of them. */
-quorum_status check_offset_column(const char *const *names, size_t inputs, const char *offset);
+/* The same of the name of a column beside them, such as "the offset", which is none of them. */
+quorum_status check_other_column(const char *const *names, size_t inputs, const char *role,
+                                 const char *name);
 
 /* Empty, with cache; NULL: out of memory. */
 quorum_model *model_new(void);

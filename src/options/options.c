@@ -51,6 +51,20 @@ static const option table[] = {
      "prediction: no input, but taken from the target, and added to predictions, which need the "
      "column too.",
      NULL},
+    {"weights", TEXT, FIELD(weights), "", NULL, 0, 0, "COL", "fit evaluate",
+     "Column, by name or number, that says as how many rows each row counts: no input; 0: it is "
+     "left "
+     "out.  evaluate weighs test rows by it, or else by the column of the fit where TEST has it.",
+     NULL},
+    {"noise-std", TEXT, FIELD(noise_std), "", NULL, 0, 0, "COL", "fit predict evaluate",
+     "Column, by name or number, of what is known of each target's own error, as a standard "
+     "deviation "
+     "in the target's units, 0 allowed: no input, but added to the learned noise of that row, and "
+     "at "
+     "predictions to the variance; without the option they take the column of the fit where "
+     "queries "
+     "have it.",
+     NULL},
     {"header", CHOICE, FIELD(header), "auto", "auto|yes|no", 0, 0, NULL, "fit predict evaluate",
      "Whether a csv file starts with column names; auto: when its first row is not all numbers.",
      NULL},

@@ -13,7 +13,7 @@
 /* Values, in their own types.  0 in a count or bytes means "auto". */
 typedef struct {
     /* data */
-    const char *target, *ignore, *offset;
+    const char *target, *ignore, *offset, *weights, *noise_std;
     int header, missing, decimal;
     const char *thousands, *comment;
     const char *categorical;

@@ -15,6 +15,7 @@ void block_free(block_space *w)
     mem_free(w->var);
     mem_free(w->spread);
     mem_free(w->doubt);
+    mem_free(w->known);
     mem_free(w->u);
     mem_free(w->mean_slope);
     mem_free(w->var_slope);
@@ -34,7 +35,8 @@ quorum_status block_new(size_t b, size_t D, int with_slopes, block_space *w)
     *w = (block_space){0};
     if (points_new(b, D, &w->Q) == QUORUM_OK && NEW_ARRAY(w->X, b * D) && NEW_ARRAY(w->mean, b) &&
         NEW_ARRAY(w->var, b) && NEW_ARRAY(w->spread, b) && NEW_ARRAY(w->doubt, b) &&
-        NEW_ARRAY(w->u, 3 * D + 1) && (!with_slopes || slopes_new(b, D, w)))
+        NEW_ZEROED(w->known, b) && NEW_ARRAY(w->u, 3 * D + 1) &&
+        (!with_slopes || slopes_new(b, D, w)))
         return QUORUM_OK;
     block_free(w);
     return failure(QUORUM_E_MEMORY, "out of memory for a block of %zu queries: lower memory", b);
@@ -46,6 +48,15 @@ void block_take(const plan *p, const double *X, const size_t *which, size_t n, b
     for (size_t i = 0; i < padded_queries(n); i++)
         model_standardise(m, 1, X + which[i < n ? i : n - 1] * m->rows.D, w->X + i * m->rows.D);
     points_scale(&w->Q, padded_queries(n), w->X, NULL, m->theta.lengthscale);
+}
+
+void block_take_errors(const plan *p, const double *noise_std, const size_t *which, size_t n,
+                       block_space *w)
+{
+    for (size_t i = 0; noise_std && i < n; i++) {
+        double error = noise_std[which[i]] / p->m->units.y_scale;
+        w->known[i] = error * error;
+    }
 }
 
 /* The noise in the aggregated variance: that of opinions on y. */
@@ -95,7 +106,8 @@ double block_mean(const quorum_model *m, const block_space *w, size_t q)
 /* The variance at query q in standardised units, uncalibrated. */
 static double block_variance(const plan *p, const block_space *w, size_t q)
 {
-    return w->spread[q] * fmax(0.0, w->var[q] + missing_noise(p)) + w->doubt[q];
+    return w->spread[q] * fmax(0.0, w->var[q] + missing_noise(p)) + w->doubt[q] +
+           (p->s->latent ? 0.0 : w->known[q]);
 }
 
 /* The standard deviation at query q, uncalibrated; of a warped target that of w(y). */

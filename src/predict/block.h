@@ -10,6 +10,10 @@ void block_free(block_space *w);
 /* Standardises and scales the listed rows of X; the padding repeats the last one. */
 void block_take(const plan *p, const double *X, const size_t *which, size_t n, block_space *w);
 
+/* The known errors of the same rows' targets, in the target's units; NULL: none. */
+void block_take_errors(const plan *p, const double *noise_std, const size_t *which, size_t n,
+                       block_space *w);
+
 /* The mean at query q in the target's units: the GP's, and the line; of a warped target still
  * warped. */
 double block_mean(const quorum_model *m, const block_space *w, size_t q);

@@ -3,7 +3,7 @@
  *
  *   d/dt_k = 1/l_k d/dz_k,   d/dx_d = 1/scale_d sum_k E_dk d/dt_k
  *   mean' = y_scale (mean' + beta),   std' = y_scale c var' / (2 sqrt(var)),   c: calibration
- *   var = spread (v + noise) + doubt,   var' = spread' (v + noise) + spread v' + doubt'
+ *   var = spread (v + noise) + doubt + known,   var' = spread' (v + noise) + spread v' + doubt'
  *
  * Inputs that do not vary in the training data have no effect, and an offset does not depend on x.
  * Where var is 0 it cannot fall: std' is given as 0. */
@@ -32,11 +32,12 @@ static void mean_slopes(const quorum_model *m, const double *slope, double *t)
         t[d] = slope[d] / m->theta.lengthscale[d] + (line ? line[d + 1] : 0.0);
 }
 
-/* Of sqrt(var). */
-static void std_slopes(const quorum_model *m, const block_space *w, size_t q, double var, double *t)
+/* Of sqrt(var), known being a part of it. */
+static void std_slopes(const quorum_model *m, const block_space *w, size_t q, double var,
+                       double known, double *t)
 {
     size_t D = m->rows.D;
-    double own = (var - w->doubt[q]) / w->spread[q]; /* v + noise */
+    double own = (var - known - w->doubt[q]) / w->spread[q]; /* v + noise */
     for (size_t d = 0, i = q * D; d < D; d++, i++) {
         double slope =
             w->spread_slope[i] * own + w->spread[q] * w->var_slope[i] + w->doubt_slope[i];
@@ -79,7 +80,7 @@ quorum_status block_write_gradients(const plan *p, const block_space *w, size_t 
     mean_slopes(m, w->mean_slope + q * D, t);
     turn_back(m, unit, t, mean);
     if (!plan_skips_variance(p)) {
-        std_slopes(m, w, q, var, t);
+        std_slopes(m, w, q, var, p->s->latent ? 0.0 : w->known[q], t);
         turn_back(m, scale, t, std);
     }
     if (m->units.warp != WARP_NONE)

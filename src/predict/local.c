@@ -112,14 +112,14 @@ static quorum_status find_candidates(void *context, size_t q, int worker)
     return QUORUM_OK;
 }
 
-/* What an expert could explain at most: k_A <= |k*|^2 / s^2 <= m k(r)^2 / s^2, r being
+/* What an expert could explain at most: k_A <= sum_i k*_i^2 / noise_i <= worth k(r)^2 / s^2, r being
  * the least distance that any of its rows can have from the query. */
 static double bound(const committee *c, size_t e, double distance)
 {
     const hyper *theta = &c->theta;
     double r = fmax(0.0, distance - c->radius[e]), k = r * r;
     kernel_values(theta, 1, &k);
-    return fmin(theta->signal, (double)part_size(&c->parts, e) * k * k / theta->noise);
+    return fmin(theta->signal, c->worth[e] * k * k / theta->noise);
 }
 
 static int could_miss(const local_job *j, size_t q, double least)

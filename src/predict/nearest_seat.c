@@ -60,6 +60,12 @@ static quorum_status job_room(seat_job *j)
     return QUORUM_OK;
 }
 
+/* The noise of a row of the committee, in units of s^2. */
+static double share_of_noise(const committee *c, size_t row)
+{
+    return noise_of(&c->theta, &c->parts.rows, row) / c->theta.noise;
+}
+
 /* gamma' k(N, X_e) Gamma_e, plus the noises of the rows that both hold. */
 static double covariance_with(const seat_job *j, size_t q, const attendance *t, size_t column,
                               seat_space *w)
@@ -78,7 +84,7 @@ static double covariance_with(const seat_job *j, size_t q, const attendance *t, 
     for (size_t i = 0; i < m; i++) {
         size_t same = column_in_part(&c->parts, t->expert, row[i]);
         if (same != SIZE_MAX)
-            shared += gamma[i] * theirs[same - first] * relative_noise(&c->parts.rows, same);
+            shared += gamma[i] * theirs[same - first] * share_of_noise(c, same);
     }
     return sum + c->theta.noise * shared;
 }

@@ -254,6 +254,7 @@ static quorum_status predict_all(const plan *p, const double *X, size_t n,
         TRY_OR_DONE(progress_report(p->progress, "predict", (double)first / (double)n,
                                     "%zu of %zu queries", first, n));
         block_take(p, X, s.order + first, count, &s.block);
+        block_take_errors(p, out->noise_std, s.order + first, count, &s.block);
         TRY_OR_DONE(predict_block(p, count, &s.block, t));
         if (s.levels.nodes)
             TRY_OR_DONE(settle_new_levels(p, X, s.order + first, count, &s.levels, &s.block));
@@ -330,6 +331,20 @@ static quorum_status check_offsets(const quorum_model *m, const double *offset, 
     return QUORUM_OK;
 }
 
+/* Known errors are in the target's units, which a logarithm has not. */
+static quorum_status check_errors(const quorum_model *m, const double *noise_std, size_t rows)
+{
+    if (noise_std && m->units.warp != WARP_NONE)
+        return failure(QUORUM_E_ARGUMENT, "known noise of queries does not go with the model's "
+                                          "logarithm of the target: fit with warp none");
+    for (size_t i = 0; noise_std && i < rows; i++)
+        if (!(noise_std[i] >= 0.0 && isfinite(noise_std[i])))
+            return failure(QUORUM_E_DATA,
+                           "query %zu: its noise-std is %g: it must be finite and not negative",
+                           i + 1, noise_std[i]);
+    return QUORUM_OK;
+}
+
 /* Quantiles are asked for at probabilities. */
 static quorum_status check_probabilities(const quorum_prediction *out)
 {
@@ -374,6 +389,8 @@ quorum_status quorum_predict(const quorum_model *m, const double *X, size_t rows
         status = model_check_known_levels(m, X, rows);
     if (status == QUORUM_OK)
         status = check_offsets(m, out->offset, rows);
+    if (status == QUORUM_OK)
+        status = check_errors(m, out->noise_std, rows);
     if (status == QUORUM_OK)
         status = check_probabilities(out);
     if (status == QUORUM_OK && rows > 0) {

@@ -48,6 +48,7 @@ typedef struct {
     double *mean, *var; /* block                   */
     double *spread;     /* block: factor of the variance, noise included */
     double *doubt;      /* block: variance of a linear trend in the prediction, on top of that */
+    double *known;      /* block: square of each query's known error */
     double *u;          /* 3 D + 1: room           */
     /* along the scaled inputs of each query, block x D each; NULL: not wanted (slopes.c) */
     double *mean_slope, *var_slope, *spread_slope, *doubt_slope;

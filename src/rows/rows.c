@@ -7,7 +7,8 @@
 #include <string.h>
 
 /* The fields of a row, a number each: the pointers to their arrays. */
-static const size_t fields[] = {offsetof(row_set, y), offsetof(row_set, offset)};
+static const size_t fields[] = {offsetof(row_set, y), offsetof(row_set, offset),
+                                offsetof(row_set, weight), offsetof(row_set, error)};
 
 enum { FIELDS = sizeof fields / sizeof *fields };
 static_assert(FIELDS + 1 == ROW_COLUMNS_MOST, "inputs and fields");

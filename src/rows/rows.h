@@ -18,6 +18,8 @@ typedef struct {
     double *X;      /* D x n: a row's inputs together */
     double *y;      /* n: targets; NULL: there are none, as of queries */
     double *offset; /* n: what is known of the target before (option offset); NULL: nothing */
+    double *weight; /* n: as how many rows each counts, above 0; NULL: 1 (gp/noise.h)      */
+    double *error;  /* n: known standard deviation of the target, in its units; NULL: 0     */
 } row_set;
 
 /* No rows, but the schema of training rows: D inputs and a target. */
@@ -57,7 +59,7 @@ void row_pack(const row_set *r, size_t i, double *out);
 void row_unpack(const double *in, row_set *r, size_t i);
 
 /* The columns of rows: their inputs, and then each field, as arrays of `width` numbers per row. */
-enum { ROW_COLUMNS_MOST = 3 };
+enum { ROW_COLUMNS_MOST = 5 };
 typedef struct {
     double *data;
     size_t width;

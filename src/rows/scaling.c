@@ -1,6 +1,8 @@
 /* Mean and standard deviation of columns, from sums over rows in order:
  *
- *   mean = sum x / n,   scale^2 = sum (x - mean)^2 / n */
+ *   mean = sum x / n,   scale^2 = sum (x - mean)^2 / n
+ *
+ * A row of weight w counts as w rows, and n is the sum of the weights. */
 #include "rows/scaling.h"
 
 #include "base/memory.h"
@@ -17,7 +19,8 @@ static const double ROUNDING = 1e-12;
 /* Sums over the rows in their order, whoever has them: unit becomes the largest magnitudes and
  * then powers of two near them, scale the variances and then their roots. */
 typedef struct {
-    size_t n, D;
+    double n; /* rows, or the sum of their weights */
+    size_t D;
     double *unit, *mean, *scale; /* D */
     char *constant;              /* D */
 } learning;
@@ -41,12 +44,25 @@ static void find_units(const learning *l)
     }
 }
 
+static double weight_of(const row_set *rows, size_t i)
+{
+    return rows->weight ? rows->weight[i] : 1.0;
+}
+
+static void add_to_count(void *context, const row_range *range)
+{
+    learning *l = context;
+    for (size_t i = 0; i < range->rows.n; i++)
+        l->n += weight_of(&range->rows, i);
+}
+
 static void add_to_mean(void *context, const row_range *range)
 {
     const learning *l = context;
     for (size_t i = 0; i < range->rows.n; i++)
         for (size_t d = 0; d < l->D; d++)
-            l->mean[d] += range->rows.X[i * l->D + d] / l->unit[d] / (double)l->n;
+            l->mean[d] +=
+                weight_of(&range->rows, i) * (range->rows.X[i * l->D + d] / l->unit[d] / l->n);
 }
 
 static void add_to_variance(void *context, const row_range *range)
@@ -54,8 +70,8 @@ static void add_to_variance(void *context, const row_range *range)
     const learning *l = context;
     for (size_t i = 0; i < range->rows.n; i++)
         for (size_t d = 0; d < l->D; d++) {
-            double x = (range->rows.X[i * l->D + d] / l->unit[d] - l->mean[d]) / sqrt((double)l->n);
-            l->scale[d] += x * x;
+            double x = (range->rows.X[i * l->D + d] / l->unit[d] - l->mean[d]) / sqrt(l->n);
+            l->scale[d] += weight_of(&range->rows, i) * (x * x);
         }
 }
 
@@ -80,6 +96,8 @@ static quorum_status learn(quorum_status ready, const scattered_rows *rows, lear
 {
     size_t bytes = l->D * sizeof *l->mean;
     TRY(rows_fold(ready, rows, l->unit, bytes, add_to_largest, l));
+    if (rows->held.weight)
+        TRY(rows_fold(QUORUM_OK, rows, &l->n, sizeof l->n, add_to_count, l));
     find_units(l);
     memset(l->mean, 0, bytes);
     memset(l->scale, 0, bytes);
@@ -92,8 +110,8 @@ static quorum_status learn(quorum_status ready, const scattered_rows *rows, lear
 quorum_status scaling_learn(quorum_status ready, const scattered_rows *rows, double *mean,
                             double *scale, char *constant)
 {
-    learning l = {
-        .n = rows->n, .D = rows->held.D, .mean = mean, .scale = scale, .constant = constant};
+    learning l = {.D = rows->held.D, .mean = mean, .scale = scale, .constant = constant};
+    l.n = rows->held.weight ? 0.0 : (double)rows->n;
     if (ready >= 0 && !NEW_ZEROED(l.unit, l.D))
         ready = failure(QUORUM_E_MEMORY, "out of memory for %zu columns", l.D);
     quorum_status status = learn(ready, rows, &l);

@@ -8,7 +8,7 @@
 
 #include "rows/scattered.h"
 
-/* Mean and population standard deviation of each of the D columns of all rows' X.  constant (D)
+/* Mean and population standard deviation of each of the D columns of all rows' X, by their weights.  constant (D)
  * says which columns do not vary, or by no more than rounding: their scale is 1. */
 quorum_status scaling_learn(quorum_status ready, const scattered_rows *rows, double *mean,
                             double *scale, char *constant);

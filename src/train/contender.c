@@ -74,6 +74,7 @@ void contender_change_units(contender *c, double unit)
         for (size_t i = 0; i < c->at[l].count; i++) {
             c->at[l].rows[i].error *= unit;
             c->at[l].rows[i].variance *= unit * unit;
+            c->at[l].rows[i].known *= unit * unit;
         }
 }
 
@@ -86,10 +87,12 @@ static double density_at(const contender *c, const left_out_row *row, double pri
 
 static double mean_density(const contender *c, const left_out_set *set, double prior)
 {
-    double sum = 0.0;
-    for (size_t i = 0; i < set->count; i++)
-        sum += density_at(c, &set->rows[i], prior);
-    return sum / (double)set->count;
+    double sum = 0.0, rows = 0.0;
+    for (size_t i = 0; i < set->count; i++) {
+        sum += set->rows[i].weight * density_at(c, &set->rows[i], prior);
+        rows += set->rows[i].weight;
+    }
+    return sum / rows;
 }
 
 static void try_prior(contender *c, double prior)
@@ -109,8 +112,9 @@ void contender_score(contender *c, double prior)
     c->error = 0.0;
     if (near->count == 0)
         return;
+    double rows = left_out_weights(near->rows, near->count);
     for (size_t i = 0; i < near->count; i++)
-        c->error += near->rows[i].error * near->rows[i].error / (double)near->count;
+        c->error += near->rows[i].weight * (near->rows[i].error * near->rows[i].error / rows);
     if (prior > 0.0)
         try_prior(c, prior);
     for (size_t k = 0; prior <= 0.0 && k < sizeof PRIORS / sizeof *PRIORS; k++)
@@ -134,18 +138,25 @@ static double goodness_of(const contender *c, int distance, size_t i)
 }
 
 /* By how much b's mean score at a distance is higher than a's, and the square of the standard error
- * of that. */
+ * of that: with weights w,
+ *
+ *   gain = sum w d / sum w,   variance = sum w^2 (d - gain)^2 / (sum w)^2 */
 static void compare(double (*score)(const contender *, int, size_t), const contender *a,
                     const contender *b, int distance, double *gain, double *variance)
 {
-    double sum = 0.0, square = 0.0, n = (double)a->at[distance].count;
-    for (size_t i = 0; i < a->at[distance].count; i++) {
-        double d = score(b, distance, i) - score(a, distance, i);
-        sum += d;
-        square += d * d;
+    const left_out_set *set = &a->at[distance];
+    double sum = 0.0, square = 0.0, n = left_out_weights(set->rows, set->count);
+    double with_weights = 0.0, of_weights = 0.0; /* sums of w^2 d, w^2 */
+    for (size_t i = 0; i < set->count; i++) {
+        double d = score(b, distance, i) - score(a, distance, i), w = set->rows[i].weight;
+        sum += w * d;
+        square += w * w * (d * d);
+        with_weights += w * w * d;
+        of_weights += w * w;
     }
     *gain = sum / n;
-    *variance = fmax(square - sum * sum / n, 0.0) / (n * n);
+    double about = 2.0 * with_weights - sum * (of_weights / n); /* sum, without weights */
+    *variance = fmax(square - sum * about / n, 0.0) / (n * n);
 }
 
 /* Whether a's scores fall short of b's by no more than two standard errors of their difference, over

@@ -87,8 +87,9 @@ static quorum_status one_gradient(void *context, size_t item, int worker)
     memcpy(w->value, X.norm, m * sizeof *w->value);
     kernel_slopes(theta, m, w->value, &(pair_slopes){.slope = w->slope});
     pull_back(m, D, w->alpha, w->slope, X.Z, z, g);
+    double root = sqrt(row_weight(&data, m)); /* the row counts as so many in sums of squares */
     for (size_t d = 0; d < D; d++)
-        g[d] /= theta->lengthscale[d];
+        g[d] = root * (g[d] / theta->lengthscale[d]);
     return QUORUM_OK;
 }
 

@@ -1,11 +1,11 @@
 /* Each part's last row predicted from the rows before it:
  *
- *   error = y - k*' C^-1 y_N,   variance = s_f^2 - k*' C^-1 k* + s^2
+ *   error = y - k*' C^-1 y_N,   variance = s_f^2 - k*' C^-1 k* + s^2,   known = e^2 (gp/noise.h)
  *
  * About a line that was found with the row, by least squares, the error is too small by the share h of
  * its variance that is the line's; what the line of the other rows leaves is
  *
- *   error / (1 - h),   variance / (1 - h),   h = u' V u / variance,   u = f(x) - F_N' C^-1 k* */
+ *   error / (1 - h),   (variance + known) / (1 - h),   h = u' V u / (variance + known),   u = f(x) - F_N' C^-1 k* */
 #include "train/left_out.h"
 
 #include "base/memory.h"
@@ -54,10 +54,16 @@ static double leverage(const left_out_job *j, const row_set *data, size_t m, lef
     return fmin(fmax(sum, 0.0) / variance, MOST_LEVERAGE);
 }
 
+static double variance_of(const left_out_row *row)
+{
+    return row->variance + row->known;
+}
+
 static void leave_out_of_line(left_out_row *row, double h)
 {
     row->error /= 1.0 - h;
     row->variance /= 1.0 - h;
+    row->known /= 1.0 - h;
 }
 
 static quorum_status one_row(void *context, size_t item, int worker)
@@ -74,10 +80,12 @@ static quorum_status one_row(void *context, size_t item, int worker)
     double latent = fmax(j->theta->signal - at.explained, DBL_EPSILON * j->theta->signal);
     j->rows[item] = (left_out_row){.error = data.y[m] - at.mean,
                                    .y = data.y[m],
-                                   .variance = latent + noise_of(j->theta, &data, m),
+                                   .variance = latent + j->theta->noise,
+                                   .known = known_variance(&data, m),
+                                   .weight = row_weight(&data, m),
                                    .around = at.around};
     if (j->V)
-        leave_out_of_line(&j->rows[item], leverage(j, &data, m, w, j->rows[item].variance));
+        leave_out_of_line(&j->rows[item], leverage(j, &data, m, w, variance_of(&j->rows[item])));
     return QUORUM_OK;
 }
 
@@ -135,10 +143,18 @@ quorum_status left_out_predict_line(quorum_status ready, const vecchia_parts *v,
     return predict_rows(ready, &j, threads);
 }
 
+double left_out_weights(const left_out_row *rows, size_t count)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < count; i++)
+        sum += rows[i].weight;
+    return sum;
+}
+
 /* t_4 of variance v: Gamma(5/2) / (Gamma(2) sqrt(2 pi v)) (1 + e^2 / 2v)^(-5/2). */
 double left_out_density(const left_out_row *row, double prior)
 {
-    double variance = row->variance * spread_factor(prior, row->around, 0.0);
+    double variance = row->variance * spread_factor(prior, row->around, 0.0) + row->known;
     return lgamma(2.5) - 0.5 * log(2.0 * M_PI * variance) -
            2.5 * log1p(0.5 * row->error * row->error / variance);
 }

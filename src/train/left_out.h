@@ -9,8 +9,10 @@
 typedef struct {
     double error;        /* y - mean             */
     double y;            /* the row's own        */
-    double variance;     /* of y, noise included */
+    double variance;     /* of y, noise included, but for its known error */
     surroundings around; /* gp/neighbourhood.h   */
+    double known;        /* square of the row's known error  */
+    double weight;       /* of the row: it counts as so many */
 } left_out_row;
 
 /* The last row of every part of v predicted from the part's other rows, nearest last:
@@ -24,7 +26,10 @@ quorum_status left_out_predict(quorum_status ready, const vecchia_parts *v, cons
 quorum_status left_out_predict_line(quorum_status ready, const vecchia_parts *v, const hyper *theta,
                                     const double *V, int threads, left_out_row *rows);
 
-/* Log density of the error: a Student t with 4 degrees of freedom and variance s variance,
+/* As how many rows they count. */
+double left_out_weights(const left_out_row *rows, size_t count);
+
+/* Log density of the error: a Student t with 4 degrees of freedom and variance s variance + known,
  * s the spread factor as it is among rows.  Tails this heavy keep a few wild rows from deciding everything. */
 double left_out_density(const left_out_row *row, double prior);
 

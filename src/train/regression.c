@@ -10,17 +10,20 @@
 #include "linalg/blas.h"
 #include "team/work.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Of the mean of G's diagonal. */
 static const double RIDGE = 1e-11;
 
-/* (1, x, y) of one row. */
+/* (1, x, y) of one row, times the root of its weight. */
 static void write_row(const row_set *rows, size_t i, double *out)
 {
     out[0] = 1.0;
     memcpy(out + 1, rows->X + i * rows->D, rows->D * sizeof *out);
     out[rows->D + 1] = rows->y[i];
+    for (size_t d = 0; rows->weight && d < rows->D + 2; d++)
+        out[d] *= sqrt(rows->weight[i]);
 }
 
 /* ---- Ordinary ---- */

@@ -180,6 +180,31 @@ static quorum_status evaluate(quorum_status ready, likelihood_job *j, const hype
     return QUORUM_OK;
 }
 
+/* As how many rows each term counts, into its value: from whoever has its rows. */
+static quorum_status weigh_mine(void *context, const size_t *items, size_t count)
+{
+    likelihood_job *j = context;
+    for (size_t i = 0; i < count; i++) {
+        size_t e = j->experts[items[i]];
+        row_set data = part_rows(j->p, e);
+        j->term[items[i] * term_width(j)] = count_weights(&data, j->given ? j->given[e] : 0);
+    }
+    return QUORUM_OK;
+}
+
+static quorum_status sum_weights(likelihood_job *j, double *rows)
+{
+    size_t W = term_width(j);
+    team_result terms = {.data = j->term, .width = W * sizeof *j->term};
+    if (!j->p->rows.weight)
+        return QUORUM_OK;
+    TRY(team_map_share(QUORUM_OK, &j->share, weigh_mine, j, &terms, 1));
+    *rows = 0.0;
+    for (size_t k = 0; k < j->count; k++)
+        *rows += j->term[k * W];
+    return QUORUM_OK;
+}
+
 quorum_status total_likelihood(const parts *p, const size_t *experts, size_t count,
                                const training_options *options, const hyper *theta, double *value,
                                double *gradient)
@@ -229,7 +254,7 @@ void theta_at_bound(const hyper *theta, int *at_bound)
 typedef struct {
     likelihood_job job;
     hyper theta;    /* scratch                                          */
-    double rows;    /* of all training experts: the objective's scale   */
+    double rows;    /* of all training experts, by their weights: the objective's scale */
     size_t varying; /* inputs that vary: others have no gradient        */
     double best;    /* lowest objective of this start                   */
     size_t P;       /* numbers of theta                                 */
@@ -559,6 +584,8 @@ quorum_status train(const parts *p, const size_t *experts, size_t count, const t
     training t = {
         .p = p, .experts = experts, .count = count, .o = o, .theta = theta, .result = result};
     quorum_status status = team_all(QUORUM_OK, search_new, &t);
+    if (status == QUORUM_OK)
+        status = sum_weights(&t.s.job, &t.s.rows);
     if (status == QUORUM_OK) {
         status = search_all(&t.s, o);
         if (t.s.status >= 0)

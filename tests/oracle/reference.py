@@ -126,8 +126,10 @@ def shape_derivatives(theta, A, B):
     yield -2.0 * theta.signal * w * t * DG[long](t)
 
 
-def covariance_of_targets(theta, X):
-    return kernel(theta, X, X) + theta.noise * np.eye(len(X))
+def covariance_of_targets(theta, X, noise=None):
+    """noise: each row's own variance; None: theta's of all."""
+    own = np.full(len(X), theta.noise) if noise is None else noise
+    return kernel(theta, X, X) + np.diag(own)
 
 
 # ---- Marginal likelihood (paper eq. 1) ----------------------------------------------
@@ -172,9 +174,9 @@ class Posterior:
     gamma: np.ndarray      # m x b: C^-1 k*
 
 
-def posterior(theta, X, y, Q):
+def posterior(theta, X, y, Q, noise=None):
     k_star = kernel(theta, X, Q)
-    gamma = np.linalg.solve(covariance_of_targets(theta, X), k_star)
+    gamma = np.linalg.solve(covariance_of_targets(theta, X, noise), k_star)
     return Posterior(gamma.T @ y, np.sum(gamma * k_star, axis=0), gamma)
 
 
@@ -257,6 +259,7 @@ class Part:
     X: np.ndarray
     y: np.ndarray
     row: np.ndarray
+    noise: np.ndarray = None  # of each row; None: theta's
 
 
 def held_rows(arrays):
@@ -287,8 +290,9 @@ def extra_rows(theta, X, offset, share):
 
 
 def target_covariance(theta, a, b):
-    """Cov(y_i, y_j) = k(X_i, X_j), plus s^2 wherever both hold the same row."""
-    return kernel(theta, a.X, b.X) + theta.noise * (a.row[:, None] == b.row[None, :])
+    """Cov(y_i, y_j) = k(X_i, X_j), plus the row's noise wherever both hold the same row."""
+    noise = theta.noise if a.noise is None else a.noise[:, None]
+    return kernel(theta, a.X, b.X) + noise * (a.row[:, None] == b.row[None, :])
 
 
 @dataclass
@@ -302,7 +306,7 @@ class Npae:
 
 
 def npae(theta, parts, Q):
-    posts = [posterior(theta, p.X, p.y, Q) for p in parts]
+    posts = [posterior(theta, p.X, p.y, Q, p.noise) for p in parts]
     M, b = len(parts), len(Q)
     K_A = np.empty((b, M, M))
     for i in range(M):
@@ -354,7 +358,7 @@ def _smallest_pivot(R):
 
 def joint_error_covariance(theta, parts, Q, weights):
     """Cov(f - a'y) between the queries; a(x) = w_i(x) Gamma_i(x) on the rows of expert i."""
-    A = np.vstack([posterior(theta, p.X, p.y, Q).gamma * weights[:, i]
+    A = np.vstack([posterior(theta, p.X, p.y, Q, p.noise).gamma * weights[:, i]
                    for i, p in enumerate(parts)])
     k_star = np.vstack([kernel(theta, p.X, Q) for p in parts])
     cov_y = np.block([[target_covariance(theta, a, b) for b in parts] for a in parts])
@@ -446,18 +450,22 @@ def nearest_rows(theta, X, Q, m):
     return np.argsort(scaled_distance(theta, Q, X), axis=1, kind="stable")[:, :m]
 
 
-def spread(theta, X, y, query, prior, count=32):
+def spread(theta, X, y, query, prior, count=32, weight=None, error=None):
     """The factor of the variance at one query, from its nearest rows X, nearest first: each of the
     first `count` is left out and predicted from all the others.  It holds for variances like
-    theirs, and less for a larger one of the query."""
-    rho = kernel(theta, X[:count], query)[:, 0] / theta.signal
+    theirs, and less for a larger one of the query.  A row of a weight is so many observations, each
+    with the noise and its known error."""
+    weight = np.ones(len(y)) if weight is None else weight
+    one = np.full(len(y), theta.noise) if error is None else theta.noise + error**2
+    noise = one / weight
+    rho = np.sqrt(weight[:count]) * kernel(theta, X[:count], query)[:, 0] / theta.signal
     z2, v = np.empty(len(rho)), np.empty(len(rho))
     for i in range(len(rho)):
         others = np.arange(len(y)) != i
-        p = posterior(theta, X[others], y[others], X[i:i + 1])
-        v[i] = theta.signal - p.explained[0] + theta.noise
+        p = posterior(theta, X[others], y[others], X[i:i + 1], noise[others])
+        v[i] = theta.signal - p.explained[0] + one[i]
         z2[i] = (y[i] - p.mean[0]) ** 2 / v[i]
-    own = theta.signal - posterior(theta, X, y, query).explained[0] + theta.noise
+    own = theta.signal - posterior(theta, X, y, query, noise).explained[0] + theta.noise
     s = (prior + np.sum(rho**2 * z2)) / (prior + np.sum(rho**2))
     return s ** (min(1.0, 2 * np.average(v, weights=rho**2) / own) ** 2) if np.any(rho) else 1.0
 
@@ -562,16 +570,23 @@ class Model:
     def take_parts(self):
         a = self.arrays
         self.held = held_rows(a)
-        self.parts = [Part(a["X"][r], a["y"][r], a["row"][r]) for r in self.held]
+        weight, error = a.get("weight", np.ones(len(a["y"]))), a.get("error", np.zeros(len(a["y"])))
+        self.noise = (self.theta.noise + error**2) / weight
+        self.parts = [self.part(r) for r in self.held]
         self.M, self.n = len(self.parts), len(a["y"])
+
+    def part(self, rows):
+        a = self.arrays
+        return Part(a["X"][rows], a["y"][rows], a["row"][rows], self.noise[rows])
 
     def without(self, gone):
         """The same model with the rows marked in `gone` (n) taken out of every expert."""
         other = copy.copy(self)
         other.arrays = a = dict(self.arrays)
         number = np.cumsum(~gone) - 1  # of a row among those left
-        for name in ("X", "y", "row"):
-            a[name] = a[name][~gone]
+        for name in ("X", "y", "row", "weight", "error"):
+            if name in a:
+                a[name] = a[name][~gone]
         a["offset"] = np.concatenate([[0], np.cumsum(~gone)])[a["offset"]]
         if "extra" in a:
             stays = ~gone[a["extra"]]
@@ -585,7 +600,8 @@ class Model:
         return Z @ self.arrays["rotation"].T if "rotation" in self.arrays else Z
 
     def reference_posteriors(self):
-        return [posterior(self.theta, p.X, p.y, self.arrays["reference"]) for p in self.parts]
+        return [posterior(self.theta, p.X, p.y, self.arrays["reference"], p.noise)
+                for p in self.parts]
 
     def find_order(self):
         scores = self.arrays["importance"]
@@ -598,7 +614,8 @@ class Model:
     def graph_order_on(self, X, lam_share=0.1):
         """The paper's graph on the queries themselves: ranking and importance."""
         Q = self.standardise(X)
-        S = means_covariance(np.array([posterior(self.theta, p.X, p.y, Q).mean for p in self.parts]))
+        S = means_covariance(np.array([posterior(self.theta, p.X, p.y, Q, p.noise).mean
+                                       for p in self.parts]))
         scores = importance(graphical_lasso(S, lam_share * largest_off_diagonal(S)))
         return ranking(scores), scores
 
@@ -615,18 +632,19 @@ class Model:
             Xoshiro(self.meta["seed"], 3).shuffle(rows)
             in_base[rows[:max(1, int(np.floor(self.n / self.M + 0.5)))]] = True
         X, y = everything["X"], everything["y"]
-        joined = [(X[in_base], y[in_base])]
+        joined = [(X[in_base], y[in_base], self.noise[in_base])]
         for e in experts:
             own = np.zeros(self.n, dtype=bool)
             own[self.held[e]] = True
             own &= ~in_base
             if own.any():
-                joined.append((np.vstack([X[in_base], X[own]]), np.concatenate([y[in_base], y[own]])))
+                joined.append((np.vstack([X[in_base], X[own]]), np.concatenate([y[in_base], y[own]]),
+                               np.concatenate([self.noise[in_base], self.noise[own]])))
         return joined
 
     def predict(self, X, method="auto", select="auto", space="latent", latent=False, order=None,
-                neighbours="auto"):
-        """Mean and std in the target's units."""
+                neighbours="auto", error=0.0):
+        """Mean and std in the target's units; `error` is what is known of the queries' own."""
         order = self.order if order is None else order
         method, select, neighbours = settings(method, select, neighbours, self.M)
         experts = selected(select, order)
@@ -641,6 +659,7 @@ class Model:
             var = var + share * self.doubts(self.features(Q))
         if "trend" in a:
             mean = mean + self.features(Q) @ a["trend"]
+        var = var + (0.0 if latent else (error / float(a["y_scale"])) ** 2)
         return float(a["y_mean"]) + float(a["y_scale"]) * mean, float(a["y_scale"]) * np.sqrt(var)
 
     @staticmethod
@@ -656,7 +675,7 @@ class Model:
         """f(x) - sum of the rows' f(x_i), weighed as the prediction weighs them."""
         U = self.features(Q)
         for i, part in enumerate(members):
-            gamma = posterior(self.theta, part.X, part.y, Q).gamma * result.weights[:, i]
+            gamma = posterior(self.theta, part.X, part.y, Q, part.noise).gamma * result.weights[:, i]
             U = U - gamma.T @ self.features(part.X)
         return U
 
@@ -665,7 +684,9 @@ class Model:
         a, m = self.arrays, min(neighbours, self.n)
         if "spread" not in self.meta or m == 0:
             return np.ones(len(Q))
-        return np.array([spread(self.theta, a["X"][r], a["y"][r], Q[q:q + 1], self.meta["spread"])
+        weight, error = a.get("weight", np.ones(self.n)), a.get("error", np.zeros(self.n))
+        return np.array([spread(self.theta, a["X"][r], a["y"][r], Q[q:q + 1], self.meta["spread"],
+                                weight=weight[r], error=error[r])
                          for q, r in enumerate(nearest_rows(self.theta, a["X"], Q, m))])
 
     def _joint(self, Q, experts, local, neighbours):
@@ -684,11 +705,12 @@ class Model:
         theta, a = self.theta, self.arrays
         m = min(neighbours, self.n)
         rows = nearest_rows(theta, a["X"], Q, m) if m else None
-        near = [Part(a["X"][r], a["y"][r], a["row"][r]) for r in rows] if m else [None] * len(Q)
+        near = [self.part(r) for r in rows] if m else [None] * len(Q)
         if local is None:
             seats = [experts] * len(Q)
         else:
-            explained = {e: posterior(theta, self.parts[e].X, self.parts[e].y, Q).explained
+            explained = {e: posterior(theta, self.parts[e].X, self.parts[e].y, Q,
+                                      self.parts[e].noise).explained
                          for e in experts}
             most = len(experts) if local == "auto" else min(local, len(experts))
             seats = [most_explaining({e: v[q] for e, v in explained.items()}, experts, most)
@@ -716,8 +738,8 @@ class Model:
         hears the experts that explain most there, best first."""
         theta = self.theta
         rows = (self.base_and_joined(experts, order) if method == "grbcm"
-                else [(self.parts[e].X, self.parts[e].y) for e in experts])
-        posts = [posterior(theta, X, y, Q) for X, y in rows]
+                else [(self.parts[e].X, self.parts[e].y, self.parts[e].noise) for e in experts])
+        posts = [posterior(theta, X, y, Q, noise) for X, y, noise in rows]
         mean = np.array([p.mean for p in posts])
         var = theta.signal - np.array([p.explained for p in posts])
         if local is not None and local < len(posts):

@@ -549,7 +549,7 @@ static void make_contender(contender *c, left_out_row *rows, size_t count, const
 {
     *c = (contender){.at = {{.count = count, .rows = rows}}, .prior = INFINITY};
     for (size_t i = 0; i < count; i++) {
-        rows[i] = (left_out_row){.error = error[i], .variance = variance};
+        rows[i] = (left_out_row){.error = error[i], .variance = variance, .weight = 1.0};
         c->density += left_out_density(&rows[i], INFINITY) / (double)count;
         c->error += error[i] * error[i] / (double)count;
     }
@@ -565,9 +565,10 @@ static void a_contender_must_hold_in_gaps(void **state)
     for (int k = 0; k < 2; k++) {
         for (size_t i = 0; i < ROWS; i++) {
             double sign = i % 2 ? 1.0 : -1.0, jitter = 1e-3 * (double)i;
-            near[k][i] =
-                (left_out_row){.error = sign * (k ? 0.11 : 0.10) + jitter, .variance = 0.01};
-            far[k][i] = (left_out_row){.error = sign * (k ? 0.5 : 2.0) + jitter, .variance = 0.3};
+            near[k][i] = (left_out_row){
+                .error = sign * (k ? 0.11 : 0.10) + jitter, .variance = 0.01, .weight = 1.0};
+            far[k][i] = (left_out_row){
+                .error = sign * (k ? 0.5 : 2.0) + jitter, .variance = 0.3, .weight = 1.0};
         }
         c[k].at[0] = (left_out_set){.count = ROWS, .rows = near[k]};
         contender_score(&c[k], INFINITY);
