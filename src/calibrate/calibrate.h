@@ -11,6 +11,9 @@ enum { LEAST_HELD_OUT = 20 }; /* rows: fewer say nothing */
  * NULL: rows are drawn, and held out few at a time. */
 quorum_status model_calibrate(quorum_model *m, const quorum_options *options, const char *held);
 
+/* Whether a fit of n rows may be calibrated without being asked to. */
+int model_calibrates_unasked(size_t n, const settings *s);
+
 /* calibrate=auto: by rows left out in turn, where that is cheap (left_out_ratios.c); the rows are the
  * model's, standardised, and it will have so many experts.  What it is for has still to be said: calibration_is_for. */
 quorum_status model_calibrate_left_out(quorum_model *m, const settings *s, size_t experts,

@@ -22,13 +22,18 @@ enum {
 };
 static const double MEMORY_SHARE = 0.125; /* that these rows and their neighbours may take */
 
+int model_calibrates_unasked(size_t n, const settings *s)
+{
+    return s->calibrate == CALIBRATE_AUTO && s->train == TRAIN_NEIGHBOURS && s->theta[0] == '\0' &&
+           n >= FEW_ROWS;
+}
+
 /* How many rows; 0: none, because the prediction is not by nearest rows, theta is not from them, or
  * there is too little to go by. */
 static size_t count_rows(const quorum_model *m, const settings *s, size_t experts, recipe *r)
 {
     quorum_model planned = {.rows.n = m->rows.n, .M = experts, .neighbours = m->neighbours};
-    if (s->calibrate != CALIBRATE_AUTO || s->train != TRAIN_NEIGHBOURS || s->theta[0] != '\0' ||
-        m->rows.n < FEW_ROWS || model_recipe(&planned, s, r) != QUORUM_OK ||
+    if (!model_calibrates_unasked(m->rows.n, s) || model_recipe(&planned, s, r) != QUORUM_OK ||
         r->rule->kind != TAKES_ROWS)
         return 0;
     double each = 8.0 * ((double)r->neighbours + 1.0) * ((double)m->rows.D + 1.0);

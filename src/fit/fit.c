@@ -584,6 +584,60 @@ static quorum_status fit_strictly(fitting *f, quorum_model **model)
     return status;
 }
 
+/* Whether a linear metric has more freedom than there are rows: left-out rows, which it has seen, then
+ * say too little of its errors. */
+static int is_wide(const fitting *f)
+{
+    const settings *s = f->s;
+    double D = (double)f->given->held.D;
+    return D * D >= (double)f->given->n && s->metric != METRIC_ARD && s->checkpoint[0] == '\0' &&
+           model_calibrates_unasked(f->given->n, s);
+}
+
+/* Calibrates m by what a fit to some of the rows showed on the others. */
+static quorum_status take_calibration(fitting *f, quorum_model *from, quorum_model *m)
+{
+    calibration_free(&m->calibration);
+    m->calibration = from->calibration;
+    from->calibration = (calibration){0};
+    mem_free(m->calibration.select);
+    mem_free(m->calibration.purpose);
+    m->calibration.select = m->calibration.purpose = NULL;
+    m->calibration.unasked = 1;
+    m->history.seconds_calibrate += from->history.seconds_total;
+    m->history.seconds_total += from->history.seconds_total;
+    return calibration_is_for(&m->calibration, m, f->s);
+}
+
+/* calibrate=auto of few rows with many inputs: a strict fit for its calibration, and then the fit. */
+static quorum_status fit_wide(fitting *f, quorum_model **model)
+{
+    quorum_model *strict = NULL;
+    quorum_options o = *f->options;
+    fitting apart = *f;
+    o.values.calibrate = CALIBRATE_STRICT;
+    o.values.graph = GRAPH_AUTO;
+    apart.options = &o;
+    apart.s = &o.values;
+    TRY(fit_strictly(&apart, &strict));
+    quorum_status status = fit_rows(f, model), taken = QUORUM_OK;
+    if (status >= 0 && (*model)->calibration.count > 0)
+        taken = take_calibration(f, strict, *model);
+    quorum_model_free(strict);
+    if (taken >= 0)
+        return status;
+    quorum_model_free(*model);
+    *model = NULL;
+    return taken;
+}
+
+static quorum_status fit_as_asked(fitting *f, quorum_model **model)
+{
+    if (f->s->calibrate == CALIBRATE_STRICT)
+        return fit_strictly(f, model);
+    return is_wide(f) ? fit_wide(f, model) : fit_rows(f, model);
+}
+
 /* data: where the rows come from, or NULL. */
 static quorum_status fit_arrays(const row_set *own, size_t rows, const char *const *names,
                                 const quorum_data *data, const quorum_options *options,
@@ -601,7 +655,7 @@ static quorum_status fit_arrays(const row_set *own, size_t rows, const char *con
     if (data)
         f.categories = (category_names){data->levels, (char *const *const *)data->level};
     if (status >= 0)
-        status = f.s->calibrate == CALIBRATE_STRICT ? fit_strictly(&f, model) : fit_rows(&f, model);
+        status = fit_as_asked(&f, model);
     weighed_rows_free(&weighed);
     return status;
 }
@@ -624,6 +678,14 @@ static int has_places(const quorum_data *d)
            d->noise_place <= most;
 }
 
+static void keep_places(const quorum_data *data, model_columns *c)
+{
+    c->target = data->target;
+    c->offset_place = data->offset_place;
+    c->weights_place = data->weight_place;
+    c->noise_place = data->noise_place;
+}
+
 quorum_status quorum_fit_data(const quorum_data *data, const quorum_options *options,
                               quorum_model **model)
 {
@@ -639,12 +701,7 @@ quorum_status quorum_fit_data(const quorum_data *data, const quorum_options *opt
     own.error = data->noise_std;
     quorum_status status =
         fit_arrays(&own, data->rows, (const char *const *)data->names, data, options, model);
-    if (status >= 0) {
-        model_columns *c = &(*model)->columns;
-        c->target = data->target;
-        c->offset_place = data->offset_place;
-        c->weights_place = data->weight_place;
-        c->noise_place = data->noise_place;
-    }
+    if (*model)
+        keep_places(data, &(*model)->columns);
     return status;
 }
