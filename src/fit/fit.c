@@ -639,7 +639,7 @@ quorum_status quorum_fit_data(const quorum_data *data, const quorum_options *opt
     own.error = data->noise_std;
     quorum_status status =
         fit_arrays(&own, data->rows, (const char *const *)data->names, data, options, model);
-    if (status >= 0) {
+    if (status >= 0 && *model) {
         model_columns *c = &(*model)->columns;
         c->target = data->target;
         c->offset_place = data->offset_place;
