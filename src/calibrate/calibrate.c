@@ -238,7 +238,7 @@ static quorum_status copy_held_out(calibration_round *r)
             continue;
         model_in_units(m, m->rows.X + i * D, r->X + at * D);
         r->weight[at] = row_weight(&m->rows, i);
-        if (r->error)
+        if (m->rows.error && r->error)
             r->error[at] = m->rows.error[i] * m->units.y_scale;
         r->y[at++] = model_target_in_units(m, m->rows.X + i * D, m->rows.y[i]);
     }

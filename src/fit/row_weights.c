@@ -13,6 +13,14 @@ static int is_bad(double x)
     return !(x >= 0.0 && isfinite(x));
 }
 
+static quorum_status check_range(double weight, size_t row)
+{
+    if (weight == 0.0 || (weight >= LEAST_WEIGHT && weight <= MOST_WEIGHT))
+        return QUORUM_OK;
+    return failure(QUORUM_E_DATA, "row %zu: its weight is %g: it must be 0, or from %g to %g", row,
+                   weight, LEAST_WEIGHT, MOST_WEIGHT);
+}
+
 static quorum_status check_some(void *context, const row_range *range, int worker)
 {
     const row_set *rows = &range->rows;
@@ -22,6 +30,8 @@ static quorum_status check_some(void *context, const row_range *range, int worke
             return failure(QUORUM_E_DATA,
                            "row %zu: its weight is %g: it must be finite and not negative",
                            range->first + i + 1, rows->weight[i]);
+        if (rows->weight)
+            TRY(check_range(rows->weight[i], range->first + i + 1));
         if (rows->error && is_bad(rows->error[i]))
             return failure(QUORUM_E_DATA,
                            "row %zu: its noise-std is %g: it must be finite and not negative",

@@ -22,7 +22,7 @@ void target_apply(const unit_change *u, const row_set *given, const row_set *own
     take_target(u, given, own->y);
     scaling_apply(given->n, 1, own->y, &u->y_mean, &u->y_scale, own->y);
     for (size_t i = 0; given->error && i < given->n; i++)
-        own->error[i] = given->error[i] / u->y_scale;
+        own->error[i] = fmin(given->error[i] / u->y_scale, MOST_ERROR);
 }
 
 /* Mean and deviation of numbers, one a row of `all`. */

@@ -122,11 +122,16 @@ static quorum_status go_on(size_t i)
     return i % (1 << 16) == 0 ? progress_go_on() : QUORUM_OK;
 }
 
-static quorum_status not_positive(const array_member *a)
+static quorum_status refuse_number(const array_member *a)
 {
     char what[64];
-    snprintf(what, sizeof what, "%s is %s", a->name, a->positive ? "not positive" : "negative");
+    snprintf(what, sizeof what, "%s is %s", a->name, a->positive ? "not positive" : "out of range");
     return damaged(what);
+}
+
+static int is_refused(const array_member *a, double x)
+{
+    return (a->positive && !(x > 0.0)) || (a->most > 0.0 && !(x >= a->least && x <= a->most));
 }
 
 static quorum_status check_numbers(const array_member *a, const double *data, size_t count)
@@ -135,8 +140,8 @@ static quorum_status check_numbers(const array_member *a, const double *data, si
         TRY(go_on(i));
         if (!isfinite(data[i]))
             return damaged(a->name);
-        if ((a->positive && !(data[i] > 0.0)) || (a->not_negative && !(data[i] >= 0.0)))
-            return not_positive(a);
+        if (is_refused(a, data[i]))
+            return refuse_number(a);
     }
     return QUORUM_OK;
 }

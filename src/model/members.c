@@ -28,8 +28,9 @@ const array_member array_members[] = {
      .when = WHERE_LEARNED,
      .of_rows = 1,
      .place = AT(rows.weight),
-     .positive = 1,
-     .allowed = "positive",
+     .least = LEAST_WEIGHT,
+     .most = MOST_WEIGHT,
+     .allowed = "1e-12 to 1e12",
      .doc =
          "only after `fit --weights`, unless all are 1: as how many rows each counts, in the same "
          "order"},
@@ -38,8 +39,8 @@ const array_member array_members[] = {
      .when = WHERE_LEARNED,
      .of_rows = 1,
      .place = AT(rows.error),
-     .not_negative = 1,
-     .allowed = "not negative",
+     .most = MOST_ERROR,
+     .allowed = "0 to 1e8",
      .doc =
          "only after `fit --noise-std`, unless all are 0: standard deviations of the rows' known "
          "errors, in units of `y`: row i has the noise (noise variance + error^2) / weight"},

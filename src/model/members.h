@@ -68,7 +68,7 @@ typedef struct {
     size_t shown;                             /* in quorum_info; 0: not there            */
     quorum_status (*check)(const quorum_model *m, const model_sizes *sizes); /* once read */
     int positive;        /* 1: numbers above 0 only                                        */
-    int not_negative;    /* 1: 0 or above                                                  */
+    double least, most;  /* most above 0: numbers from least to most only                  */
     const char *allowed; /* what is checked, in words; NULL: any finite number            */
     const char *doc;
 } array_member;

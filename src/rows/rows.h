@@ -22,6 +22,12 @@ typedef struct {
     double *error;  /* n: known standard deviation of the target, in its units; NULL: 0     */
 } row_set;
 
+/* What weights and errors may be: beyond, a row is all that counts, or nothing.  Errors are meant in
+ * the model's units, where the target's deviation is 1. */
+#define LEAST_WEIGHT 1e-12
+#define MOST_WEIGHT 1e12
+#define MOST_ERROR 1e8
+
 /* No rows, but the schema of training rows: D inputs and a target. */
 row_set rows_schema(size_t D);
 

@@ -3,6 +3,7 @@
 #include "fuzz.h"
 #include "predictions.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +71,7 @@ static void use_model(const quorum_model *m, choices *c)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     choices c = {data, size};
-    double X[ROWS_ROOM * INPUTS_ROOM], y[ROWS_ROOM];
+    double X[ROWS_ROOM * INPUTS_ROOM], y[ROWS_ROOM], weight[ROWS_ROOM], error[ROWS_ROOM];
     quorum_model *m = NULL;
     quorum_options *o = choose_options(&c);
     size_t rows = 1 + take_below(&c, ROWS_ROOM), inputs = 1 + take_below(&c, INPUTS_ROOM);
@@ -79,7 +80,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (size_t d = 0; d < inputs; d++)
             X[i * inputs + d] = take_number(&c);
     }
-    quorum_status status = quorum_fit(X, y, rows, inputs, NULL, o, &m);
+    unsigned with = take_below(&c, 4); /* weights, known errors */
+    for (size_t i = 0; i < rows; i++) {
+        weight[i] = with & 1 ? fabs(take_number(&c)) : 1.0;
+        error[i] = with & 2 ? fabs(take_number(&c)) : 0.0;
+    }
+    quorum_data given = {.rows = rows,
+                         .inputs = inputs,
+                         .X = X,
+                         .y = y,
+                         .target = inputs,
+                         .weight = with & 1 ? weight : NULL,
+                         .noise_std = with & 2 ? error : NULL};
+    quorum_status status = quorum_fit_data(&given, o, &m);
     quorum_options_free(o);
     if (status < 0) {
         require_failure(status);

@@ -52,6 +52,7 @@ FITS = [
     ("--theta 1,1,0.1 --kernel auto --experts 3 --partition kdtree --lambda ebic", 2),
     ("--metric linear --max-evaluations 5 --experts 2 --graph none", 2),
     ("--theta 1,1,0.1 --kernel se --experts 2 --warp log --calibrate", 1),
+    ("--theta 1,1,0.1 --kernel se --experts 2 --spread 4 --weights b --noise-std c", 3),
 ]
 
 

@@ -1,6 +1,10 @@
 """Weights and known noise of rows: likelihood, posteriors, aggregation, neighbours and spread from the
 equations, and where rows repeated are the same."""
 import json
+import pathlib
+import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -222,3 +226,23 @@ def test_evaluate_is_weighted(models, tmp_path):
     np.save(tmp_path / "other.npy", np.column_stack([rows[:, COLUMNS], rows[:, -1], weight**2]))
     other = json.loads(quorum("evaluate", path, tmp_path / "other.npy", "-q", *words, "--weights", D + 2))[0]
     agree("weights by the option: rmse", other["rmse"], np.sqrt(np.average(error**2, weights=weight**2)), 1.0)
+
+
+# ---- The page of the model file --------------------------------------------------------------
+
+
+def test_the_recipe_of_the_page(tmp_path):
+    """What docs/model-file.md prints repeats rbcm of a model with weights and known errors."""
+    rows = rows_of(300, 12)
+    header = "a,b,c,w,e,y"
+    np.savetxt(tmp_path / "train.csv", rows, delimiter=",", header=header, comments="")
+    np.savetxt(tmp_path / "test.csv", rows_of(20, 13)[:, [*COLUMNS, -1]], delimiter=",", header="a,b,c,y", comments="")
+    quorum("fit", tmp_path / "train.csv", "-o", tmp_path / "model.npz", "-q", "--weights", "w", "--noise-std", "e",
+           "--theta", THETA, "--kernel", "se", "--experts", 3, "--calibrate", "false")
+    quorum("predict", tmp_path / "model.npz", tmp_path / "test.csv", "-q", "--method", "rbcm", "-o", tmp_path / "rbcm.csv")
+    page = (pathlib.Path(__file__).resolve().parents[2] / "docs" / "model-file.md").read_text()
+    code = page.split("```python\n", 1)[1].split("```", 1)[0]
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    differences = [float(v) for v in re.findall(r"(?:mean|std) ([0-9.e+-]+)", done.stdout)]
+    assert len(differences) == 2 and max(differences) < 1e-9, done.stdout
