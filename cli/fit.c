@@ -2,6 +2,7 @@
 #include "arguments.h"
 #include "clock.h"
 #include "command.h"
+#include "dates.h"
 #include "hyperparameters.h"
 #include "io/whole_file.h"
 #include "output.h"
@@ -64,6 +65,7 @@ static quorum_status read_and_fit(const arguments *given, progress *p, fitted *f
         note(given, "%s: the column names are not UTF-8 and were read as Windows-1252: \"%s\"",
              given->operands[0], first_converted(f->data));
     note_left_out(given, f->data);
+    note_dates(given, f->data);
     f->status = quorum_fit_data(f->data, given->options, &f->model);
     return f->status;
 }

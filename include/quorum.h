@@ -119,7 +119,7 @@ QUORUM_API void quorum_options_set_progress(quorum_options *options, quorum_prog
 /* ---- Data from files --------------------------------------------------- */
 
 /* Training data: csv, csv.gz (any delimiter, header or none), npy or npz.
- * Options used: target, ignore, offset, categorical, missing, header, decimal, thousands, comment; a table whose
+ * Options used: target, ignore, offset, categorical, dates, missing, header, decimal, thousands, comment; a table whose
  * reading takes more than the option memory is QUORUM_E_MEMORY.  The progress callback can cancel
  * reading, also while nothing comes through a pipe.  In a team of several
  * processes (below) process 0 alone reads the file, and X and y are each process's share of the
@@ -142,6 +142,8 @@ typedef struct {
     char ***level;    /* inputs: their names, UTF-8, ascending bytewise; NULL of a number  */
     size_t left_out;  /* columns of text with too many different cells to be a category ...   */
     char **left_name; /* ... left_out: their names, or x1, x2, ...: they are no inputs        */
+    char **date; /* inputs: of a column of dates, in X as seconds since 1970-01-01 UTC, their form,
+                    such as "dd/mm/yyyy" (docs/data.md); NULL of others; NULL: there are none    */
 } quorum_data;
 
 QUORUM_API quorum_status quorum_data_read(const char *path, const quorum_options *options,
@@ -319,9 +321,20 @@ typedef struct {
     const size_t *levels;            /* inputs: how many levels each has, 0 of a number          */
     const char *const *const *level; /* inputs: their names; NULL of a number                    */
     const double *const *position;   /* inputs: the numbers that stand for them, likewise        */
+    /* Columns of a table (docs/data.md, "Dates and times"): the first inputs.  The others are made of
+     * them, and have names such as "date (week, sin)". */
+    size_t columns;
+    const char *const *date; /* columns: the form of dates, NULL of others; NULL: there are none */
+    const int *fills; /* columns: 1 where a missing cell is filled; NULL: nowhere              */
 } quorum_info;
 
 QUORUM_API quorum_status quorum_inspect(const quorum_model *model, quorum_info *info);
+
+/* The model's inputs X (rows x inputs) of a table's columns (rows x columns of quorum_info; dates in
+ * seconds since 1970-01-01 UTC).  NaN is a missing cell, which is filled where the model does so, and
+ * otherwise QUORUM_E_DATA.  A stream gives inputs already. */
+QUORUM_API quorum_status quorum_make_inputs(const quorum_model *model, const double *table,
+                                            size_t rows, double *X);
 
 /* Learns the expert graph, with the graph options of the fit; the model keeps it, and quorum_save
  * saves it.  Options used: threads, memory.

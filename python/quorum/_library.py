@@ -46,7 +46,8 @@ class Info(ctypes.Structure):
         ("target_mean", c_double), ("target_scale", c_double), ("offset_name", c_char_p),
         ("warp", c_char_p), ("warp_shift", c_double),
         ("levels", POINTER(c_size_t)), ("level", POINTER(POINTER(c_char_p))),
-        ("position", POINTER(POINTER(c_double)))]
+        ("position", POINTER(POINTER(c_double))),
+        ("columns", c_size_t), ("date", POINTER(c_char_p)), ("fills", POINTER(c_int))]
 
 
 class Data(ctypes.Structure):
@@ -55,7 +56,8 @@ class Data(ctypes.Structure):
                 ("converted", c_int), ("decimal_comma", c_int), ("offset", c_void_p),
                 ("offset_name", c_char_p), ("offset_place", c_size_t),
                 ("levels", POINTER(c_size_t)), ("level", POINTER(POINTER(c_char_p))),
-                ("left_out", c_size_t), ("left_name", POINTER(c_char_p))]
+                ("left_out", c_size_t), ("left_name", POINTER(c_char_p)),
+                ("date", POINTER(c_char_p))]
 
 
 class Prediction(ctypes.Structure):
@@ -111,6 +113,7 @@ FUNCTIONS = {
     "quorum_save": (c_int, [c_void_p, c_char_p]),
     "quorum_load_with": (c_int, [c_char_p, c_void_p, POINTER(c_void_p)]),
     "quorum_inspect": (c_int, [c_void_p, POINTER(Info)]),
+    "quorum_make_inputs": (c_int, [c_void_p, c_void_p, c_size_t, c_void_p]),
     "quorum_learn_graph": (c_int, [c_void_p, c_void_p, c_size_t, c_void_p]),
     "quorum_predict": (c_int, [c_void_p, c_void_p, c_size_t, c_void_p, POINTER(Prediction),
                                POINTER(Report)]),

@@ -1,7 +1,7 @@
 /* Training data from a file, over data/reader.h: which columns they are, and their rows.  In a team
  * the first process reads, all hear of the columns, and each has the rows that it holds
  * (rows/dealing.h). */
-#include "api/categories.h"
+#include "api/dates.h"
 
 #include "base/memory.h"
 #include "data/names.h"
@@ -153,6 +153,7 @@ typedef struct {
     reader *r;
     size_t *columns, used; /* used: of the file that are read, in this order */
     category_columns categories;
+    date_columns dates;
 } reading;
 
 /* The file's columns and names; in->r is left open at its first row. */
@@ -172,7 +173,9 @@ static quorum_status open_data(void *context)
     TRY(copy_column_names(r, in->columns, in->used, d));
     TRY(reader_select(r, in->columns, in->used));
     TRY(categories_begin(&in->categories, r, in->columns, d->inputs, in->used, s));
+    TRY(dates_begin(&in->dates, r, &in->categories, s));
     categories_attach(&in->categories, r);
+    dates_attach(&in->dates, r);
     return QUORUM_OK;
 }
 
@@ -186,6 +189,7 @@ static quorum_status open_anew(void *context)
     TRY(reader_open(in->path, &how, &in->r));
     TRY(reader_select(in->r, in->columns, in->used));
     categories_attach(&in->categories, in->r);
+    dates_attach(&in->dates, in->r);
     return QUORUM_OK;
 }
 
@@ -261,15 +265,16 @@ static void forget_rows(quorum_data *d)
     d->X = d->y = d->offset = NULL;
 }
 
-/* Where a column of numbers turns out to have text, all of the file is read again, and that column's
- * cells are levels. */
+/* Where a column of numbers turns out to have text, or dates to have the month first, all of the file is read again, as what the column
+ * is. */
 static quorum_status read_rows_typed(reading *in)
 {
     for (;;) {
         int again = 0;
         quorum_status status = read_rows(in);
         if (status < 0 && in->r)
-            again = categories_turn(&in->categories, in->r, options_values(in->options), &status);
+            again = dates_turn(&in->dates, in->r) ||
+                    categories_turn(&in->categories, in->r, options_values(in->options), &status);
         if (status >= 0)
             return status;
         team_send(&again, sizeof again);
@@ -300,6 +305,7 @@ static quorum_status read_data(quorum_status ready, reading *in)
     TRY(send_columns(in->d));
     TRY(read_rows_typed(in));
     send_findings(in);
+    TRY(dates_settle(&in->dates, in->r, in->d));
     return categories_settle(&in->categories, in->r, in->d);
 }
 
@@ -321,6 +327,7 @@ quorum_status quorum_data_read(const char *path, const quorum_options *options, 
     reader_close(in.r);
     mem_free(in.columns);
     categories_free(&in.categories);
+    dates_free(&in.dates);
     if (status < 0)
         quorum_data_free(in.d);
     else
@@ -345,6 +352,9 @@ void quorum_data_free(quorum_data *d)
         free_levels(d->level[i], d->levels[i]);
     for (size_t i = 0; i < d->left_out; i++)
         mem_free(d->left_name[i]);
+    for (size_t i = 0; d->date && i < d->inputs; i++)
+        mem_free(d->date[i]);
+    mem_free(d->date);
     mem_free(d->names);
     mem_free(d->levels);
     mem_free(d->level);

@@ -8,6 +8,7 @@
 #include "data/names.h"
 #include "model/model.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -15,8 +16,11 @@
 static const double CHUNK_SHARE = 0.25;
 
 struct quorum_stream {
-    reader *reader;       /* of the process that reads; NULL on the others */
-    size_t inputs, width; /* selected columns: inputs, then the target and the offset as wanted */
+    reader *reader; /* of the process that reads; NULL on the others */
+    const quorum_model *m;
+    size_t inputs;         /* of the model ...                                              */
+    size_t columns, width; /* ... made of selected columns: these, then the target and the offset as
+                              wanted                                                        */
     int with_target, with_offset, with_column;
     size_t column;  /* where one more column stands among the selected: it may be one of them */
     double *rows;   /* room x width                          */
@@ -29,6 +33,7 @@ struct quorum_stream {
     double memory;        /* the option's bytes */
     level_table *tables;  /* inputs: of the model's categories, of the process that reads ... */
     level_table **levels; /* ... width: those of the selected columns, NULL of numbers; or NULL */
+    date_form *dates;     /* width: of columns of dates, likewise; NULL: there are none     */
 };
 
 /* The column of this name in the sorted list of all columns. */
@@ -57,11 +62,10 @@ static quorum_status find_by_name(const reader *r, const char *name, const char 
 static quorum_status find_all(const quorum_stream *s, const quorum_model *m,
                               const named_column *list, size_t *columns)
 {
-    size_t D = s->inputs;
-    for (size_t i = 0; i < D; i++)
+    for (size_t i = 0; i < s->columns; i++)
         TRY(find_by_name(s->reader, m->columns.names[i], "an input", list, columns++));
     if (s->with_target)
-        TRY(find_by_name(s->reader, m->columns.names[D], "the target", list, columns++));
+        TRY(find_by_name(s->reader, m->columns.names[s->inputs], "the target", list, columns++));
     if (s->with_offset)
         TRY(find_by_name(s->reader, m->columns.offset, "the offset", list, columns));
     return QUORUM_OK;
@@ -87,7 +91,7 @@ static quorum_status match_by_name(const quorum_stream *s, const quorum_model *m
 static quorum_status match_by_place(const quorum_stream *s, const quorum_model *m, size_t *columns)
 {
     const model_columns *k = &m->columns;
-    size_t D = s->inputs, count = reader_columns(s->reader), next = 0;
+    size_t D = s->columns, count = reader_columns(s->reader), next = 0;
     size_t all = D + 1 + (size_t)s->with_offset, none = SIZE_MAX;
     if (count != all && (s->with_target || count != all - 1))
         return failure(
@@ -150,6 +154,20 @@ static quorum_status match_levels(quorum_stream *s, const quorum_model *m, const
     return QUORUM_OK;
 }
 
+/* Dates as the training data had them. */
+static quorum_status match_dates(quorum_stream *s, const quorum_model *m)
+{
+    if (!m->columns.date)
+        return QUORUM_OK;
+    if (!NEW_ZEROED(s->dates, s->width))
+        return failure(QUORUM_E_MEMORY, "out of memory for columns of dates");
+    for (size_t d = 0; d < s->columns; d++)
+        if (m->columns.date[d])
+            s->dates[d] = date_form_parse(m->columns.date[d]);
+    reader_take_dates(s->reader, s->dates);
+    return QUORUM_OK;
+}
+
 typedef struct {
     const char *path;
     const quorum_stream_request *wanted;
@@ -179,6 +197,7 @@ static quorum_status open_reader(void *context)
     if (o->wanted->keep)
         TRY_OR_DONE(keep_columns(s->reader, o->wanted->keep));
     TRY_OR_DONE(match_levels(s, m, options_values(o->options)));
+    TRY_OR_DONE(match_dates(s, m));
 done:
     mem_free(columns);
     return status;
@@ -190,10 +209,12 @@ static quorum_stream *stream_new(const quorum_model *m, int with_target,
     quorum_stream *s;
     if (!NEW_ZEROED(s, 1))
         return NULL;
+    s->m = m;
     s->inputs = m->rows.D;
+    s->columns = model_table_columns(m);
     s->with_target = with_target != 0;
     s->with_offset = m->columns.offset != NULL;
-    s->width = s->inputs + (size_t)(s->with_target + s->with_offset);
+    s->width = s->columns + (size_t)(s->with_target + s->with_offset);
     s->memory = options_memory(options_values(options));
     return s;
 }
@@ -322,6 +343,20 @@ static quorum_status make_room(quorum_stream *s, size_t rows)
     return QUORUM_OK;
 }
 
+/* The inputs of a row, all NaN where a column is and is not filled. */
+static void make_row(const quorum_stream *s, const double *columns, double *x)
+{
+    int usable = 1;
+    for (size_t d = 0; d < s->columns; d++)
+        usable &= !isnan(columns[d]) || (s->m->shown.fills && s->m->shown.fills[d]);
+    if (usable && s->m->made.count > 0)
+        made_apply(&s->m->made, 1, columns, x);
+    else if (usable)
+        memcpy(x, columns, s->columns * sizeof *x);
+    for (size_t d = 0; !usable && d < s->inputs; d++)
+        x[d] = NAN;
+}
+
 /* The inputs, the targets, the offsets and one more column apart. */
 static quorum_status next_apart(quorum_stream *s, size_t most, double *X, double *y, size_t *rows)
 {
@@ -329,11 +364,11 @@ static quorum_status next_apart(quorum_stream *s, size_t most, double *X, double
     TRY(next_rows(ready, s, most, s->rows, rows));
     for (size_t i = 0; i < *rows; i++) {
         const double *row = s->rows + i * s->width;
-        memcpy(X + i * s->inputs, row, s->inputs * sizeof *X);
+        make_row(s, row, X + i * s->inputs);
         if (s->with_target)
-            y[i] = row[s->inputs];
+            y[i] = row[s->columns];
         if (s->with_offset)
-            s->offset[i] = row[s->inputs + (size_t)s->with_target];
+            s->offset[i] = row[s->columns + (size_t)s->with_target];
         if (s->with_column)
             s->values[i] = row[s->column];
     }
@@ -352,7 +387,7 @@ quorum_status quorum_stream_next(quorum_stream *s, size_t max_rows, double *X, d
             "%zu rows of %zu columns at once take more than memory, which is %.0f MB, has "
             "for them; give more with --memory",
             max_rows, s->width, s->memory / (1 << 20));
-    if (s->width > s->inputs || s->with_column)
+    if (s->width > s->columns || s->inputs > s->columns || s->with_column)
         return next_apart(s, max_rows, X, y, rows);
     return next_rows(QUORUM_OK, s, max_rows, X, rows);
 }
@@ -422,6 +457,7 @@ void quorum_stream_close(quorum_stream *s)
     for (size_t k = 0; s->kept_names && k < s->kept; k++)
         mem_free(s->kept_names[k]);
     mem_free(s->kept_names);
+    mem_free(s->dates);
     for (size_t d = 0; s->tables && d < s->inputs; d++)
         levels_free(&s->tables[d]);
     mem_free(s->tables);

@@ -117,6 +117,24 @@ void advise_level(const reader *r, size_t line, size_t column, const char *what,
              what, advise_dropping(r));
 }
 
+void advise_date(const reader *r, size_t line, size_t place, int turns, const char *what,
+                 char out[SENTENCE])
+{
+    char position[PLACE], form[DATE_FORM_ROOM], advice[2 * NAME + 120];
+    size_t column = r->selected[place];
+    int training = r->purpose == READ_TRAINING;
+    write_place(r, "line", line, column, position);
+    date_form_text(r->dates[place], form);
+    advise_column(r, column, 0, advice);
+    if (turns)
+        snprintf(out, SENTENCE, "%s: %s: give --dates mdy if the month comes first", position,
+                 what);
+    else
+        snprintf(out, SENTENCE, "%s: %s of the column's form, %s; fix it%s%s%s", position, what,
+                 form, advice, training ? ", take dates for text with --dates none" : "",
+                 advise_dropping(r));
+}
+
 void advise_notation(const reader *r, size_t line, size_t column, const char *what,
                      char out[SENTENCE])
 {

@@ -2,10 +2,10 @@
 #include "base/memory.h"
 #include "data/advice.h"
 #include "data/cell.h"
-#include "data/dialect.h"
+#include "text/dialect.h"
 #include "data/source.h"
 #include "data/table.h"
-#include "data/text.h"
+#include "text/text.h"
 #include "io/utf8.h"
 
 #include <stdio.h>
@@ -155,6 +155,11 @@ static void describe_columns(const reader *r, const csv *c, size_t found, char *
              advise_dropping(r));
 }
 
+static int is_date(const reader *r, size_t place)
+{
+    return r->dates && r->dates[place].orders != 0;
+}
+
 /* Looks at the selected cells of a record of the sample: once a number, a column is not text. */
 static void look_for_text(const reader *r, const csv *c, enum column_look *look)
 {
@@ -188,8 +193,8 @@ static quorum_status find_text(const reader *r, csv *c, char *is_text /* n_selec
     for (size_t i = 0; i < r->n_selected; i++)
         count += look[i] == LOOKS_TEXT;
     for (size_t i = 0; i < r->n_selected; i++)
-        is_text[i] =
-            look[i] == LOOKS_TEXT && (count == r->n_selected || !(r->levels && r->levels[i]));
+        is_text[i] = look[i] == LOOKS_TEXT &&
+                     (count == r->n_selected || !(r->levels && r->levels[i])) && !is_date(r, i);
     mem_free(look);
     return QUORUM_OK;
 }
@@ -209,6 +214,8 @@ static void describe_bad_cell(const reader *r, csv *c, size_t place, cell_kind k
         advise_notation(r, c->line, column, what, out);
     else if (kind == CELL_UNKNOWN_LEVEL)
         advise_level(r, c->line, column, what, out);
+    else if (kind == CELL_NO_DATE || kind == CELL_TURNS_DATE)
+        advise_date(r, c->line, place, kind == CELL_TURNS_DATE, what, out);
     else if (kind == CELL_TEXT)
         advise_stray_text(r, c->line, column, what, out);
     else
@@ -235,7 +242,9 @@ static quorum_status refuse_row(reader *r, csv *c, size_t place, cell_kind kind,
                                 int *keep)
 {
     char sentence[SENTENCE] = "";
-    if (r->missing == MISSING_ERROR || r->dropped == 0 || kind == CELL_OTHER_NOTATION) {
+    int is_fatal = r->missing == MISSING_ERROR || kind == CELL_OTHER_NOTATION ||
+                   kind == CELL_TURNS_DATE; /* these are not missing */
+    if (is_fatal || r->dropped == 0) {
         if (place == r->n_selected)
             describe_columns(r, c, record_columns(c), sentence);
         else
@@ -244,7 +253,9 @@ static quorum_status refuse_row(reader *r, csv *c, size_t place, cell_kind kind,
     }
     if (r->missing == MISSING_ERROR && kind == CELL_TEXT && place < r->n_selected)
         r->stopped_at = place + 1;
-    if (r->missing == MISSING_ERROR || kind == CELL_OTHER_NOTATION) /* that is not missing */
+    if (kind == CELL_TURNS_DATE)
+        r->turned_at = place + 1;
+    if (is_fatal)
         return failure(QUORUM_E_DATA, "%s: %s", r->label, sentence);
     *keep = table_drop_row(r, sentence, row);
     return QUORUM_OK;
@@ -268,6 +279,10 @@ static quorum_status read_level(const reader *r, const cell *in, size_t place, d
 static quorum_status read_cell(reader *r, csv *c, size_t place, double *value, cell_kind *kind)
 {
     const cell *in = &c->record.cells[r->selected[place]];
+    if (is_date(r, place)) {
+        *kind = cell_read_date(in, &r->dates[place], value);
+        return QUORUM_OK;
+    }
     if (r->levels && r->levels[place])
         return read_level(r, in, place, value, kind);
     *kind = cell_read(in, &c->cells, value);
@@ -318,6 +333,49 @@ static quorum_status csv_look_for_text(reader *r, char *is_text)
     int found;
     TRY(load_record(r, r->state, &found));
     return found ? find_text(r, r->state, is_text) : QUORUM_OK;
+}
+
+/* Cells of a column that were looked at, and those that have the form of its first date. */
+typedef struct {
+    int seen, dates;
+} date_count;
+
+static void look_for_dates(const reader *r, const csv *c, int orders, date_count *count,
+                           date_form *form)
+{
+    for (size_t i = 0; i < r->n_selected && record_columns(c) == c->columns; i++) {
+        const cell *in = &c->record.cells[r->selected[i]];
+        date_form here = cell_date_form(in);
+        here.orders &= orders;
+        if (here.orders == 0 && cell_is_missing(in))
+            continue;
+        date_form both = count[i].dates > 0 ? date_common(form[i], here) : here;
+        count[i].seen++;
+        count[i].dates += both.orders != 0;
+        form[i] = both.orders != 0 ? both : form[i];
+    }
+}
+
+/* A column of dates has more of them than of anything else: the rest are wrong cells. */
+static quorum_status csv_look_for_dates(reader *r, int orders, date_form *form)
+{
+    csv *c = r->state;
+    date_count *count;
+    int found;
+    TRY(load_record(r, c, &found));
+    const char *p = c->window + c->begin, *limit = c->window + c->end;
+    if (!NEW_ZEROED(count, r->n_selected))
+        return fail_memory(r);
+    for (int n = 0; found && n < TEXT_SAMPLE && p && p < limit; n++) {
+        p = record_scan(&c->dialect, p, limit, c->at_end, &c->record);
+        if (p && !record_is_blank(&c->record))
+            look_for_dates(r, c, orders, count, form);
+    }
+    record_scan(&c->dialect, c->window + c->begin, limit, c->at_end, &c->record);
+    for (size_t i = 0; i < r->n_selected; i++)
+        form[i].orders = 2 * count[i].dates > count[i].seen ? form[i].orders : 0;
+    mem_free(count);
+    return QUORUM_OK;
 }
 
 /* ---- opening ---- */
@@ -421,7 +479,8 @@ static int first_record_is_header(const csv *c, header_mode header)
     cell_reader looking = c->cells; /* which decides nothing */
     double value;
     for (size_t i = 0; header == HEADER_AUTO && i < c->columns; i++)
-        if (cell_read(&c->record.cells[i], &looking, &value) == CELL_TEXT)
+        if (cell_read(&c->record.cells[i], &looking, &value) == CELL_TEXT &&
+            cell_date_form(&c->record.cells[i]).orders == 0)
             return 1;
     return header == HEADER_YES;
 }
@@ -515,7 +574,7 @@ static void csv_close(void *state)
 
 quorum_status csv_open(reader *r, header_mode header)
 {
-    static const file_format format = {csv_next, csv_close, csv_look_for_text};
+    static const file_format format = {csv_next, csv_close, csv_look_for_text, csv_look_for_dates};
     csv *c = NULL;
     if (!NEW_ZEROED(c, 1))
         return fail_memory(r);

@@ -275,6 +275,27 @@ void reader_take_levels(reader *r, level_table *const *levels, unknown_levels un
     r->unknown = unknown;
 }
 
+/* ---- Dates ---- */
+
+quorum_status reader_look_for_dates(reader *r, int orders, date_form *form)
+{
+    memset(form, 0, r->n_selected * sizeof *form);
+    if (!r->format->look_for_dates || orders == 0)
+        return QUORUM_OK;
+    return r->format->look_for_dates(r, orders, form);
+}
+
+void reader_take_dates(reader *r, date_form *form)
+{
+    r->dates = form;
+}
+
+int reader_stopped_at_date(const reader *r, size_t *place)
+{
+    *place = r->turned_at - 1;
+    return r->turned_at > 0;
+}
+
 int reader_stopped_at_text(const reader *r, size_t *place)
 {
     *place = r->stopped_at - 1;

@@ -7,6 +7,7 @@
 
 #include "base/progress.h"
 #include "data/levels.h"
+#include "text/date.h"
 
 #include <stddef.h>
 
@@ -24,7 +25,7 @@ typedef struct {
                                 the last selected is the target                           */
     decimal_mode decimal;    /* of csv; DECIMAL_AUTO: what the first cell shows that has one, where
                                 that is certain (data/cell.h)                             */
-    char thousands;          /* between groups of digits (data/notation.h); 0: none       */
+    char thousands;          /* between groups of digits (text/notation.h); 0: none       */
     char comment;            /* lines of csv that begin with it are passed over; 0: none  */
     double memory;           /* bytes that the reader itself may hold; 0: as many as it takes */
     progress asked;          /* hears how far reading is, and can cancel it                  */
@@ -78,6 +79,21 @@ typedef enum {
     LEVELS_REFUSE, /* a text that is no level is QUORUM_E_DATA      */
 } unknown_levels;
 void reader_take_levels(reader *r, level_table *const *levels, unknown_levels unknown);
+
+/* ---- Columns of dates ---- */
+
+/* The form that the first cells of selected columns have (n_selected), with all orders of `orders`
+ * (text/date.h) that they leave possible; no orders where they are no dates. */
+quorum_status reader_look_for_dates(reader *r, int orders, date_form *form);
+
+/* Selected columns whose cells are dates: form[i] (n_selected, kept by the caller until the end of
+ * reading) is that of one, without orders of others.  reader_next yields seconds, and narrows the
+ * orders to those that all cells have.  In a file of numbers they are seconds already. */
+void reader_take_dates(reader *r, date_form *form);
+
+/* Whether reader_next has failed because the column at *place of the selected ones turned out to have
+ * its form's next order: opened anew, it can be read. */
+int reader_stopped_at_date(const reader *r, size_t *place);
 
 /* Whether reader_next has failed because of text in the column at *place of the selected ones. */
 int reader_stopped_at_text(const reader *r, size_t *place);

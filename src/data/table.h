@@ -14,6 +14,7 @@ typedef struct {
     quorum_status (*next)(reader *r, size_t max_rows, double *out, size_t *rows);
     void (*close)(void *state);
     quorum_status (*look_for_text)(reader *r, char *is_text); /* NULL: there is none */
+    quorum_status (*look_for_dates)(reader *r, int orders, date_form *form); /* likewise */
 } file_format;
 
 struct reader {
@@ -33,6 +34,8 @@ struct reader {
     level_table *const *levels; /* n_selected: of categories, or NULL; NULL: there are none */
     unknown_levels unknown;
     int no_categories;
+    date_form *dates;  /* n_selected: of columns of dates; NULL: there are none             */
+    size_t turned_at;  /* place of a selected column + 1 whose dates have another order; 0: none */
     size_t stopped_at; /* place of a selected column + 1 in which text was the end; 0: none */
     size_t rows;       /* that the file says it has, or 0 */
     double held;       /* bytes of them in memory */

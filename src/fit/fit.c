@@ -7,6 +7,7 @@
 #include "calibrate/calibrate.h"
 #include "fit/coded_rows.h"
 #include "fit/line.h"
+#include "fit/made_rows.h"
 #include "fit/strict.h"
 #include "archive/json.h"
 #include "rows/scaling.h"
@@ -564,20 +565,124 @@ static quorum_status fit_strictly(fitting *f, quorum_model **model)
     return status;
 }
 
-/* offset and its name may be NULL. */
-static quorum_status fit_arrays(const row_set *own, size_t rows, const char *const *names,
-                                const char *offset_name, category_names categories,
+/* What the caller says of the columns; all but the rows' numbers may be NULL. */
+typedef struct {
+    const char *const *names;
+    const char *offset_name;
+    category_names categories;
+    const char *const *dates;
+} table_columns;
+
+/* A column of dates has a form that is known, and no levels. */
+static quorum_status check_dates(const table_columns *t, size_t columns)
+{
+    for (size_t d = 0; t->dates && d < columns; d++) {
+        if (!t->dates[d])
+            continue;
+        if (date_form_parse(t->dates[d]).orders == 0)
+            return failure(QUORUM_E_ARGUMENT,
+                           "column %zu: \"%.40s\" is not a form of dates, such as yyyy-mm-dd",
+                           d + 1, t->dates[d]);
+        if (t->categories.levels && t->categories.levels[d] > 0)
+            return failure(QUORUM_E_ARGUMENT, "column %zu has dates, and levels of a category",
+                           d + 1);
+    }
+    return QUORUM_OK;
+}
+
+/* What a model of these columns knows of them beyond the inputs. */
+typedef struct {
+    const table_columns *t;
+    made_rows *made;
+    size_t columns;
+    quorum_model *m;
+} knowing;
+
+static quorum_status copy_dates(knowing *k)
+{
+    int some = 0;
+    for (size_t d = 0; k->t->dates && d < k->columns; d++)
+        some |= k->t->dates[d] != NULL;
+    if (!some)
+        return QUORUM_OK;
+    if (!NEW_ZEROED(k->m->columns.date, k->m->rows.D))
+        return failure(QUORUM_E_MEMORY, "out of memory for columns of dates");
+    for (size_t d = 0; d < k->columns; d++)
+        if (k->t->dates[d] && !(k->m->columns.date[d] = mem_copy_text(k->t->dates[d])))
+            return failure(QUORUM_E_MEMORY, "out of memory for columns of dates");
+    return QUORUM_OK;
+}
+
+/* Made-up names are those of all inputs: what is made of a column has its own. */
+static void take_made(knowing *k)
+{
+    quorum_model *m = k->m;
+    for (size_t i = 0; i < k->made->made.count; i++) {
+        mem_free(m->columns.names[k->columns + i]);
+        m->columns.names[k->columns + i] = k->made->made_names[i];
+        k->made->made_names[i] = NULL;
+    }
+    m->made = k->made->made;
+    k->made->made = (made_inputs){0};
+    m->columns.target = m->columns.offset_place = k->columns;
+}
+
+static quorum_status know_columns(void *context)
+{
+    knowing *k = context;
+    take_made(k);
+    TRY(copy_dates(k));
+    return model_show_columns(k->m);
+}
+
+static quorum_status fit_columns(fitting *f, const table_columns *t, made_rows *made,
+                                 quorum_model **model)
+{
+    const scattered_rows *given = f->given;
+    size_t columns = given->held.D;
+    const char *periodic = f->s->periodic;
+    made_request asked = {.columns = columns,
+                          .names = t->names,
+                          .dates = t->dates,
+                          .levels = t->categories.levels,
+                          .periodic = strcmp(periodic, "none") == 0 ? "" : periodic,
+                          .fill = 0};
+    TRY(make_rows(given, &asked, t->categories, made));
+    if (made->made.count > 0) {
+        f->given = &made->rows;
+        f->names = made->names;
+        f->categories = made->categories;
+    }
+    quorum_status status =
+        f->s->calibrate == CALIBRATE_STRICT ? fit_strictly(f, model) : fit_rows(f, model);
+    f->given = given;
+    if (status < 0)
+        return status;
+    knowing k = {t, made, columns, *model};
+    quorum_status known = team_all(QUORUM_OK, know_columns, &k);
+    if (known >= 0)
+        return status;
+    quorum_model_free(*model);
+    *model = NULL;
+    return known;
+}
+
+static quorum_status fit_arrays(const row_set *own, size_t rows, const table_columns *t,
                                 const quorum_options *options, quorum_model **model)
 {
     scattered_rows given = rows_scattered(rows, own);
+    made_rows made = {0};
     fitting f = {.given = &given,
-                 .names = names,
-                 .offset_name = offset_name,
-                 .categories = categories,
+                 .names = t->names,
+                 .offset_name = t->offset_name,
+                 .categories = t->categories,
                  .options = options,
                  .s = options_values(options),
                  .p = options_progress(options)};
-    return f.s->calibrate == CALIBRATE_STRICT ? fit_strictly(&f, model) : fit_rows(&f, model);
+    TRY(check_dates(t, own->D));
+    quorum_status status = fit_columns(&f, t, &made, model);
+    made_rows_free(&made);
+    return status;
 }
 
 quorum_status quorum_fit(const double *X, const double *y, size_t rows, size_t inputs,
@@ -588,7 +693,8 @@ quorum_status quorum_fit(const double *X, const double *y, size_t rows, size_t i
         return failure(QUORUM_E_ARGUMENT, "quorum_fit: model must not be NULL");
     *model = NULL;
     row_set own = rows_view_of(rows, inputs, X, y);
-    return fit_arrays(&own, rows, names, NULL, (category_names){0}, options, model);
+    table_columns t = {.names = names};
+    return fit_arrays(&own, rows, &t, options, model);
 }
 
 quorum_status quorum_fit_data(const quorum_data *data, const quorum_options *options,
@@ -600,11 +706,13 @@ quorum_status quorum_fit_data(const quorum_data *data, const quorum_options *opt
     if (data->target > data->inputs || data->offset_place > data->inputs + 1)
         return failure(QUORUM_E_ARGUMENT,
                        "quorum_fit_data: target or offset_place is out of range");
-    category_names categories = {data->levels, (char *const *const *)data->level};
+    table_columns t = {.names = (const char *const *)data->names,
+                       .offset_name = data->offset_name,
+                       .categories = {data->levels, (char *const *const *)data->level},
+                       .dates = (const char *const *)data->date};
     row_set own = rows_view_of(data->rows, data->inputs, data->X, data->y);
     own.offset = data->offset;
-    quorum_status status = fit_arrays(&own, data->rows, (const char *const *)data->names,
-                                      data->offset_name, categories, options, model);
+    quorum_status status = fit_arrays(&own, data->rows, &t, options, model);
     if (status >= 0) {
         (*model)->columns.target = data->target;
         (*model)->columns.offset_place = data->offset_place;

@@ -307,6 +307,11 @@ static quorum_status check_version_parts(const load_state *l)
     int has_warp = m->units.warp != WARP_NONE;
     int is_for_warp = l->meta.version == FORMAT_VERSION_WARP;
     int is_for_levels = l->meta.version == FORMAT_VERSION_LEVELS;
+    int is_for_table = l->meta.version == FORMAT_VERSION_TABLE;
+    if ((m->columns.date || m->made.count > 0) != is_for_table)
+        return damaged("dates or made inputs do not go with its format version");
+    if (is_for_table)
+        return QUORUM_OK;
     if ((m->encoding.of != NULL) != is_for_levels)
         return damaged("categories do not go with its format version");
     if (is_for_levels)

@@ -11,7 +11,8 @@
 /* Version 2 has extra rows of the experts, which a reader of version 1 would overlook; version 3 has
  * a rotation, and may have extra rows; version 4 has a kernel with two scales, a trend or an offset,
  * and may have all of these; version 5 has a warp, and may have any of them; version 6 has categories,
- * and may have any of them, a warp too.  Without any a file is still of version 1. */
+ * and may have any of them, a warp too; version 9 has columns of dates or inputs that are made of
+ * columns, and may have any of them, categories too.  Without any a file is still of version 1. */
 enum {
     FORMAT_VERSION = 1,
     FORMAT_VERSION_OVERLAP = 2,
@@ -19,7 +20,8 @@ enum {
     FORMAT_VERSION_PARTS = 4,
     FORMAT_VERSION_WARP = 5,
     FORMAT_VERSION_LEVELS = 6,
-    FORMAT_VERSION_LAST = FORMAT_VERSION_LEVELS
+    FORMAT_VERSION_TABLE = 9,
+    FORMAT_VERSION_LAST = FORMAT_VERSION_TABLE
 };
 
 /* ---- Arrays ---- */

@@ -73,7 +73,8 @@ quorum_status meta_make(const quorum_model *m, char **text)
 
 static quorum_status check_version(int64_t version)
 {
-    if (version >= FORMAT_VERSION && version <= FORMAT_VERSION_LAST)
+    if ((version >= FORMAT_VERSION && version <= FORMAT_VERSION_LEVELS) ||
+        version == FORMAT_VERSION_TABLE)
         return QUORUM_OK;
     return failure(
         QUORUM_E_FORMAT,

@@ -327,14 +327,14 @@ def with_text(tmp_path):
 
 def test_all_columns_of_text_are_named_with_what_helps(tmp_path):
     path = with_text(tmp_path)
-    message = fit(path, "--categorical", "none", code=1).err
+    message = fit(path, "--categorical", "none", "--dates", "none", code=1).err
     assert 'columns 1 ("city"), 3 ("day") are text: leave them out with --ignore city,day, or' in message
     assert "--missing" not in message
     assert fit(path, "--ignore", "city,day", "--json").json()["inputs"] == 2
 
 
 def test_dropping_all_rows_says_why(tmp_path):
-    message = fit(with_text(tmp_path), "--missing", "drop", "--categorical", "none", code=1).err
+    message = fit(with_text(tmp_path), "--missing", "drop", "--categorical", "none", "--dates", "none", code=1).err
     assert f"has no usable rows: all {len(ROWS)} were dropped.  The first: line 2: cell is" in message
     assert "--ignore city,day" in message and "--missing" not in message
 
