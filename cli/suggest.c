@@ -201,7 +201,7 @@ const command suggest_command = {
         "(of the function, without noise) over all candidates, or over the rows of --over. Rows "
         "are taken one by one, each the best after the ones before it: places far from the data "
         "come first, and none beside one that is suggested already.",
-    .option_names = "header missing decimal thousands comment method select neighbours space "
+    .option_names = "header missing decimal thousands comment query method select neighbours space "
                     "graph-on calibration threads memory",
     .operands = operands,
     .flags = flags,

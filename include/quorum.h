@@ -118,7 +118,7 @@ QUORUM_API void quorum_options_set_progress(quorum_options *options, quorum_prog
 
 /* ---- Data from files --------------------------------------------------- */
 
-/* Training data: csv, csv.gz (any delimiter, header or none), npy or npz.
+/* Training data: csv, csv.gz (any delimiter, header or none), npy, npz, or an SQLite database (option query).
  * Options used: target, ignore, offset, categorical, dates, missing, header, decimal, thousands, comment; a table whose
  * reading takes more than the option memory is QUORUM_E_MEMORY.  The progress callback can cancel
  * reading, also while nothing comes through a pipe.  In a team of several
@@ -144,6 +144,7 @@ typedef struct {
     char **left_name; /* ... left_out: their names, or x1, x2, ...: they are no inputs        */
     char **date; /* inputs: of a column of dates, in X as seconds since 1970-01-01 UTC, their form,
                     such as "dd/mm/yyyy" (docs/data.md); NULL of others; NULL: there are none    */
+    int header_doubt; /* 1: header=auto took the first row for names, and some are numbers     */
 } quorum_data;
 
 QUORUM_API quorum_status quorum_data_read(const char *path, const quorum_options *options,

@@ -57,7 +57,7 @@ class Data(ctypes.Structure):
                 ("offset_name", c_char_p), ("offset_place", c_size_t),
                 ("levels", POINTER(c_size_t)), ("level", POINTER(POINTER(c_char_p))),
                 ("left_out", c_size_t), ("left_name", POINTER(c_char_p)),
-                ("date", POINTER(c_char_p))]
+                ("date", POINTER(c_char_p)), ("header_doubt", c_int)]
 
 
 class Prediction(ctypes.Structure):

@@ -293,10 +293,12 @@ static void send_findings(reading *in)
         d->dropped = reader_dropped(in->r);
         d->converted = reader_is_converted(in->r);
         d->decimal_comma = reader_decimal_comma(in->r);
+        d->header_doubt = reader_doubts_header(in->r);
     }
     team_send(&d->dropped, sizeof d->dropped);
     team_send(&d->converted, sizeof d->converted);
     team_send(&d->decimal_comma, sizeof d->decimal_comma);
+    team_send(&d->header_doubt, sizeof d->header_doubt);
 }
 
 static quorum_status read_data(quorum_status ready, reading *in)

@@ -16,6 +16,7 @@ reader_options how_to_read(const quorum_options *options, reading_purpose purpos
                           .thousands = options_thousands(s),
                           .comment = options_comment(s),
                           .memory = options_memory(s),
+                          .query = s->query,
                           .no_categories = strcmp(s->categorical, "none") == 0};
     if (options)
         how.asked = *options_progress(options);

@@ -1,4 +1,4 @@
-/* Rows of a csv text through a window that slides over its source. */
+/* Rows of a csv text, a file's or a query's, through a window that slides over its source. */
 #include "base/memory.h"
 #include "data/advice.h"
 #include "data/cell.h"
@@ -7,6 +7,7 @@
 #include "data/table.h"
 #include "text/text.h"
 #include "io/utf8.h"
+#include "sqlite/query.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -20,8 +21,9 @@ enum { FIRST_WINDOW = QRM_FIRST_WINDOW, MAX_RECORD = 1 << 26, TEXT_SAMPLE = 100 
 enum column_look { LOOKS_EMPTY, LOOKS_TEXT, LOOKS_NUMERIC };
 
 typedef struct {
-    source *source;
-    char *window; /* capacity bytes, of which [begin, end) are still to be read */
+    source *source; /* of a file, or ... */
+    query *query;   /* ... of a database */
+    char *window;   /* capacity bytes, of which [begin, end) are still to be read */
     size_t capacity, begin, end;
     int at_end;  /* nothing comes after the window            */
     int marked;  /* the file begins with UTF-8's mark         */
@@ -80,6 +82,11 @@ static quorum_status grow_window(const reader *r, csv *c)
     return QUORUM_OK;
 }
 
+static quorum_status read_bytes(const csv *c, char *to, size_t n, size_t *got)
+{
+    return c->query ? query_read(c->query, to, n, got) : source_read(c->source, to, n, got);
+}
+
 /* Moves what is left to the front and fills the rest. */
 static quorum_status refill(const reader *r, csv *c)
 {
@@ -89,7 +96,7 @@ static quorum_status refill(const reader *r, csv *c)
     c->end = left;
     if (c->end == c->capacity)
         TRY(grow_window(r, c));
-    TRY(source_read(c->source, c->window + c->end, c->capacity - c->end, &got));
+    TRY(read_bytes(c, c->window + c->end, c->capacity - c->end, &got));
     c->end += got;
     c->at_end = c->end < c->capacity;
     return check_for_zero_bytes(r, c, left);
@@ -219,7 +226,7 @@ static void describe_bad_cell(const reader *r, csv *c, size_t place, cell_kind k
     else if (kind == CELL_TEXT)
         advise_stray_text(r, c->line, column, what, out);
     else
-        advise_cell(r, "line", c->line, column, what, out);
+        advise_cell(r, r->unit, c->line, column, what, out);
     mem_free(is_text);
 }
 
@@ -396,12 +403,12 @@ static int is_utf32(const char *text, size_t n)
 static quorum_status check_encoding(const reader *r, csv *c)
 {
     const char *text = c->window;
-    if (source_kind_of_bytes(text, c->end) != KIND_TEXT)
+    file_kind kind = source_kind_of_bytes(text, c->end);
+    if (kind != KIND_TEXT)
         return failure(
             QUORUM_E_FORMAT,
-            "%s: npy and npz data are read from a plain file only, not compressed and not "
-            "through a pipe",
-            r->label);
+            "%s: %s data are read from a plain file only, not compressed and not through a pipe",
+            r->label, kind == KIND_NPY || kind == KIND_ZIP ? "npy and npz" : "SQLite");
     if (is_utf32(text, c->end))
         return failure(QUORUM_E_FORMAT,
                        "%s: is UTF-32 text; save it as UTF-8, or convert it: iconv -f UTF-32 -t "
@@ -420,7 +427,7 @@ static quorum_status check_encoding(const reader *r, csv *c)
 /* The window's first filling; zero bytes are judged after the encoding. */
 static quorum_status fill_first_window(const reader *r, csv *c)
 {
-    TRY(source_read(c->source, c->window, c->capacity, &c->end));
+    TRY(read_bytes(c, c->window, c->capacity, &c->end));
     c->at_end = c->end < c->capacity;
     TRY(check_encoding(r, c));
     return check_for_zero_bytes(r, c, c->begin);
@@ -483,6 +490,18 @@ static int first_record_is_header(const csv *c, header_mode header)
             cell_date_form(&c->record.cells[i]).orders == 0)
             return 1;
     return header == HEADER_YES;
+}
+
+/* As a row of data has, and names seldom are. */
+static int has_number(const csv *c)
+{
+    cell_reader looking = c->cells;
+    double value;
+    for (size_t i = 0; i < c->columns; i++)
+        if (!c->record.cells[i].quoted &&
+            cell_read(&c->record.cells[i], &looking, &value) == CELL_NUMBER)
+            return 1;
+    return 0;
 }
 
 /* A file has one encoding: one name that is not UTF-8 makes all of them Windows-1252. */
@@ -565,11 +584,18 @@ static void csv_close(void *state)
     if (!c)
         return;
     source_close(c->source);
+    query_close(c->query);
     mem_free(c->window);
     mem_free(c->record.cells);
     if (c->cells.c_locale)
         freelocale(c->cells.c_locale);
     mem_free(c);
+}
+
+static quorum_status open_source(const reader *r, csv *c)
+{
+    return r->query ? query_open(r->path, r->query, &r->asked, &c->query)
+                    : source_open(r->path, &r->asked, &c->source);
 }
 
 quorum_status csv_open(reader *r, header_mode header)
@@ -580,18 +606,21 @@ quorum_status csv_open(reader *r, header_mode header)
         return fail_memory(r);
     r->state = c; /* from here on reader_close frees it */
     r->format = &format;
-    c->line = 1;
-    c->dialect.newline = '\n';
+    c->line = r->query ? 0 : 1; /* rows of a query are counted */
+    c->dialect = (dialect){.delimiter = ',', .newline = '\n'};
     c->capacity = FIRST_WINDOW;
     TRY(choose_notation(r, &c->cells));
     c->cells.c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (!c->cells.c_locale || !NEW_ARRAY(c->window, c->capacity))
         return fail_memory(r);
-    TRY(source_open(r->path, &r->asked, &c->source));
+    TRY(open_source(r, c));
     TRY(fill_first_window(r, c));
-    TRY(detect_dialect(r, c));
+    if (!r->query)
+        TRY(detect_dialect(r, c));
     TRY(load_first_record(r, c));
-    if (first_record_is_header(c, header))
+    if (r->query || first_record_is_header(c, header)) {
+        r->header_doubt = !r->query && header == HEADER_AUTO && has_number(c);
         return take_names(r, c);
+    }
     return names_number(&r->names, c->columns, 0);
 }

@@ -1,4 +1,4 @@
-/* Rows of numbers from csv, csv.gz, npy and npz files, read in chunks.
+/* Rows of numbers from csv, csv.gz, npy and npz files, and queries to SQLite databases, read in chunks.
  *
  * Open, look at the columns, select those that are wanted, then read rows
  * until none come.  Only selected columns have to be numeric, or categories. */
@@ -29,6 +29,7 @@ typedef struct {
     char comment;            /* lines of csv that begin with it are passed over; 0: none  */
     double memory;           /* bytes that the reader itself may hold; 0: as many as it takes */
     progress asked;          /* hears how far reading is, and can cancel it                  */
+    const char *query;       /* to an SQLite database; "" or NULL: none                      */
     int no_categories;       /* 1: complaints do not advise to take text for a category      */
 } reader_options;
 
@@ -50,7 +51,10 @@ int reader_name_is_made_up(const reader *r, size_t column); /* the header has no
 int reader_is_converted(const reader *r);  /* the header is not UTF-8: read as Windows-1252    */
 int reader_decimal_comma(const reader *r); /* DECIMAL_AUTO has found that it is the comma     */
 
-/* ".  Line 1 begins with #: ...", to be put behind a complaint about columns, or "". */
+int reader_doubts_header(const reader *r); /* HEADER_AUTO took a row for names that has numbers */
+
+/* ".  Line 1 begins with #: ...", or ".  Line 1 is taken for names ...", to be put behind a complaint
+ * about columns, or "". */
 void reader_advise_comment(const reader *r, char out[100]);
 const char *reader_path(const reader *r);
 

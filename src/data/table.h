@@ -20,6 +20,9 @@ typedef struct {
 struct reader {
     char *path;        /* as it was given         */
     const char *label; /* as messages name it     */
+    const char *query; /* of a database; NULL: of a file. Until it is opened */
+    const char *unit;  /* of places in it: "line", or "row"                  */
+    int header_doubt;  /* auto took a first row for names that has numbers   */
     missing_mode missing;
     reading_purpose purpose;
     decimal_mode decimal;

@@ -77,6 +77,9 @@ static const option table[] = {
      "Lines of a csv file that begin with this character are passed over, as in '#'; none: there "
      "are no such lines.",
      check_comment},
+    {"query", TEXT, FIELD(query), "", NULL, 0, 0, "SQL", "fit predict evaluate",
+     "Of an SQLite database: the SELECT whose rows are the table.  The database is only read.",
+     NULL},
     {"categorical", TEXT, FIELD(categorical), "auto", NULL, 0, 0, "auto|none|COLS", "fit",
      "Columns whose cells are levels of a category, not numbers.  auto: those with text; COLS: "
      "also "

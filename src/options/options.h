@@ -15,7 +15,7 @@ typedef struct {
     /* data */
     const char *target, *ignore, *offset;
     int header, missing, decimal;
-    const char *thousands, *comment;
+    const char *thousands, *comment, *query;
     const char *categorical;
     int unseen, dates;
     const char *periodic;

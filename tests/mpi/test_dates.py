@@ -1,4 +1,7 @@
 """Dates on several ranks: the bytes of one process, also where the order turns late, and one error for all."""
+import csv
+import sqlite3
+
 import numpy as np
 import pytest
 from conftest import arrays, serial, team
@@ -37,3 +40,16 @@ def test_errors_are_those_of_one(tmp_path):
                                  (write(tmp_path / "c.csv", 3000), ["--dates", "dmy", "--periodic", "nix:3"], "nix")):
         assert said in serial("fit", train, "-o", tmp_path / "m.npz", *options, code=1).err
         assert said in team(3, "fit", train, "-o", tmp_path / "m.npz", *options, code=1).err
+
+
+def test_a_database_is_read_by_one(tmp_path):
+    train = write(tmp_path / "train.csv", 2600)
+    with sqlite3.connect(tmp_path / "t.db") as base:
+        base.execute("create table t(day text, x real, y real)")
+        base.executemany("insert into t values(?, ?, ?)", csv.reader(train.read_text().splitlines()[1:]))
+    base.close()
+    words = ["fit", tmp_path / "t.db", "--query", "select * from t", "--dates", "dmy", "--theta", "1,1,1,0.1", "--kernel", "se", "-q"]
+    serial(*words, "-o", tmp_path / "1.npz")
+    team(3, *words, "-o", tmp_path / "3.npz")
+    a, b = arrays(tmp_path / "1.npz"), arrays(tmp_path / "3.npz")
+    assert a.keys() == b.keys() and all(np.array_equal(a[k], b[k]) for k in a)
