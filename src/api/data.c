@@ -2,6 +2,7 @@
  * the first process reads, all hear of the columns, and each has the rows that it holds
  * (rows/dealing.h). */
 #include "api/dates.h"
+#include "api/faults.h"
 
 #include "base/memory.h"
 #include "data/names.h"
@@ -265,6 +266,23 @@ static void forget_rows(quorum_data *d)
     d->X = d->y = d->offset = NULL;
 }
 
+/* After reading has failed for good: the sentence that says most. */
+static quorum_status explain(reading *in, quorum_status status)
+{
+    status = categories_blame(&in->categories, in->r, status);
+    if (status != QUORUM_E_DATA || options_values(in->options)->missing != MISSING_ERROR ||
+        !reader_can_begin_anew(in->r))
+        return status;
+    char *said = mem_copy_text(quorum_message());
+    if (open_anew(in) >= 0 && said) {
+        set_message("%s", said);
+        status = faults_name(in->r, in->d->inputs, status);
+    } else if (said)
+        set_message("%s", said);
+    mem_free(said);
+    return status;
+}
+
 /* Where a column of numbers turns out to have text, or dates to have the month first, all of the file is read again, as what the column
  * is. */
 static quorum_status read_rows_typed(reading *in)
@@ -279,7 +297,7 @@ static quorum_status read_rows_typed(reading *in)
             return status;
         team_send(&again, sizeof again);
         if (!again)
-            return in->r ? categories_blame(&in->categories, in->r, status) : status;
+            return in->r ? explain(in, status) : status;
         forget_rows(in->d);
         TRY(team_first(QUORUM_OK, open_anew, in));
     }

@@ -296,9 +296,24 @@ static quorum_status read_cell(reader *r, csv *c, size_t place, double *value, c
     return QUORUM_OK;
 }
 
+/* The faults of the loaded record's cells. */
+static quorum_status count_faults(reader *r, csv *c, double *row)
+{
+    for (size_t i = 0; i < r->n_selected && record_columns(c) == c->columns; i++) {
+        cell_kind kind;
+        TRY(read_cell(r, c, i, &row[i], &kind));
+        if (kind != CELL_NUMBER && kind != CELL_TURNS_DATE)
+            table_count_fault(r, i, kind == CELL_MISSING, c->line);
+    }
+    return QUORUM_OK;
+}
+
 /* The loaded record as a row; *keep is 0 for one that is dropped. */
 static quorum_status read_row(reader *r, csv *c, double *row, int *keep)
 {
+    *keep = 0;
+    if (r->faults)
+        return count_faults(r, c, row);
     *keep = record_columns(c) == c->columns;
     if (!*keep)
         return refuse_row(r, c, r->n_selected, CELL_TEXT, row, keep);

@@ -41,6 +41,7 @@ static quorum_status open_format(reader *r, header_mode header)
                        r->label);
     if (kind != KIND_SQLITE)
         r->query = NULL;
+    r->unit = kind == KIND_ZIP || kind == KIND_NPY ? "row" : r->unit;
     switch (kind) {
     case KIND_ZIP: return npz_table_open(r);
     case KIND_NPY: return npy_table_open(r);
@@ -297,6 +298,33 @@ quorum_status reader_next(reader *r, size_t max_rows, double *out, size_t *rows)
     *rows = 0;
     kept_cells_clear(&r->kept);
     return r->format->next(r, max_rows, out, rows);
+}
+
+/* ---- Faults ---- */
+
+quorum_status reader_survey(reader *r, column_faults *faults, size_t *all)
+{
+    double *row;
+    size_t rows = 0;
+    if (!NEW_ARRAY(row, r->n_selected))
+        return failure(QUORUM_E_MEMORY, "%s: out of memory while reading", r->label);
+    r->faults = faults;
+    quorum_status status = r->format->next(r, 1, row, &rows);
+    r->faults = NULL;
+    *all = r->row;
+    mem_free(row);
+    return status;
+}
+
+size_t reader_selected(const reader *r, const size_t **columns)
+{
+    *columns = r->selected;
+    return r->n_selected;
+}
+
+const char *reader_unit(const reader *r)
+{
+    return r->unit;
 }
 
 /* ---- Categories ---- */

@@ -116,6 +116,19 @@ const char *reader_kept(const reader *r, size_t row, size_t column);
 size_t reader_row_number(const reader *r, size_t row);
 int reader_kept_converted(const reader *r); /* a kept cell was not UTF-8, though the header is */
 
+/* What is wrong with the cells of a column, in a file of which no row is refused. */
+typedef struct {
+    size_t missing; /* cells ...                                          */
+    size_t wrong;   /* ... and others that cannot be used                 */
+    size_t first;   /* the number of the first one's line, or row; 0: none */
+} column_faults;
+
+/* Reads the rest of the file, and counts the faults of each selected column (n_selected, zeros), and
+ * the rows. */
+quorum_status reader_survey(reader *r, column_faults *faults, size_t *all);
+size_t reader_selected(const reader *r, const size_t **columns);
+const char *reader_unit(const reader *r); /* of places in the file: "line", or "row" */
+
 size_t reader_rows(const reader *r);    /* as the file says, dropped ones too; 0: it does not say */
 double reader_held(const reader *r);    /* bytes of the file's rows that the reader holds     */
 size_t reader_dropped(const reader *r); /* rows skipped so far by MISSING_DROP    */
