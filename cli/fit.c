@@ -2,6 +2,7 @@
 #include "arguments.h"
 #include "clock.h"
 #include "command.h"
+#include "dates.h"
 #include "hyperparameters.h"
 #include "io/whole_file.h"
 #include "output.h"
@@ -63,7 +64,12 @@ static quorum_status read_and_fit(const arguments *given, progress *p, fitted *f
     if (f->data->converted)
         note(given, "%s: the column names are not UTF-8 and were read as Windows-1252: \"%s\"",
              given->operands[0], first_converted(f->data));
+    if (f->data->header_doubt)
+        note(given,
+             "the first row is taken for names, though some are numbers: if it is data, give "
+             "--header no");
     note_left_out(given, f->data);
+    note_dates(given, f->data);
     f->status = quorum_fit_data(f->data, given->options, &f->model);
     return f->status;
 }
@@ -318,7 +324,8 @@ static int run_fit(const arguments *given)
 }
 
 static const operand operands[] = {
-    {"TRAIN", "Training data: csv, csv.gz, npy or npz, one row an observation; '-' is csv from "
+    {"TRAIN", "Training data: csv, csv.gz, npy, npz or an SQLite database, one row an observation; "
+              "'-' is csv from "
               "standard input. The last column is the target unless --target says otherwise."},
     {NULL, NULL},
 };

@@ -21,8 +21,9 @@ static const struct {
     const char *title, *names;
 } groups[] = {
     {"Options", ""},
-    {"Data", "target ignore offset weights noise-std header missing decimal thousands comment "
-             "categorical unseen"},
+    {"Data",
+     "target ignore offset weights noise-std header missing decimal thousands comment query "
+     "categorical unseen dates periodic"},
     {"Experts", "experts expert-size partition min-size max-size overlap"},
     {"Training", "kernel theta train train-rows metric partition-metric trend warp train-experts "
                  "restarts max-evaluations "

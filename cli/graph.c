@@ -305,7 +305,7 @@ const command graph_command = {
         "experts are filled; an edge joins two experts that depend on each other given all others, "
         "wider for a stronger link. With --test, the experts that are best on their own get a "
         "second ring, so one sees how well importance finds them.",
-    .option_names = "graph-on header missing decimal thousands comment threads memory",
+    .option_names = "graph-on header missing decimal thousands comment query threads memory",
     .operands = operands,
     .flags = flags,
     .examples = "  quorum graph model.npz -o graph.svg\n"

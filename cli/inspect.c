@@ -1,6 +1,7 @@
 /* quorum inspect: what a model is made of. */
 #include "arguments.h"
 #include "command.h"
+#include "dates.h"
 #include "hyperparameters.h"
 #include "levels.h"
 #include "progress.h"
@@ -105,6 +106,7 @@ static void print_experts(const quorum_info *info, const size_range *r)
         printf("spread      variances follow the rows around a query, against %g rows\n",
                info->spread);
     print_trend(info);
+    print_dates(info);
     if (info->neighbours)
         printf("neighbours  %zu nearest rows are enough to predict a query\n", info->neighbours);
     if (info->calibration_rows)
@@ -487,6 +489,7 @@ static int print_as_json(const arguments *given, const quorum_info *info, const 
     put_hyperparameters(&w, info);
     if (put_levels(&w, given, info) != EXIT_DONE)
         return EXIT_FAILED;
+    put_date_forms(&w, info);
     put_trend(&w, info);
     put_training(&w, info);
     put_graph(&w, info);

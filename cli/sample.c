@@ -182,7 +182,7 @@ const command sample_command = {
         "needs of each column, and look at how that varies. Each row's draws have the mean and std "
         "of 'quorum predict'; noise is included, a new one for every row, unless --latent is given "
         "(then a column is a smooth function).",
-    .option_names = "header missing decimal thousands comment method select neighbours space "
+    .option_names = "header missing decimal thousands comment query method select neighbours space "
                     "graph-on calibration latent threads memory",
     .operands = operands,
     .flags = flags,

@@ -82,7 +82,7 @@ static void write_name(FILE *file, const char *name)
 static void write_header(const work *w, const quorum_info *info)
 {
     fputs("rank,row", w->out.file);
-    for (size_t d = 0; d < info->inputs; d++) {
+    for (size_t d = 0; d < info->columns; d++) {
         if (info->names)
             write_name(w->out.file, info->names[d]);
         else
@@ -91,12 +91,12 @@ static void write_header(const work *w, const quorum_info *info)
     fputs(",reduction\n", w->out.file);
 }
 
-static void write_rows(const work *w)
+static void write_rows(const work *w, size_t columns)
 {
     size_t D = w->candidates.inputs;
     for (size_t i = 0; i < w->count; i++) {
         fprintf(w->out.file, "%zu,%zu", i + 1, w->candidates.kept.number[w->row[i]]);
-        for (size_t d = 0; d < D; d++)
+        for (size_t d = 0; d < columns; d++)
             fprintf(w->out.file, ",%.17g", w->candidates.X[w->row[i] * D + d]);
         fprintf(w->out.file, ",%.17g\n", w->reduction[i]);
     }
@@ -120,7 +120,7 @@ static int suggest(work *w, const arguments *given)
     if (interrupted())
         return interruption(given);
     write_header(w, &info);
-    write_rows(w);
+    write_rows(w, info.columns);
     return output_commit(&w->out, given);
 }
 
@@ -201,7 +201,7 @@ const command suggest_command = {
         "(of the function, without noise) over all candidates, or over the rows of --over. Rows "
         "are taken one by one, each the best after the ones before it: places far from the data "
         "come first, and none beside one that is suggested already.",
-    .option_names = "header missing decimal thousands comment method select neighbours space "
+    .option_names = "header missing decimal thousands comment query method select neighbours space "
                     "graph-on calibration threads memory",
     .operands = operands,
     .flags = flags,

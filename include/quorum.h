@@ -118,8 +118,8 @@ QUORUM_API void quorum_options_set_progress(quorum_options *options, quorum_prog
 
 /* ---- Data from files --------------------------------------------------- */
 
-/* Training data: csv, csv.gz (any delimiter, header or none), npy or npz.
- * Options used: target, ignore, offset, weights, noise-std, categorical, missing, header, decimal, thousands, comment; a table whose
+/* Training data: csv, csv.gz (any delimiter, header or none), npy, npz, or an SQLite database (option query).
+ * Options used: target, ignore, offset, weights, noise-std, categorical, dates, missing, header, decimal, thousands, comment; a table whose
  * reading takes more than the option memory is QUORUM_E_MEMORY.  The progress callback can cancel
  * reading, also while nothing comes through a pipe.  In a team of several
  * processes (below) process 0 alone reads the file, and X and y are each process's share of the
@@ -149,6 +149,9 @@ typedef struct {
     double *noise_std;   /* rows: known standard deviation of the target, not negative      */
     char *noise_name;    /* likewise                                                        */
     size_t noise_place;  /* likewise                                                        */
+    char **date; /* inputs: of a column of dates, in X as seconds since 1970-01-01 UTC, their form,
+                    such as "dd/mm/yyyy" (docs/data.md); NULL of others; NULL: there are none    */
+    int header_doubt; /* 1: header=auto took the first row for names, and some are numbers     */
 } quorum_data;
 
 QUORUM_API quorum_status quorum_data_read(const char *path, const quorum_options *options,
@@ -335,9 +338,20 @@ typedef struct {
     const double *const *position;   /* inputs: the numbers that stand for them, likewise        */
     const char *weights_name; /* the column of the rows' weights; NULL: none                 */
     const char *noise_name;   /* the column of the rows' known noise; NULL: none             */
+    /* Columns of a table (docs/data.md, "Dates and times"): the first inputs.  The others are made of
+     * them, and have names such as "date (week, sin)". */
+    size_t columns;
+    const char *const *date; /* columns: the form of dates, NULL of others; NULL: there are none */
+    const int *fills; /* columns: 1 where a missing cell is filled; NULL: nowhere              */
 } quorum_info;
 
 QUORUM_API quorum_status quorum_inspect(const quorum_model *model, quorum_info *info);
+
+/* The model's inputs X (rows x inputs) of a table's columns (rows x columns of quorum_info; dates in
+ * seconds since 1970-01-01 UTC).  NaN is a missing cell, which is filled where the model does so, and
+ * otherwise QUORUM_E_DATA.  A stream gives inputs already. */
+QUORUM_API quorum_status quorum_make_inputs(const quorum_model *model, const double *table,
+                                            size_t rows, double *X);
 
 /* Learns the expert graph, with the graph options of the fit; the model keeps it, and quorum_save
  * saves it.  Options used: threads, memory.

@@ -47,7 +47,8 @@ class Info(ctypes.Structure):
         ("warp", c_char_p), ("warp_shift", c_double),
         ("levels", POINTER(c_size_t)), ("level", POINTER(POINTER(c_char_p))),
         ("position", POINTER(POINTER(c_double))),
-        ("weights_name", c_char_p), ("noise_name", c_char_p)]
+        ("weights_name", c_char_p), ("noise_name", c_char_p),
+        ("columns", c_size_t), ("date", POINTER(c_char_p)), ("fills", POINTER(c_int))]
 
 
 class Data(ctypes.Structure):
@@ -58,7 +59,8 @@ class Data(ctypes.Structure):
                 ("levels", POINTER(c_size_t)), ("level", POINTER(POINTER(c_char_p))),
                 ("left_out", c_size_t), ("left_name", POINTER(c_char_p)),
                 ("weight", c_void_p), ("weight_name", c_char_p), ("weight_place", c_size_t),
-                ("noise_std", c_void_p), ("noise_name", c_char_p), ("noise_place", c_size_t)]
+                ("noise_std", c_void_p), ("noise_name", c_char_p), ("noise_place", c_size_t),
+                ("date", POINTER(c_char_p)), ("header_doubt", c_int)]
 
 
 class Prediction(ctypes.Structure):
@@ -114,6 +116,7 @@ FUNCTIONS = {
     "quorum_save": (c_int, [c_void_p, c_char_p]),
     "quorum_load_with": (c_int, [c_char_p, c_void_p, POINTER(c_void_p)]),
     "quorum_inspect": (c_int, [c_void_p, POINTER(Info)]),
+    "quorum_make_inputs": (c_int, [c_void_p, c_void_p, c_size_t, c_void_p]),
     "quorum_learn_graph": (c_int, [c_void_p, c_void_p, c_size_t, c_void_p]),
     "quorum_predict": (c_int, [c_void_p, c_void_p, c_size_t, c_void_p, POINTER(Prediction),
                                POINTER(Report)]),

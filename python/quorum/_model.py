@@ -54,10 +54,11 @@ class Model:
 
     @classmethod
     def fit(cls, X, y, names, options, verbose=0, offset=None, offset_name=None, levels=None,
-            **others):
+            dates=None, **others):
         """From X (rows x inputs) and y; `names` are inputs + 1 column names, or None, `offset`
         (rows) is known of y, or None, and `levels` are the names of the levels that X has the numbers
-        of (None: of no input), for each input a list or None.  `others`: weight and noise_std (rows),
+        of (None: of no input), for each input a list or None; `dates` are the forms of columns
+        of dates, which X has in seconds, likewise.  `others`: weight and noise_std (rows),
         weight_name and noise_name, each may be None."""
         model, inputs = cls(), X.shape[1]
         data = Data(rows=X.shape[0], inputs=inputs, X=X.ctypes.data, y=y.ctypes.data,
@@ -74,6 +75,8 @@ class Model:
         data.weight_place = data.noise_place = inputs
         if levels is not None:
             data.levels, data.level = _encode_levels(levels)
+        if dates is not None:
+            data.date = (c_char_p * inputs)(*(form and form.encode() for form in dates))
         with Watch(options, verbose, "fit"):
             status = lib.quorum_fit_data(byref(data), options.handle, byref(model._handle))
         check(status, stacklevel=4)
@@ -163,6 +166,7 @@ class Model:
         return {
             "rows": info.rows,
             "inputs": D,
+            "columns": info.columns,
             "names": [info.names[i].decode() for i in range(D + 1)],
             "named": bool(info.named),
             "kernel": info.kernel.decode(),
@@ -205,6 +209,20 @@ class Model:
             return None
         return [[info.level[d][k].decode() for k in range(info.levels[d])] if info.levels[d] else None
                 for d in range(info.inputs)]
+
+    def columns(self):
+        """How many columns of a table the inputs are made of, the form of each one's dates (None of
+        others), or None where none has dates, and which have their holes filled, or None."""
+        info = self._info()
+        C = info.columns
+        return (C, [(info.date[d] or b"").decode() or None for d in range(C)] if info.date else None,
+                [bool(info.fills[d]) for d in range(C)] if info.fills else None)
+
+    def inputs_of(self, table):
+        """The model's inputs of a table's columns."""
+        X = np.empty((table.shape[0], self._info().inputs))
+        check(lib.quorum_make_inputs(self._handle, table.ctypes.data, table.shape[0], X.ctypes.data))
+        return X
 
     def constant_names(self):
         """Inputs that do not vary in the training data."""

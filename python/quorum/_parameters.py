@@ -11,6 +11,10 @@ class Parameters(BaseEstimator):
     unseen : {"predict", "error"}, default='predict'
         Rows with a level of a category that was not in the training data: predict the mean over
         the levels, with their variance on top, or stop with an error.
+    periodic : str, default='none'
+        Adds sine and cosine of the column as inputs, so that what a period brings back is near.
+        PERIOD: hour, day, week or year of dates, or a number in the column's units; auto: of
+        dates, day, week and year where the rows span two and are spread over one.
     n_experts : int or None, default=None
         Number of experts; 1 is the exact GP. None: as many as expert_size asks for. From 1 to
         1e+08.
@@ -153,6 +157,7 @@ class Parameters(BaseEstimator):
         self,
         *,
         unseen='predict',
+        periodic='none',
         n_experts=None,
         expert_size=500,
         partition='kmeans',
@@ -192,6 +197,7 @@ class Parameters(BaseEstimator):
         verbose=0,
     ):
         self.unseen = unseen
+        self.periodic = periodic
         self.n_experts = n_experts
         self.expert_size = expert_size
         self.partition = partition

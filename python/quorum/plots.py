@@ -19,8 +19,7 @@ def _axes(ax, **size):
 
 
 def _input_names(regressor):
-    return list(getattr(regressor, "feature_names_in_",
-                        [f"x{d + 1}" for d in range(regressor.n_features_in_)]))
+    return list(regressor.input_names_)
 
 
 def plot_fit(regressor, X, y=None, *, interval=0.95, ax=None):

@@ -7,6 +7,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from ._categories import match_levels, number_levels
+from ._dates import match_dates, number_dates
 from ._model import Model
 from ._options import PARAMETERS, Options
 from ._parameters import Parameters
@@ -110,19 +111,19 @@ class QuorumRegressor(RegressorMixin, Parameters):
     ----------
     kernel_ : str
         Covariance function that was used.
-    lengthscale_ : ndarray of shape (n_features_in_,)
+    lengthscale_ : ndarray of shape (n_inputs,)
         Length-scales along the directions of `rotation_`; along the standardised inputs where it
         is None.  Infinite of a constant input.
-    rotation_ : ndarray of shape (n_features_in_, n_features_in_) or None
+    rotation_ : ndarray of shape (n_inputs, n_inputs) or None
         Directions of a linear metric, one a row, in the standardised inputs: the kernel sees
         ``rotation_ @ ((x - x_mean_) / x_scale_) / lengthscale_``.  A constant input is a direction
         of its own, in its own place.  None where directions are the inputs themselves.
-    input_lengthscale_ : ndarray of shape (n_features_in_,)
+    input_lengthscale_ : ndarray of shape (n_inputs,)
         Length-scales along the standardised inputs, each alone; times `x_scale_` they are in the
         inputs' units.  `lengthscale_` itself where `rotation_` is None.
     neighbours_ : int or None
         Nearest rows that the fit found to be enough to predict a query; None: not known.
-    constant_ : ndarray of bool of shape (n_features_in_,)
+    constant_ : ndarray of bool of shape (n_inputs,)
         Inputs that do not vary in the training data: they have no effect on predictions.
     categories_ : dict or None
         By input that is a category: its levels, and the position of each, the number that stands for
@@ -132,10 +133,10 @@ class QuorumRegressor(RegressorMixin, Parameters):
         `signal_variance_`, and its length-scales as a multiple of `lengthscale_`; 0 and 1 otherwise.
     signal_variance_, noise_variance_ : float
         For the standardised target; times ``y_scale_ ** 2`` they are in the target's units.
-    inverse_lengthscale_share_ : ndarray of shape (n_features_in_,)
+    inverse_lengthscale_share_ : ndarray of shape (n_inputs,)
         Share of each input in the sum of inverse `input_lengthscale_`: how quickly the target
         bends along it.  This is not its importance: a strong straight line has a small share.
-    x_mean_, x_scale_ : ndarray of shape (n_features_in_,)
+    x_mean_, x_scale_ : ndarray of shape (n_inputs,)
         By which inputs were standardised.
     y_mean_, y_scale_ : float
         By which the target was standardised, or what an offset or a linear trend left of it.
@@ -148,7 +149,7 @@ class QuorumRegressor(RegressorMixin, Parameters):
     trend_ : str
         What predictions return to away from the data: "none" (0), "constant" (the mean) or
         "linear" (a line).
-    slope_, slope_std_ : ndarray of shape (n_features_in_,) or None
+    slope_, slope_std_ : ndarray of shape (n_inputs,) or None
         Of a linear trend: the target's change by a unit of each input, and its standard error.
     n_experts_ : int
         Number of experts.
@@ -167,8 +168,11 @@ class QuorumRegressor(RegressorMixin, Parameters):
         Penalty of the graph that was used, absolute.
     nlml_ : float
         Negative log likelihood that training made small, in standardised units.
+    input_names_ : list of str
+        Names of the model's inputs: of the columns of `X`, and behind them of those that are made of
+        them (`periodic`), such as ``"date (week, sin)"``.  Arrays by input, gradients too, have all.
     n_features_in_ : int
-        Number of inputs.
+        Number of columns of `X`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the inputs, when the data had names.
 
@@ -194,7 +198,7 @@ class QuorumRegressor(RegressorMixin, Parameters):
         ----------
         X : array-like of shape (n_samples, n_features)
             Inputs; not copied when C-contiguous float64.  Columns of text and categories of a data
-            frame are categories of the model.
+            frame are categories of the model, and those of datetime64 seconds since 1970.
         y : array-like of shape (n_samples,)
             Target, not constant.
         offset : array-like of shape (n_samples,), default=None
@@ -211,6 +215,7 @@ class QuorumRegressor(RegressorMixin, Parameters):
         self : QuorumRegressor
         """
         target = y
+        X, dates = number_dates(X)
         X, levels = number_levels(X)
         X, y = validate_data(self, X, y, dtype=np.float64, order="C", y_numeric=True,
                              ensure_min_samples=2)
@@ -219,7 +224,7 @@ class QuorumRegressor(RegressorMixin, Parameters):
         names = _column_names(self, target)
         return self._adopt(Model.fit(
             X, y, names, options, self.verbose, _offsets(offset, len(y)), _offset_name(offset, names),
-            levels, weight=_weights(sample_weight, X), noise_std=_noise(noise_std, len(y)),
+            levels, dates, weight=_weights(sample_weight, X), noise_std=_noise(noise_std, len(y)),
             weight_name=_own_name(sample_weight, names, "sample_weight"),
             noise_name=_own_name(noise_std, names, "noise_std")))
 
@@ -227,7 +232,8 @@ class QuorumRegressor(RegressorMixin, Parameters):
         """Make the model's contents attributes."""
         info = model.inspect()
         self._model = model
-        self.n_features_in_ = info["inputs"]
+        self.n_features_in_, self._dates, _ = model.columns()
+        self.input_names_ = info["names"][:-1]
         self.n_experts_ = len(info["experts"])
         inverse = 1 / info["input_lengthscale"]
         self.inverse_lengthscale_share_ = inverse / inverse.sum()
@@ -266,9 +272,11 @@ class QuorumRegressor(RegressorMixin, Parameters):
 
     def _queries(self, X):
         check_is_fitted(self)
+        X = match_dates(X, self._dates)
         if self._levels:
-            X = match_levels(X, self._levels)
-        return validate_data(self, X, dtype=np.float64, order="C", reset=False)
+            X = match_levels(X, self._levels[:self.n_features_in_])
+        X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        return X if len(self.input_names_) == self.n_features_in_ else self._model.inputs_of(X)
 
     def _matching_offsets(self, offset, n):
         """Offsets of n queries, given where the model was fitted with one."""
@@ -515,5 +523,5 @@ class QuorumRegressor(RegressorMixin, Parameters):
                   if option.name in info["options"] and "predict" not in option.used_by}
         estimator = cls(**{**of_fit, **parameters})
         if info["named"]:
-            estimator.feature_names_in_ = np.array(info["names"][:-1], dtype=object)
+            estimator.feature_names_in_ = np.array(info["names"][:info["columns"]], dtype=object)
         return estimator._adopt(model)

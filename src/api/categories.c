@@ -331,6 +331,10 @@ static void forget_input(quorum_data *d, size_t i, size_t gone)
         mem_free(d->names[i]);
         memmove(d->names + i, d->names + i + 1, (d->inputs - i) * sizeof *d->names);
     }
+    if (d->date) {
+        mem_free(d->date[i]);
+        memmove(d->date + i, d->date + i + 1, (d->inputs - i - 1) * sizeof *d->date);
+    }
     if (d->levels) {
         memmove(d->levels + i, d->levels + i + 1, (d->inputs - i - 1) * sizeof *d->levels);
         memmove(d->level + i, d->level + i + 1, (d->inputs - i - 1) * sizeof *d->level);

@@ -1,7 +1,8 @@
 /* Training data from a file, over data/reader.h: which columns they are, and their rows.  In a team
  * the first process reads, all hear of the columns, and each has the rows that it holds
  * (rows/dealing.h). */
-#include "api/categories.h"
+#include "api/dates.h"
+#include "api/faults.h"
 
 #include "base/memory.h"
 #include "data/names.h"
@@ -220,6 +221,7 @@ typedef struct {
     reader *r;
     size_t *columns, used; /* used: of the file that are read, in this order */
     category_columns categories;
+    date_columns dates;
 } reading;
 
 /* The file's columns and names; in->r is left open at its first row. */
@@ -239,7 +241,9 @@ static quorum_status open_data(void *context)
     TRY(copy_column_names(r, in->columns, s, d));
     TRY(reader_select(r, in->columns, in->used));
     TRY(categories_begin(&in->categories, r, in->columns, d->inputs, in->used, s));
+    TRY(dates_begin(&in->dates, r, &in->categories, s));
     categories_attach(&in->categories, r);
+    dates_attach(&in->dates, r);
     return QUORUM_OK;
 }
 
@@ -253,6 +257,7 @@ static quorum_status open_anew(void *context)
     TRY(reader_open(in->path, &how, &in->r));
     TRY(reader_select(in->r, in->columns, in->used));
     categories_attach(&in->categories, in->r);
+    dates_attach(&in->dates, in->r);
     return QUORUM_OK;
 }
 
@@ -344,20 +349,38 @@ static void forget_rows(quorum_data *d)
     d->X = d->y = d->offset = d->weight = d->noise_std = NULL;
 }
 
-/* Where a column of numbers turns out to have text, all of the file is read again, and that column's
- * cells are levels. */
+/* After reading has failed for good: the sentence that says most. */
+static quorum_status explain(reading *in, quorum_status status)
+{
+    status = categories_blame(&in->categories, in->r, status);
+    if (status != QUORUM_E_DATA || options_values(in->options)->missing != MISSING_ERROR ||
+        !reader_can_begin_anew(in->r))
+        return status;
+    char *said = mem_copy_text(quorum_message());
+    if (open_anew(in) >= 0 && said) {
+        set_message("%s", said);
+        status = faults_name(in->r, in->d->inputs, status);
+    } else if (said)
+        set_message("%s", said);
+    mem_free(said);
+    return status;
+}
+
+/* Where a column of numbers turns out to have text, or dates to have the month first, all of the file is read again, as what the column
+ * is. */
 static quorum_status read_rows_typed(reading *in)
 {
     for (;;) {
         int again = 0;
         quorum_status status = read_rows(in);
         if (status < 0 && in->r)
-            again = categories_turn(&in->categories, in->r, options_values(in->options), &status);
+            again = dates_turn(&in->dates, in->r) ||
+                    categories_turn(&in->categories, in->r, options_values(in->options), &status);
         if (status >= 0)
             return status;
         team_send(&again, sizeof again);
         if (!again)
-            return in->r ? categories_blame(&in->categories, in->r, status) : status;
+            return in->r ? explain(in, status) : status;
         forget_rows(in->d);
         TRY(team_first(QUORUM_OK, open_anew, in));
     }
@@ -371,10 +394,12 @@ static void send_findings(reading *in)
         d->dropped = reader_dropped(in->r);
         d->converted = reader_is_converted(in->r);
         d->decimal_comma = reader_decimal_comma(in->r);
+        d->header_doubt = reader_doubts_header(in->r);
     }
     team_send(&d->dropped, sizeof d->dropped);
     team_send(&d->converted, sizeof d->converted);
     team_send(&d->decimal_comma, sizeof d->decimal_comma);
+    team_send(&d->header_doubt, sizeof d->header_doubt);
 }
 
 static quorum_status read_data(quorum_status ready, reading *in)
@@ -383,6 +408,7 @@ static quorum_status read_data(quorum_status ready, reading *in)
     TRY(send_columns(in->d));
     TRY(read_rows_typed(in));
     send_findings(in);
+    TRY(dates_settle(&in->dates, in->r, in->d));
     return categories_settle(&in->categories, in->r, in->d);
 }
 
@@ -404,6 +430,7 @@ quorum_status quorum_data_read(const char *path, const quorum_options *options, 
     reader_close(in.r);
     mem_free(in.columns);
     categories_free(&in.categories);
+    dates_free(&in.dates);
     if (status < 0)
         quorum_data_free(in.d);
     else
@@ -428,6 +455,9 @@ void quorum_data_free(quorum_data *d)
         free_levels(d->level[i], d->levels[i]);
     for (size_t i = 0; i < d->left_out; i++)
         mem_free(d->left_name[i]);
+    for (size_t i = 0; d->date && i < d->inputs; i++)
+        mem_free(d->date[i]);
+    mem_free(d->date);
     mem_free(d->names);
     mem_free(d->levels);
     mem_free(d->level);

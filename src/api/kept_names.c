@@ -2,35 +2,16 @@
 #include "api/kept_names.h"
 
 #include "base/memory.h"
+#include "text/list.h"
 
 #include <string.h>
-
-/* The name at the front of `list` into `name`, which has room for all of the list; returns what
- * follows it and its comma.  NULL: a quote is left open, or does not end at a comma. */
-static const char *take_name(const char *list, char *name)
-{
-    int quoted = *list == '"';
-    const char *p = list + quoted;
-    for (; *p && (quoted || *p != ','); p++) {
-        if (quoted && *p == '"' && p[1] != '"')
-            break;
-        p += quoted && *p == '"';
-        *name++ = *p;
-    }
-    *name = '\0';
-    if (quoted && *p++ != '"')
-        return NULL;
-    if (*p != ',' && *p != '\0')
-        return NULL;
-    return p + (*p == ',');
-}
 
 static quorum_status find_listed(const reader *r, const char *list, char *name, size_t *columns,
                                  size_t *count)
 {
     for (*count = 0; *list;) {
         int named = *list != ',';
-        const char *rest = take_name(list, name);
+        const char *rest = list_take(list, name);
         if (!rest)
             return failure(QUORUM_E_ARGUMENT,
                            "keep: a name in quotes ends with a quote, before a comma or the end");

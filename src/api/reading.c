@@ -1,6 +1,9 @@
 /* The options of reading, as the reader takes them, and lists of columns. */
 #include "api/reading.h"
 
+#include "base/memory.h"
+#include "text/list.h"
+
 #include <string.h>
 
 reader_options how_to_read(const quorum_options *options, reading_purpose purpose)
@@ -13,6 +16,7 @@ reader_options how_to_read(const quorum_options *options, reading_purpose purpos
                           .thousands = options_thousands(s),
                           .comment = options_comment(s),
                           .memory = options_memory(s),
+                          .query = s->query,
                           .no_categories = strcmp(s->categorical, "none") == 0};
     if (options)
         how.asked = *options_progress(options);
@@ -21,19 +25,23 @@ reader_options how_to_read(const quorum_options *options, reading_purpose purpos
 
 quorum_status mark_columns(const reader *r, const char *what, const char *list, char *marked)
 {
-    while (*list) {
-        size_t n = strcspn(list, ",");
-        char name[512];
-        if (n >= sizeof name)
-            return failure(QUORUM_E_ARGUMENT, "%s: a column name is too long", what);
-        memcpy(name, list, n);
-        name[n] = '\0';
+    char *name;
+    quorum_status status = QUORUM_OK;
+    if (!NEW_ARRAY(name, strlen(list) + 1))
+        return failure(QUORUM_E_MEMORY, "out of memory for column names");
+    while (*list && status >= 0) {
         size_t column;
-        if (n > 0) {
-            TRY(reader_find(r, name, &column));
-            marked[column] = 1;
+        list = list_take(list, name);
+        if (!list) {
+            status =
+                failure(QUORUM_E_ARGUMENT,
+                        "%s: a name in quotes ends with a quote, before a comma or the end", what);
+            break;
         }
-        list += n + (list[n] == ',');
+        status = name[0] ? reader_find(r, name, &column) : QUORUM_OK;
+        if (name[0] && status >= 0)
+            marked[column] = 1;
     }
-    return QUORUM_OK;
+    mem_free(name);
+    return status;
 }

@@ -5,7 +5,8 @@
 #include "data/reader.h"
 #include "options/options.h"
 
-/* Marks the columns of a list, separated by commas, by name or number; `what` names the option. */
+/* Marks the columns of a list, separated by commas, by name (one with a comma in double quotes) or
+ * number; `what` names the option. */
 quorum_status mark_columns(const reader *r, const char *what, const char *list, char *marked);
 
 reader_options how_to_read(const quorum_options *options, reading_purpose purpose);

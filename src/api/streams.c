@@ -23,8 +23,11 @@ typedef struct {
 } extra_column;
 
 struct quorum_stream {
-    reader *reader;       /* of the process that reads; NULL on the others */
-    size_t inputs, width; /* selected columns: inputs, then the target and the offset as wanted */
+    reader *reader; /* of the process that reads; NULL on the others */
+    const quorum_model *m;
+    size_t inputs;         /* of the model ...                                              */
+    size_t columns, width; /* ... made of selected columns: these, then the target and the offset as
+                              wanted                                                        */
     int with_target, with_offset;
     extra_column column;         /* one more column that was asked for                */
     extra_column noise, weights; /* of known noise and of weights                     */
@@ -37,6 +40,7 @@ struct quorum_stream {
     double memory;        /* the option's bytes */
     level_table *tables;  /* inputs: of the model's categories, of the process that reads ... */
     level_table **levels; /* ... width: those of the selected columns, NULL of numbers; or NULL */
+    date_form *dates;     /* width: of columns of dates, likewise; NULL: there are none     */
 };
 
 /* The column of this name in the sorted list of all columns. */
@@ -65,11 +69,10 @@ static quorum_status find_by_name(const reader *r, const char *name, const char 
 static quorum_status find_all(const quorum_stream *s, const quorum_model *m,
                               const named_column *list, size_t *columns)
 {
-    size_t D = s->inputs;
-    for (size_t i = 0; i < D; i++)
+    for (size_t i = 0; i < s->columns; i++)
         TRY(find_by_name(s->reader, m->columns.names[i], "an input", list, columns++));
     if (s->with_target)
-        TRY(find_by_name(s->reader, m->columns.names[D], "the target", list, columns++));
+        TRY(find_by_name(s->reader, m->columns.names[s->inputs], "the target", list, columns++));
     if (s->with_offset)
         TRY(find_by_name(s->reader, m->columns.offset, "the offset", list, columns));
     return QUORUM_OK;
@@ -102,7 +105,7 @@ static int is_training_layout(const quorum_stream *s, const quorum_model *m)
 {
     const model_columns *k = &m->columns;
     size_t more = (size_t)(k->weights != NULL) + (size_t)(k->noise_std != NULL);
-    return more > 0 && reader_columns(s->reader) == s->inputs + 1 + (size_t)s->with_offset + more;
+    return more > 0 && reader_columns(s->reader) == s->columns + 1 + (size_t)s->with_offset + more;
 }
 
 /* A column that an option names; SIZE_MAX: none does. */
@@ -135,7 +138,7 @@ static quorum_status match_by_layout(const quorum_stream *s, const quorum_model 
                                      const file_layout *f, size_t *columns)
 {
     const model_columns *k = &m->columns;
-    size_t D = s->inputs, count = f->count, next = 0;
+    size_t D = s->columns, count = f->count, next = 0;
     size_t all = D + 1 + (size_t)s->with_offset, none = SIZE_MAX;
     if (count != all && (s->with_target || count != all - 1))
         return failure(
@@ -225,6 +228,20 @@ static quorum_status match_levels(quorum_stream *s, const quorum_model *m, const
     return QUORUM_OK;
 }
 
+/* Dates as the training data had them. */
+static quorum_status match_dates(quorum_stream *s, const quorum_model *m)
+{
+    if (!m->columns.date)
+        return QUORUM_OK;
+    if (!NEW_ZEROED(s->dates, s->width))
+        return failure(QUORUM_E_MEMORY, "out of memory for columns of dates");
+    for (size_t d = 0; d < s->columns; d++)
+        if (m->columns.date[d])
+            s->dates[d] = date_form_parse(m->columns.date[d]);
+    reader_take_dates(s->reader, s->dates);
+    return QUORUM_OK;
+}
+
 typedef struct {
     const char *path;
     const quorum_stream_request *wanted;
@@ -301,6 +318,7 @@ static quorum_status open_reader(void *context)
     if (o->wanted->keep)
         TRY_OR_DONE(keep_columns(s->reader, o->wanted->keep));
     TRY_OR_DONE(match_levels(s, m, options_values(o->options)));
+    TRY_OR_DONE(match_dates(s, m));
 done:
     mem_free(columns);
     return status;
@@ -312,10 +330,12 @@ static quorum_stream *stream_new(const quorum_model *m, int with_target,
     quorum_stream *s;
     if (!NEW_ZEROED(s, 1))
         return NULL;
+    s->m = m;
     s->inputs = m->rows.D;
+    s->columns = model_table_columns(m);
     s->with_target = with_target != 0;
     s->with_offset = m->columns.offset != NULL;
-    s->width = s->inputs + (size_t)(s->with_target + s->with_offset);
+    s->width = s->columns + (size_t)(s->with_target + s->with_offset);
     s->memory = options_memory(options_values(options));
     return s;
 }
@@ -451,6 +471,20 @@ static quorum_status make_room(quorum_stream *s, size_t rows)
     return QUORUM_OK;
 }
 
+/* The inputs of a row, all NaN where a column is and is not filled. */
+static void make_row(const quorum_stream *s, const double *columns, double *x)
+{
+    int usable = 1;
+    for (size_t d = 0; d < s->columns; d++)
+        usable &= !isnan(columns[d]) || (s->m->shown.fills && s->m->shown.fills[d]);
+    if (usable && s->m->made.count > 0)
+        made_apply(&s->m->made, 1, columns, x);
+    else if (usable)
+        memcpy(x, columns, s->columns * sizeof *x);
+    for (size_t d = 0; !usable && d < s->inputs; d++)
+        x[d] = NAN;
+}
+
 /* Of a row that has all its numbers. */
 static quorum_status check_extra(const quorum_stream *s, const extra_column *x, const char *what,
                                  size_t i, const double *X)
@@ -470,11 +504,11 @@ static quorum_status next_apart(quorum_stream *s, size_t most, double *X, double
     TRY(next_rows(ready, s, most, s->rows, rows));
     for (size_t i = 0; i < *rows; i++) {
         const double *row = s->rows + i * s->width;
-        memcpy(X + i * s->inputs, row, s->inputs * sizeof *X);
+        make_row(s, row, X + i * s->inputs);
         if (s->with_target)
-            y[i] = row[s->inputs];
+            y[i] = row[s->columns];
         if (s->with_offset)
-            s->offset[i] = row[s->inputs + (size_t)s->with_target];
+            s->offset[i] = row[s->columns + (size_t)s->with_target];
         for (size_t k = 0; k < sizeof extra / sizeof *extra; k++)
             if (extra[k]->wanted)
                 extra[k]->values[i] = row[extra[k]->at];
@@ -496,7 +530,8 @@ quorum_status quorum_stream_next(quorum_stream *s, size_t max_rows, double *X, d
             "%zu rows of %zu columns at once take more than memory, which is %.0f MB, has "
             "for them; give more with --memory",
             max_rows, s->width, s->memory / (1 << 20));
-    if (s->width > s->inputs || s->column.wanted || s->noise.wanted || s->weights.wanted)
+    if (s->width > s->columns || s->inputs > s->columns || s->column.wanted || s->noise.wanted ||
+        s->weights.wanted)
         return next_apart(s, max_rows, X, y, rows);
     return next_rows(QUORUM_OK, s, max_rows, X, rows);
 }
@@ -578,6 +613,7 @@ void quorum_stream_close(quorum_stream *s)
     for (size_t k = 0; s->kept_names && k < s->kept; k++)
         mem_free(s->kept_names[k]);
     mem_free(s->kept_names);
+    mem_free(s->dates);
     for (size_t d = 0; s->tables && d < s->inputs; d++)
         levels_free(&s->tables[d]);
     mem_free(s->tables);

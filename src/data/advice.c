@@ -105,23 +105,41 @@ void advise_stray_text(const reader *r, size_t line, size_t column, const char *
                        char out[SENTENCE])
 {
     char place[PLACE];
-    write_place(r, "line", line, column, place);
+    write_place(r, r->unit, line, column, place);
     write_cell(r, place, column, what, 1, out);
 }
 
 void advise_level(const reader *r, size_t line, size_t column, const char *what, char out[SENTENCE])
 {
     char place[PLACE];
-    write_place(r, "line", line, column, place);
+    write_place(r, r->unit, line, column, place);
     snprintf(out, SENTENCE, "%s: %s; fix it, or predict such rows with --unseen predict%s", place,
              what, advise_dropping(r));
+}
+
+void advise_date(const reader *r, size_t line, size_t place, int turns, const char *what,
+                 char out[SENTENCE])
+{
+    char position[PLACE], form[DATE_FORM_ROOM], advice[2 * NAME + 120];
+    size_t column = r->selected[place];
+    int training = r->purpose == READ_TRAINING;
+    write_place(r, r->unit, line, column, position);
+    date_form_text(r->dates[place], form);
+    advise_column(r, column, 0, advice);
+    if (turns)
+        snprintf(out, SENTENCE, "%s: %s: give --dates mdy if the month comes first", position,
+                 what);
+    else
+        snprintf(out, SENTENCE, "%s: %s of the column's form, %s; fix it%s%s%s", position, what,
+                 form, advice, training ? ", take dates for text with --dates none" : "",
+                 advise_dropping(r));
 }
 
 void advise_notation(const reader *r, size_t line, size_t column, const char *what,
                      char out[SENTENCE])
 {
     char place[PLACE];
-    write_place(r, "line", line, column, place);
+    write_place(r, r->unit, line, column, place);
     snprintf(out, SENTENCE, "%s: %s; give the option that is meant, or fix the cell", place, what);
 }
 
@@ -179,18 +197,17 @@ void advise_text(const reader *r, size_t line, const char *is_text, const char *
     char more[40] = "", advice[LIST + 200] = "the model needs numbers there";
     list_text_columns(r, is_text, &t);
     if (t.count == r->n_selected && t.count > 1) {
-        snprintf(
-            out, SENTENCE,
-            "line %zu: %s; no column has numbers: are the file and its delimiter right (comma, "
-            "semicolon, tab or blanks)?",
-            line, what);
+        snprintf(out, SENTENCE,
+                 "%s %zu: %s; no column has numbers: are the file and its delimiter right (comma, "
+                 "semicolon, tab or blanks)?",
+                 r->unit, line, what);
         return;
     }
     if (t.shown.left_out)
         snprintf(more, sizeof more, " and %zu more", t.shown.left_out);
     if (r->purpose == READ_TRAINING)
         advise_training(&t, r->n_selected, advice, sizeof advice);
-    snprintf(out, SENTENCE, "line %zu: %s; column%s %s%s%s %s text: %s", line, what,
+    snprintf(out, SENTENCE, "%s %zu: %s; column%s %s%s%s %s text: %s", r->unit, line, what,
              t.count == 1 ? "" : "s", t.shown.text, more,
              !t.target      ? ""
              : t.count == 1 ? ", the target,"

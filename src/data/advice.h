@@ -21,6 +21,11 @@ void advise_stray_text(const reader *r, size_t line, size_t column, const char *
 void advise_level(const reader *r, size_t line, size_t column, const char *what,
                   char out[SENTENCE]);
 
+/* A cell of a column of dates, at `place` of the selected, that is none of its form; `turns`: one that
+ * shows the month to come first after others that leave it open. */
+void advise_date(const reader *r, size_t line, size_t place, int turns, const char *what,
+                 char out[SENTENCE]);
+
 /* A cell that is a number in another notation, which `what` says with its options. */
 void advise_notation(const reader *r, size_t line, size_t column, const char *what,
                      char out[SENTENCE]);

@@ -5,7 +5,7 @@
 #include "base/plain.h"
 #include "base/number.h"
 #include "data/levels.h"
-#include "data/text.h"
+#include "text/text.h"
 #include "io/utf8.h"
 
 #include <math.h>
@@ -86,6 +86,33 @@ cell_kind cell_read(const cell *c, cell_reader *k, double *value)
     if (read_plain(&text, k, value) || read_marked(&text, k, value))
         return isfinite(*value) ? CELL_NUMBER : CELL_NON_FINITE;
     return classify(&text, k);
+}
+
+int cell_is_missing(const cell *c)
+{
+    cell text = *c;
+    cell_trim(&text);
+    return is_one_of(&text, missing);
+}
+
+date_form cell_date_form(const cell *c)
+{
+    cell text = *c;
+    cell_trim(&text);
+    return date_look(text.begin, text.end);
+}
+
+cell_kind cell_read_date(const cell *c, date_form *form, double *seconds)
+{
+    cell text = *c;
+    cell_trim(&text);
+    date_form both = date_common(*form, date_look(text.begin, text.end));
+    if (both.orders == 0)
+        return is_one_of(&text, missing) ? CELL_MISSING : CELL_NO_DATE;
+    int turns = date_decide(both).orders != date_decide(*form).orders;
+    *form = both;
+    *seconds = date_seconds(text.begin, text.end, both);
+    return turns ? CELL_TURNS_DATE : CELL_NUMBER;
 }
 
 /* The character at p as UTF-8, '?' where it is none that can be shown; moves p behind it. */
@@ -169,6 +196,10 @@ void cell_describe(const cell *c, cell_kind kind, const cell_reader *k, char *ou
         snprintf(out, size, "cell is \"%s\", a non-finite number", text);
     else if (kind == CELL_UNKNOWN_LEVEL)
         snprintf(out, size, "cell is \"%s\", a level that was not in the training data", text);
+    else if (kind == CELL_NO_DATE)
+        snprintf(out, size, "cell is \"%s\", not a date", text);
+    else if (kind == CELL_TURNS_DATE)
+        snprintf(out, size, "cell is \"%s\", after dates that may have the day first", text);
     else if (kind == CELL_OTHER_NOTATION)
         describe_notation(&trimmed, text, k, out, size);
     else

@@ -1,12 +1,13 @@
-/* Rows of a csv text through a window that slides over its source. */
+/* Rows of a csv text, a file's or a query's, through a window that slides over its source. */
 #include "base/memory.h"
 #include "data/advice.h"
 #include "data/cell.h"
-#include "data/dialect.h"
+#include "text/dialect.h"
 #include "data/source.h"
 #include "data/table.h"
-#include "data/text.h"
+#include "text/text.h"
 #include "io/utf8.h"
+#include "sqlite/query.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -20,8 +21,9 @@ enum { FIRST_WINDOW = QRM_FIRST_WINDOW, MAX_RECORD = 1 << 26, TEXT_SAMPLE = 100 
 enum column_look { LOOKS_EMPTY, LOOKS_TEXT, LOOKS_NUMERIC };
 
 typedef struct {
-    source *source;
-    char *window; /* capacity bytes, of which [begin, end) are still to be read */
+    source *source; /* of a file, or ... */
+    query *query;   /* ... of a database */
+    char *window;   /* capacity bytes, of which [begin, end) are still to be read */
     size_t capacity, begin, end;
     int at_end;  /* nothing comes after the window            */
     int marked;  /* the file begins with UTF-8's mark         */
@@ -80,6 +82,11 @@ static quorum_status grow_window(const reader *r, csv *c)
     return QUORUM_OK;
 }
 
+static quorum_status read_bytes(const csv *c, char *to, size_t n, size_t *got)
+{
+    return c->query ? query_read(c->query, to, n, got) : source_read(c->source, to, n, got);
+}
+
 /* Moves what is left to the front and fills the rest. */
 static quorum_status refill(const reader *r, csv *c)
 {
@@ -89,7 +96,7 @@ static quorum_status refill(const reader *r, csv *c)
     c->end = left;
     if (c->end == c->capacity)
         TRY(grow_window(r, c));
-    TRY(source_read(c->source, c->window + c->end, c->capacity - c->end, &got));
+    TRY(read_bytes(c, c->window + c->end, c->capacity - c->end, &got));
     c->end += got;
     c->at_end = c->end < c->capacity;
     return check_for_zero_bytes(r, c, left);
@@ -155,6 +162,11 @@ static void describe_columns(const reader *r, const csv *c, size_t found, char *
              advise_dropping(r));
 }
 
+static int is_date(const reader *r, size_t place)
+{
+    return r->dates && r->dates[place].orders != 0;
+}
+
 /* Looks at the selected cells of a record of the sample: once a number, a column is not text. */
 static void look_for_text(const reader *r, const csv *c, enum column_look *look)
 {
@@ -188,8 +200,8 @@ static quorum_status find_text(const reader *r, csv *c, char *is_text /* n_selec
     for (size_t i = 0; i < r->n_selected; i++)
         count += look[i] == LOOKS_TEXT;
     for (size_t i = 0; i < r->n_selected; i++)
-        is_text[i] =
-            look[i] == LOOKS_TEXT && (count == r->n_selected || !(r->levels && r->levels[i]));
+        is_text[i] = look[i] == LOOKS_TEXT &&
+                     (count == r->n_selected || !(r->levels && r->levels[i])) && !is_date(r, i);
     mem_free(look);
     return QUORUM_OK;
 }
@@ -209,10 +221,12 @@ static void describe_bad_cell(const reader *r, csv *c, size_t place, cell_kind k
         advise_notation(r, c->line, column, what, out);
     else if (kind == CELL_UNKNOWN_LEVEL)
         advise_level(r, c->line, column, what, out);
+    else if (kind == CELL_NO_DATE || kind == CELL_TURNS_DATE)
+        advise_date(r, c->line, place, kind == CELL_TURNS_DATE, what, out);
     else if (kind == CELL_TEXT)
         advise_stray_text(r, c->line, column, what, out);
     else
-        advise_cell(r, "line", c->line, column, what, out);
+        advise_cell(r, r->unit, c->line, column, what, out);
     mem_free(is_text);
 }
 
@@ -235,7 +249,9 @@ static quorum_status refuse_row(reader *r, csv *c, size_t place, cell_kind kind,
                                 int *keep)
 {
     char sentence[SENTENCE] = "";
-    if (r->missing == MISSING_ERROR || r->dropped == 0 || kind == CELL_OTHER_NOTATION) {
+    int is_fatal = r->missing == MISSING_ERROR || kind == CELL_OTHER_NOTATION ||
+                   kind == CELL_TURNS_DATE; /* these are not missing */
+    if (is_fatal || r->dropped == 0) {
         if (place == r->n_selected)
             describe_columns(r, c, record_columns(c), sentence);
         else
@@ -244,7 +260,9 @@ static quorum_status refuse_row(reader *r, csv *c, size_t place, cell_kind kind,
     }
     if (r->missing == MISSING_ERROR && kind == CELL_TEXT && place < r->n_selected)
         r->stopped_at = place + 1;
-    if (r->missing == MISSING_ERROR || kind == CELL_OTHER_NOTATION) /* that is not missing */
+    if (kind == CELL_TURNS_DATE)
+        r->turned_at = place + 1;
+    if (is_fatal)
         return failure(QUORUM_E_DATA, "%s: %s", r->label, sentence);
     *keep = table_drop_row(r, sentence, row);
     return QUORUM_OK;
@@ -268,15 +286,34 @@ static quorum_status read_level(const reader *r, const cell *in, size_t place, d
 static quorum_status read_cell(reader *r, csv *c, size_t place, double *value, cell_kind *kind)
 {
     const cell *in = &c->record.cells[r->selected[place]];
+    if (is_date(r, place)) {
+        *kind = cell_read_date(in, &r->dates[place], value);
+        return QUORUM_OK;
+    }
     if (r->levels && r->levels[place])
         return read_level(r, in, place, value, kind);
     *kind = cell_read(in, &c->cells, value);
     return QUORUM_OK;
 }
 
+/* The faults of the loaded record's cells. */
+static quorum_status count_faults(reader *r, csv *c, double *row)
+{
+    for (size_t i = 0; i < r->n_selected && record_columns(c) == c->columns; i++) {
+        cell_kind kind;
+        TRY(read_cell(r, c, i, &row[i], &kind));
+        if (kind != CELL_NUMBER && kind != CELL_TURNS_DATE)
+            table_count_fault(r, i, kind == CELL_MISSING, c->line);
+    }
+    return QUORUM_OK;
+}
+
 /* The loaded record as a row; *keep is 0 for one that is dropped. */
 static quorum_status read_row(reader *r, csv *c, double *row, int *keep)
 {
+    *keep = 0;
+    if (r->faults)
+        return count_faults(r, c, row);
     *keep = record_columns(c) == c->columns;
     if (!*keep)
         return refuse_row(r, c, r->n_selected, CELL_TEXT, row, keep);
@@ -320,6 +357,49 @@ static quorum_status csv_look_for_text(reader *r, char *is_text)
     return found ? find_text(r, r->state, is_text) : QUORUM_OK;
 }
 
+/* Cells of a column that were looked at, and those that have the form of its first date. */
+typedef struct {
+    int seen, dates;
+} date_count;
+
+static void look_for_dates(const reader *r, const csv *c, int orders, date_count *count,
+                           date_form *form)
+{
+    for (size_t i = 0; i < r->n_selected && record_columns(c) == c->columns; i++) {
+        const cell *in = &c->record.cells[r->selected[i]];
+        date_form here = cell_date_form(in);
+        here.orders &= orders;
+        if (here.orders == 0 && cell_is_missing(in))
+            continue;
+        date_form both = count[i].dates > 0 ? date_common(form[i], here) : here;
+        count[i].seen++;
+        count[i].dates += both.orders != 0;
+        form[i] = both.orders != 0 ? both : form[i];
+    }
+}
+
+/* A column of dates has more of them than of anything else: the rest are wrong cells. */
+static quorum_status csv_look_for_dates(reader *r, int orders, date_form *form)
+{
+    csv *c = r->state;
+    date_count *count;
+    int found;
+    TRY(load_record(r, c, &found));
+    const char *p = c->window + c->begin, *limit = c->window + c->end;
+    if (!NEW_ZEROED(count, r->n_selected))
+        return fail_memory(r);
+    for (int n = 0; found && n < TEXT_SAMPLE && p && p < limit; n++) {
+        p = record_scan(&c->dialect, p, limit, c->at_end, &c->record);
+        if (p && !record_is_blank(&c->record))
+            look_for_dates(r, c, orders, count, form);
+    }
+    record_scan(&c->dialect, c->window + c->begin, limit, c->at_end, &c->record);
+    for (size_t i = 0; i < r->n_selected; i++)
+        form[i].orders = 2 * count[i].dates > count[i].seen ? form[i].orders : 0;
+    mem_free(count);
+    return QUORUM_OK;
+}
+
 /* ---- opening ---- */
 
 /* By its mark, or by zeros beside the first two characters. */
@@ -338,12 +418,12 @@ static int is_utf32(const char *text, size_t n)
 static quorum_status check_encoding(const reader *r, csv *c)
 {
     const char *text = c->window;
-    if (source_kind_of_bytes(text, c->end) != KIND_TEXT)
+    file_kind kind = source_kind_of_bytes(text, c->end);
+    if (kind != KIND_TEXT)
         return failure(
             QUORUM_E_FORMAT,
-            "%s: npy and npz data are read from a plain file only, not compressed and not "
-            "through a pipe",
-            r->label);
+            "%s: %s data are read from a plain file only, not compressed and not through a pipe",
+            r->label, kind == KIND_NPY || kind == KIND_ZIP ? "npy and npz" : "SQLite");
     if (is_utf32(text, c->end))
         return failure(QUORUM_E_FORMAT,
                        "%s: is UTF-32 text; save it as UTF-8, or convert it: iconv -f UTF-32 -t "
@@ -362,7 +442,7 @@ static quorum_status check_encoding(const reader *r, csv *c)
 /* The window's first filling; zero bytes are judged after the encoding. */
 static quorum_status fill_first_window(const reader *r, csv *c)
 {
-    TRY(source_read(c->source, c->window, c->capacity, &c->end));
+    TRY(read_bytes(c, c->window, c->capacity, &c->end));
     c->at_end = c->end < c->capacity;
     TRY(check_encoding(r, c));
     return check_for_zero_bytes(r, c, c->begin);
@@ -421,9 +501,22 @@ static int first_record_is_header(const csv *c, header_mode header)
     cell_reader looking = c->cells; /* which decides nothing */
     double value;
     for (size_t i = 0; header == HEADER_AUTO && i < c->columns; i++)
-        if (cell_read(&c->record.cells[i], &looking, &value) == CELL_TEXT)
+        if (cell_read(&c->record.cells[i], &looking, &value) == CELL_TEXT &&
+            cell_date_form(&c->record.cells[i]).orders == 0)
             return 1;
     return header == HEADER_YES;
+}
+
+/* As a row of data has, and names seldom are. */
+static int has_number(const csv *c)
+{
+    cell_reader looking = c->cells;
+    double value;
+    for (size_t i = 0; i < c->columns; i++)
+        if (!c->record.cells[i].quoted &&
+            cell_read(&c->record.cells[i], &looking, &value) == CELL_NUMBER)
+            return 1;
+    return 0;
 }
 
 /* A file has one encoding: one name that is not UTF-8 makes all of them Windows-1252. */
@@ -506,6 +599,7 @@ static void csv_close(void *state)
     if (!c)
         return;
     source_close(c->source);
+    query_close(c->query);
     mem_free(c->window);
     mem_free(c->record.cells);
     if (c->cells.c_locale)
@@ -513,26 +607,35 @@ static void csv_close(void *state)
     mem_free(c);
 }
 
+static quorum_status open_source(const reader *r, csv *c)
+{
+    return r->query ? query_open(r->path, r->query, &r->asked, &c->query)
+                    : source_open(r->path, &r->asked, &c->source);
+}
+
 quorum_status csv_open(reader *r, header_mode header)
 {
-    static const file_format format = {csv_next, csv_close, csv_look_for_text};
+    static const file_format format = {csv_next, csv_close, csv_look_for_text, csv_look_for_dates};
     csv *c = NULL;
     if (!NEW_ZEROED(c, 1))
         return fail_memory(r);
     r->state = c; /* from here on reader_close frees it */
     r->format = &format;
-    c->line = 1;
-    c->dialect.newline = '\n';
+    c->line = r->query ? 0 : 1; /* rows of a query are counted */
+    c->dialect = (dialect){.delimiter = ',', .newline = '\n'};
     c->capacity = FIRST_WINDOW;
     TRY(choose_notation(r, &c->cells));
     c->cells.c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (!c->cells.c_locale || !NEW_ARRAY(c->window, c->capacity))
         return fail_memory(r);
-    TRY(source_open(r->path, &r->asked, &c->source));
+    TRY(open_source(r, c));
     TRY(fill_first_window(r, c));
-    TRY(detect_dialect(r, c));
+    if (!r->query)
+        TRY(detect_dialect(r, c));
     TRY(load_first_record(r, c));
-    if (first_record_is_header(c, header))
+    if (r->query || first_record_is_header(c, header)) {
+        r->header_doubt = !r->query && header == HEADER_AUTO && has_number(c);
         return take_names(r, c);
+    }
     return names_number(&r->names, c->columns, 0);
 }

@@ -3,7 +3,7 @@
 #include "data/kept.h"
 #include "base/memory.h"
 #include "base/plain.h"
-#include "data/text.h"
+#include "text/text.h"
 #include "io/utf8.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 #define QRM_DATA_KEPT_H
 
 #include "base/status.h"
-#include "data/record.h"
+#include "text/record.h"
 
 #include <stddef.h>
 

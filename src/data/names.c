@@ -2,7 +2,7 @@
  * a sorted list of them to look them up in. */
 #include "data/names.h"
 #include "base/memory.h"
-#include "data/text.h"
+#include "text/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -204,7 +204,7 @@ static quorum_status allocate_block(const reader *r, npy_table *t)
 
 quorum_status npy_table_open(reader *r)
 {
-    static const file_format format = {npy_next, npy_close, NULL};
+    static const file_format format = {npy_next, npy_close, NULL, NULL};
     npy_table *t = NULL;
     struct stat about;
     if (!NEW_ZEROED(t, 1))

@@ -127,7 +127,7 @@ static quorum_status refuse_model(const npz_reader *npz, const reader *r)
 
 quorum_status npz_table_open(reader *r)
 {
-    static const file_format format = {npz_next, npz_table_close, NULL};
+    static const file_format format = {npz_next, npz_table_close, NULL, NULL};
     quorum_status status = QUORUM_OK;
     npz_reader *npz = NULL;
     npz_table *t = NULL;

@@ -15,13 +15,39 @@
 
 enum { LISTED_NAMES = 400 };
 
+static quorum_status fail_columnar(const reader *r, const char *format, const char *pandas)
+{
+    return failure(QUORUM_E_FORMAT,
+                   "%s: is %s, which is not read here: fit the data frame of pandas.read_%s in "
+                   "Python, or write it as csv with its to_csv(\"NEW.csv\", index=False)",
+                   r->label, format, pandas);
+}
+
+/* The query's numbers have points and no marks between digits. */
+static quorum_status open_database(reader *r)
+{
+    r->unit = "row";
+    r->decimal = DECIMAL_POINT;
+    r->thousands = r->comment = '\0';
+    return csv_open(r, HEADER_YES);
+}
+
 static quorum_status open_format(reader *r, header_mode header)
 {
     file_kind kind;
     TRY(source_kind(r->path, &kind));
+    if (r->query[0] && kind != KIND_SQLITE)
+        return failure(QUORUM_E_ARGUMENT, "%s: is no SQLite database, and --query is for those",
+                       r->label);
+    if (kind != KIND_SQLITE)
+        r->query = NULL;
+    r->unit = kind == KIND_ZIP || kind == KIND_NPY ? "row" : r->unit;
     switch (kind) {
     case KIND_ZIP: return npz_table_open(r);
     case KIND_NPY: return npy_table_open(r);
+    case KIND_PARQUET: return fail_columnar(r, "Parquet", "parquet");
+    case KIND_ARROW: return fail_columnar(r, "Arrow or Feather", "feather");
+    case KIND_SQLITE: return open_database(r);
     case KIND_TEXT: break;
     }
     return csv_open(r, header);
@@ -58,6 +84,8 @@ quorum_status reader_open(const char *path, const reader_options *options, reade
     r->comment = chosen.comment;
     r->memory = chosen.memory > 0.0 ? chosen.memory : INFINITY;
     r->asked = chosen.asked;
+    r->query = chosen.query ? chosen.query : "";
+    r->unit = "line";
     r->no_categories = chosen.no_categories;
     TRY_OR_DONE(open_format(r, chosen.header));
     TRY_OR_DONE(select_all(r));
@@ -117,6 +145,15 @@ void reader_advise_comment(const reader *r, char out[100])
     out[0] = '\0';
     if (r->hash_line)
         snprintf(out, 100, ".  " COMMENT_ADVICE, r->hash_line);
+    else if (r->header_doubt)
+        snprintf(
+            out, 100,
+            ".  The first row is taken for names, with numbers: if it is data, give --header no");
+}
+
+int reader_doubts_header(const reader *r)
+{
+    return r->header_doubt;
 }
 
 const char *reader_path(const reader *r)
@@ -194,11 +231,13 @@ quorum_status reader_find(const reader *r, const char *name_or_number, size_t *c
     }
     if (parse_column_number(r, name_or_number, column))
         return QUORUM_OK;
+    char doubt[100];
     list_names(r, names, sizeof names);
+    reader_advise_comment(r, doubt);
     return failure(QUORUM_E_ARGUMENT,
                    "%s: has no column \"%.100s\"; its %zu columns are %s (numbers from 1 work too, "
-                   "and -1 is the last)",
-                   r->label, name_or_number, r->names.count, names);
+                   "and -1 is the last)%s",
+                   r->label, name_or_number, r->names.count, names, doubt);
 }
 
 static quorum_status check_columns(const reader *r, const size_t *columns, size_t count)
@@ -261,6 +300,33 @@ quorum_status reader_next(reader *r, size_t max_rows, double *out, size_t *rows)
     return r->format->next(r, max_rows, out, rows);
 }
 
+/* ---- Faults ---- */
+
+quorum_status reader_survey(reader *r, column_faults *faults, size_t *all)
+{
+    double *row;
+    size_t rows = 0;
+    if (!NEW_ARRAY(row, r->n_selected))
+        return failure(QUORUM_E_MEMORY, "%s: out of memory while reading", r->label);
+    r->faults = faults;
+    quorum_status status = r->format->next(r, 1, row, &rows);
+    r->faults = NULL;
+    *all = r->row;
+    mem_free(row);
+    return status;
+}
+
+size_t reader_selected(const reader *r, const size_t **columns)
+{
+    *columns = r->selected;
+    return r->n_selected;
+}
+
+const char *reader_unit(const reader *r)
+{
+    return r->unit;
+}
+
 /* ---- Categories ---- */
 
 quorum_status reader_look_for_text(reader *r, char *is_text)
@@ -273,6 +339,27 @@ void reader_take_levels(reader *r, level_table *const *levels, unknown_levels un
 {
     r->levels = levels;
     r->unknown = unknown;
+}
+
+/* ---- Dates ---- */
+
+quorum_status reader_look_for_dates(reader *r, int orders, date_form *form)
+{
+    memset(form, 0, r->n_selected * sizeof *form);
+    if (!r->format->look_for_dates || orders == 0)
+        return QUORUM_OK;
+    return r->format->look_for_dates(r, orders, form);
+}
+
+void reader_take_dates(reader *r, date_form *form)
+{
+    r->dates = form;
+}
+
+int reader_stopped_at_date(const reader *r, size_t *place)
+{
+    *place = r->turned_at - 1;
+    return r->turned_at > 0;
 }
 
 int reader_stopped_at_text(const reader *r, size_t *place)

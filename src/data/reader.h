@@ -1,4 +1,4 @@
-/* Rows of numbers from csv, csv.gz, npy and npz files, read in chunks.
+/* Rows of numbers from csv, csv.gz, npy and npz files, and queries to SQLite databases, read in chunks.
  *
  * Open, look at the columns, select those that are wanted, then read rows
  * until none come.  Only selected columns have to be numeric, or categories. */
@@ -7,6 +7,7 @@
 
 #include "base/progress.h"
 #include "data/levels.h"
+#include "text/date.h"
 
 #include <stddef.h>
 
@@ -24,10 +25,11 @@ typedef struct {
                                 the last selected is the target                           */
     decimal_mode decimal;    /* of csv; DECIMAL_AUTO: what the first cell shows that has one, where
                                 that is certain (data/cell.h)                             */
-    char thousands;          /* between groups of digits (data/notation.h); 0: none       */
+    char thousands;          /* between groups of digits (text/notation.h); 0: none       */
     char comment;            /* lines of csv that begin with it are passed over; 0: none  */
     double memory;           /* bytes that the reader itself may hold; 0: as many as it takes */
     progress asked;          /* hears how far reading is, and can cancel it                  */
+    const char *query;       /* to an SQLite database; "" or NULL: none                      */
     int no_categories;       /* 1: complaints do not advise to take text for a category      */
 } reader_options;
 
@@ -49,7 +51,10 @@ int reader_name_is_made_up(const reader *r, size_t column); /* the header has no
 int reader_is_converted(const reader *r);  /* the header is not UTF-8: read as Windows-1252    */
 int reader_decimal_comma(const reader *r); /* DECIMAL_AUTO has found that it is the comma     */
 
-/* ".  Line 1 begins with #: ...", to be put behind a complaint about columns, or "". */
+int reader_doubts_header(const reader *r); /* HEADER_AUTO took a row for names that has numbers */
+
+/* ".  Line 1 begins with #: ...", or ".  Line 1 is taken for names ...", to be put behind a complaint
+ * about columns, or "". */
 void reader_advise_comment(const reader *r, char out[100]);
 const char *reader_path(const reader *r);
 
@@ -79,6 +84,21 @@ typedef enum {
 } unknown_levels;
 void reader_take_levels(reader *r, level_table *const *levels, unknown_levels unknown);
 
+/* ---- Columns of dates ---- */
+
+/* The form that the first cells of selected columns have (n_selected), with all orders of `orders`
+ * (text/date.h) that they leave possible; no orders where they are no dates. */
+quorum_status reader_look_for_dates(reader *r, int orders, date_form *form);
+
+/* Selected columns whose cells are dates: form[i] (n_selected, kept by the caller until the end of
+ * reading) is that of one, without orders of others.  reader_next yields seconds, and narrows the
+ * orders to those that all cells have.  In a file of numbers they are seconds already. */
+void reader_take_dates(reader *r, date_form *form);
+
+/* Whether reader_next has failed because the column at *place of the selected ones turned out to have
+ * its form's next order: opened anew, it can be read. */
+int reader_stopped_at_date(const reader *r, size_t *place);
+
 /* Whether reader_next has failed because of text in the column at *place of the selected ones. */
 int reader_stopped_at_text(const reader *r, size_t *place);
 
@@ -95,6 +115,19 @@ quorum_status reader_next(reader *r, size_t max_rows, double *out, size_t *rows)
 const char *reader_kept(const reader *r, size_t row, size_t column);
 size_t reader_row_number(const reader *r, size_t row);
 int reader_kept_converted(const reader *r); /* a kept cell was not UTF-8, though the header is */
+
+/* What is wrong with the cells of a column, in a file of which no row is refused. */
+typedef struct {
+    size_t missing; /* cells ...                                          */
+    size_t wrong;   /* ... and others that cannot be used                 */
+    size_t first;   /* the number of the first one's line, or row; 0: none */
+} column_faults;
+
+/* Reads the rest of the file, and counts the faults of each selected column (n_selected, zeros), and
+ * the rows. */
+quorum_status reader_survey(reader *r, column_faults *faults, size_t *all);
+size_t reader_selected(const reader *r, const size_t **columns);
+const char *reader_unit(const reader *r); /* of places in the file: "line", or "row" */
 
 size_t reader_rows(const reader *r);    /* as the file says, dropped ones too; 0: it does not say */
 double reader_held(const reader *r);    /* bytes of the file's rows that the reader holds     */

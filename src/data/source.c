@@ -41,6 +41,12 @@ file_kind source_kind_of_bytes(const void *bytes, size_t n)
         return KIND_ZIP;
     if (n >= 6 && memcmp(bytes, "\x93NUMPY", 6) == 0)
         return KIND_NPY;
+    if (n >= 8 && memcmp(bytes, "SQLite f", 8) == 0)
+        return KIND_SQLITE;
+    if (n >= 4 && memcmp(bytes, "PAR1", 4) == 0)
+        return KIND_PARQUET;
+    if (n >= 6 && (memcmp(bytes, "ARROW1", 6) == 0 || memcmp(bytes, "FEA1\0\0", 6) == 0))
+        return KIND_ARROW;
     return KIND_TEXT;
 }
 

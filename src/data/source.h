@@ -6,9 +6,9 @@
 
 #include <stddef.h>
 
-typedef enum { KIND_TEXT, KIND_NPY, KIND_ZIP } file_kind;
+typedef enum { KIND_TEXT, KIND_NPY, KIND_ZIP, KIND_SQLITE, KIND_PARQUET, KIND_ARROW } file_kind;
 
-/* What the first bytes of `path` say: zip, npy, or anything else, which is
+/* What the first bytes of `path` say: zip, npy, SQLite, Parquet, Arrow, or anything else, which is
  * taken for text.  Pipes are text without being looked at.  Fails for what
  * cannot be read, such as a directory. */
 quorum_status source_kind(const char *path, file_kind *kind);

@@ -40,6 +40,21 @@ int table_drop_row(reader *r, const char *why, double *row)
     return r->missing == MISSING_NAN;
 }
 
+void table_count_fault(reader *r, size_t place, int missing, size_t number)
+{
+    column_faults *f = &r->faults[place];
+    f->first = f->first ? f->first : number;
+    f->missing += missing != 0;
+    f->wrong += !missing;
+}
+
+static void count_faults(reader *r, const double *row)
+{
+    for (size_t i = 0; i < r->n_selected; i++)
+        if (!isfinite(row[i]))
+            table_count_fault(r, i, isnan(row[i]), r->row);
+}
+
 /* ---- Categories ---- */
 
 /* Of all levels that are learned, in parts of the memory. */
@@ -118,6 +133,11 @@ quorum_status table_check_row(reader *r, double *row, int *keep)
     char what[64], sentence[SENTENCE];
     size_t i = 0;
     r->row++;
+    *keep = 0;
+    if (r->faults) {
+        count_faults(r, row);
+        return QUORUM_OK;
+    }
     while (i < r->n_selected && isfinite(row[i]))
         i++;
     *keep = i == r->n_selected;

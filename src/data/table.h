@@ -14,11 +14,15 @@ typedef struct {
     quorum_status (*next)(reader *r, size_t max_rows, double *out, size_t *rows);
     void (*close)(void *state);
     quorum_status (*look_for_text)(reader *r, char *is_text); /* NULL: there is none */
+    quorum_status (*look_for_dates)(reader *r, int orders, date_form *form); /* likewise */
 } file_format;
 
 struct reader {
     char *path;        /* as it was given         */
     const char *label; /* as messages name it     */
+    const char *query; /* of a database; NULL: of a file. Until it is opened */
+    const char *unit;  /* of places in it: "line", or "row"                  */
+    int header_doubt;  /* auto took a first row for names that has numbers   */
     missing_mode missing;
     reading_purpose purpose;
     decimal_mode decimal;
@@ -33,11 +37,14 @@ struct reader {
     level_table *const *levels; /* n_selected: of categories, or NULL; NULL: there are none */
     unknown_levels unknown;
     int no_categories;
-    size_t stopped_at; /* place of a selected column + 1 in which text was the end; 0: none */
-    size_t rows;       /* that the file says it has, or 0 */
-    double held;       /* bytes of them in memory */
-    size_t row;        /* the number of the last one that was looked at, from 1 */
-    size_t dropped;    /* rows that cannot be used: dropped, or all NaN */
+    date_form *dates; /* n_selected: of columns of dates; NULL: there are none             */
+    size_t turned_at; /* place of a selected column + 1 whose dates have another order; 0: none */
+    column_faults *faults; /* n_selected: being counted, and no row is given; or NULL          */
+    size_t stopped_at;     /* place of a selected column + 1 in which text was the end; 0: none */
+    size_t rows;           /* that the file says it has, or 0 */
+    double held;           /* bytes of them in memory */
+    size_t row;            /* the number of the last one that was looked at, from 1 */
+    size_t dropped;        /* rows that cannot be used: dropped, or all NaN */
     size_t dropped_rows[DROPPED_LISTED]; /* the first of them */
     char *why_dropped; /* what was wrong with the first of them; NULL: none, or no memory */
     kept_cells kept;
@@ -62,6 +69,9 @@ quorum_status table_check_row(reader *r, double *row, int *keep);
  * *known is 0 where it is refused. */
 quorum_status table_level(const reader *r, size_t place, const char *text, size_t n, double *number,
                           int *known);
+
+/* Counts a fault of the selected column at `place`, in line or row `number`. */
+void table_count_fault(reader *r, size_t place, int missing, size_t number);
 
 /* Counts a row that cannot be used and keeps the first one's sentence.  Returns whether the row is
  * kept nevertheless, with NaN in all its values. */

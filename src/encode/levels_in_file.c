@@ -1,7 +1,7 @@
 /* Levels and positions in a model file's meta.json.  Reading believes nothing before it is checked. */
 #include "base/memory.h"
 #include "data/levels.h"
-#include "data/text.h"
+#include "text/text.h"
 #include "encode/encoding.h"
 
 #include <math.h>

@@ -1,14 +1,11 @@
 /* Fit: encode categories, standardise, train shared hyperparameters, partition, learn the graph if it is asked for. */
-#include "fit/theta.h"
+#include "fit/fitting.h"
 
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/text_buffer.h"
 #include "calibrate/calibrate.h"
-#include "fit/coded_rows.h"
 #include "fit/line.h"
-#include "fit/row_weights.h"
-#include "fit/strict.h"
 #include "archive/json.h"
 #include "rows/scaling.h"
 #include "linalg/blas.h"
@@ -17,26 +14,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-/* One fit, from the rows as they are given to the model. */
-typedef struct {
-    quorum_model *m;
-    const scattered_rows *given;
-    const char *const *names;
-    const quorum_data *about; /* the columns that they come from, or NULL */
-    category_names categories;
-    const quorum_options *options;
-    const settings *s;
-    const progress *p;
-    row_set own;         /* the rows of this process, standardised ... */
-    scattered_rows rows; /* ... and all of them                        */
-    checkpoint *kept;    /* or NULL                                    */
-    training_result found;
-    quorum_status event;       /* QUORUM_NO_SIGNAL, or QUORUM_OK             */
-    const strict_split *split; /* with calibrate=strict: which rows are held out ...       */
-    const quorum_model
-        *learned; /* ... and the fit to the others, whose units and theta these are */
-} fitting;
 
 /* Whether calibration takes rows out of the model once it is there. */
 static int holds_out(const settings *s)
@@ -536,8 +513,7 @@ static quorum_status fit_coded(fitting *f)
     return status;
 }
 
-/* f has all but the model. */
-static quorum_status fit_rows(fitting *f, quorum_model **model)
+quorum_status fit_rows(fitting *f, quorum_model **model)
 {
     quorum_model *m = f->m = model_new();
     quorum_status status =
@@ -551,157 +527,5 @@ static quorum_status fit_rows(fitting *f, quorum_model **model)
         quorum_model_free(m);
     else
         *model = m;
-    return status;
-}
-
-/* calibrate=strict: a fit to the rows that are not held out, of which nothing but what it learned is
- * kept, and then the model of all rows. */
-static quorum_status fit_strictly(fitting *f, quorum_model **model)
-{
-    strict_split split;
-    quorum_model *learned = NULL;
-    quorum_options o = *f->options;
-    o.values.calibrate = CALIBRATE_NO;
-    o.values.graph = GRAPH_AUTO;
-    o.values.overlap = 0.0;
-    quorum_status status = strict_split_make(f->given, (uint64_t)f->s->seed, &split);
-    if (status >= 0) {
-        fitting of_rest = *f;
-        of_rest.given = &split.rest;
-        of_rest.options = &o;
-        of_rest.s = &o.values;
-        status = fit_rows(&of_rest, &learned);
-        f->event = of_rest.event;
-    }
-    f->split = &split;
-    f->learned = learned;
-    if (status >= 0)
-        status = fit_rows(f, model);
-    f->split = NULL;
-    f->learned = NULL;
-    quorum_model_free(learned);
-    strict_split_free(&split);
-    return status;
-}
-
-/* Whether a linear metric has more freedom than there are rows: left-out rows, which it has seen, then
- * say too little of its errors. */
-static int is_wide(const fitting *f)
-{
-    const settings *s = f->s;
-    double D = (double)f->given->held.D;
-    return D * D >= (double)f->given->n && s->metric != METRIC_ARD && s->checkpoint[0] == '\0' &&
-           model_calibrates_unasked(f->given->n, s);
-}
-
-/* Calibrates m by what a fit to some of the rows showed on the others. */
-static quorum_status take_calibration(fitting *f, quorum_model *from, quorum_model *m)
-{
-    calibration_free(&m->calibration);
-    m->calibration = from->calibration;
-    from->calibration = (calibration){0};
-    mem_free(m->calibration.select);
-    mem_free(m->calibration.purpose);
-    m->calibration.select = m->calibration.purpose = NULL;
-    m->calibration.unasked = 1;
-    m->history.seconds_calibrate += from->history.seconds_total;
-    m->history.seconds_total += from->history.seconds_total;
-    return calibration_is_for(&m->calibration, m, f->s);
-}
-
-/* calibrate=auto of few rows with many inputs: a strict fit for its calibration, and then the fit. */
-static quorum_status fit_wide(fitting *f, quorum_model **model)
-{
-    quorum_model *strict = NULL;
-    quorum_options o = *f->options;
-    fitting apart = *f;
-    o.values.calibrate = CALIBRATE_STRICT;
-    o.values.graph = GRAPH_AUTO;
-    apart.options = &o;
-    apart.s = &o.values;
-    TRY(fit_strictly(&apart, &strict));
-    quorum_status status = fit_rows(f, model), taken = QUORUM_OK;
-    if (status >= 0 && (*model)->calibration.count > 0)
-        taken = take_calibration(f, strict, *model);
-    quorum_model_free(strict);
-    if (taken >= 0)
-        return status;
-    quorum_model_free(*model);
-    *model = NULL;
-    return taken;
-}
-
-static quorum_status fit_as_asked(fitting *f, quorum_model **model)
-{
-    if (f->s->calibrate == CALIBRATE_STRICT)
-        return fit_strictly(f, model);
-    return is_wide(f) ? fit_wide(f, model) : fit_rows(f, model);
-}
-
-/* data: where the rows come from, or NULL. */
-static quorum_status fit_arrays(const row_set *own, size_t rows, const char *const *names,
-                                const quorum_data *data, const quorum_options *options,
-                                quorum_model **model)
-{
-    scattered_rows given = rows_scattered(rows, own);
-    weighed_rows weighed;
-    quorum_status status = weigh_rows(&given, &weighed);
-    fitting f = {.given = &weighed.rows,
-                 .names = names,
-                 .about = data,
-                 .options = options,
-                 .s = options_values(options),
-                 .p = options_progress(options)};
-    if (data)
-        f.categories = (category_names){data->levels, (char *const *const *)data->level};
-    if (status >= 0)
-        status = fit_as_asked(&f, model);
-    weighed_rows_free(&weighed);
-    return status;
-}
-
-quorum_status quorum_fit(const double *X, const double *y, size_t rows, size_t inputs,
-                         const char *const *names, const quorum_options *options,
-                         quorum_model **model)
-{
-    if (!model)
-        return failure(QUORUM_E_ARGUMENT, "quorum_fit: model must not be NULL");
-    *model = NULL;
-    row_set own = rows_view_of(rows, inputs, X, y);
-    return fit_arrays(&own, rows, names, NULL, options, model);
-}
-
-static int has_places(const quorum_data *d)
-{
-    size_t most = d->inputs + 3;
-    return d->target <= d->inputs && d->offset_place <= d->inputs + 1 && d->weight_place <= most &&
-           d->noise_place <= most;
-}
-
-static void keep_places(const quorum_data *data, model_columns *c)
-{
-    c->target = data->target;
-    c->offset_place = data->offset_place;
-    c->weights_place = data->weight_place;
-    c->noise_place = data->noise_place;
-}
-
-quorum_status quorum_fit_data(const quorum_data *data, const quorum_options *options,
-                              quorum_model **model)
-{
-    if (!data || !model)
-        return failure(QUORUM_E_ARGUMENT, "quorum_fit_data: data and model must not be NULL");
-    *model = NULL;
-    if (!has_places(data))
-        return failure(QUORUM_E_ARGUMENT, "quorum_fit_data: the place of the target, the offset, "
-                                          "the weights or the noise is out of range");
-    row_set own = rows_view_of(data->rows, data->inputs, data->X, data->y);
-    own.offset = data->offset;
-    own.weight = data->weight;
-    own.error = data->noise_std;
-    quorum_status status =
-        fit_arrays(&own, data->rows, (const char *const *)data->names, data, options, model);
-    if (*model)
-        keep_places(data, &(*model)->columns);
     return status;
 }

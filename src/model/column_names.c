@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "data/names.h"
-#include "data/text.h"
+#include "text/text.h"
 #include "io/utf8.h"
 
 #include <stdio.h>

@@ -313,10 +313,15 @@ static quorum_status check_version_parts(const load_state *l)
     int is_for_warp = l->meta.version == FORMAT_VERSION_WARP;
     int is_for_levels = l->meta.version == FORMAT_VERSION_LEVELS;
     int has_own = npz_has(l->npz, "weight.npy") || npz_has(l->npz, "error.npy");
+    int is_for_table = l->meta.version == FORMAT_VERSION_TABLE;
+    if (npz_has(l->npz, "error.npy") && has_warp)
+        return damaged("a warp does not go with known errors");
+    if ((m->columns.date || m->made.count > 0) != is_for_table)
+        return damaged("dates or made inputs do not go with its format version");
+    if (is_for_table)
+        return QUORUM_OK;
     if (has_own != (l->meta.version == FORMAT_VERSION_WEIGHTS))
         return damaged("weights or known errors of rows do not go with its format version");
-    if (has_own && npz_has(l->npz, "error.npy") && has_warp)
-        return damaged("a warp does not go with known errors");
     if (has_own)
         return QUORUM_OK;
     if ((m->encoding.of != NULL) != is_for_levels)

@@ -8,6 +8,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 const double LOG_LONGEST = 100.0;
 
@@ -30,6 +31,34 @@ quorum_status model_check_varying(const quorum_model *m)
                    "no input varies (%s is %.17g in all %zu rows): there is nothing to learn the "
                    "target from",
                    m->columns.names[0], m->units.x_mean[0], m->rows.n);
+}
+
+size_t model_table_columns(const quorum_model *m)
+{
+    return m->rows.D - m->made.count;
+}
+
+static quorum_status check_holes(const quorum_model *m, const double *table, size_t query)
+{
+    for (size_t d = 0; d < m->made.columns; d++)
+        if (isnan(table[d]) && !m->shown.fills[d])
+            return failure(QUORUM_E_DATA,
+                           "query %zu: %.200s is missing, and the training data have no row where "
+                           "it is",
+                           query, m->columns.names[d]);
+    return QUORUM_OK;
+}
+
+quorum_status model_make_inputs(const quorum_model *m, size_t n, const double *table, double *X)
+{
+    if (m->made.count == 0) {
+        memcpy(X, table, n * m->rows.D * sizeof *X);
+        return QUORUM_OK;
+    }
+    for (size_t i = 0; i < n; i++)
+        TRY(check_holes(m, table + i * m->made.columns, i + 1));
+    made_apply(&m->made, n, table, X);
+    return QUORUM_OK;
 }
 
 static const category *category_at(const quorum_model *m, size_t d)

@@ -194,9 +194,9 @@ const meta_member meta_members[] = {
      .kind = "integer",
      .doc =
          "1; 2 with `extra`, 3 with `rotation`, and 4 with a kernel of two scales, a `trend` or an "
-         "`offset_column`, 5 with a `warp`, 6 with `categories`, and 7 with `weight` or `error`, "
-         "which must not be overlooked (3 may "
-         "have `extra`, 4 to 7 any of them). Other versions are refused with a sentence"},
+         "`offset_column`, 5 with a `warp`, 6 with `categories`, 7 with `weight` or `error`, and 8 "
+         "with `dates` or `made_inputs`, which must not be overlooked (3 may "
+         "have `extra`, 4 to 8 any of them). Other versions are refused with a sentence"},
     {.key = "library", .type = OWN, .put = put_library, .kind = "text", .doc = "`\"quorum\"`"},
     {.key = "library_version",
      .type = OWN,
@@ -295,6 +295,26 @@ const meta_member meta_members[] = {
      .doc = "only where inputs are [categories](data.md#categories): of each its `input`, from 0, "
             "the names of its `levels`, sorted bytewise, 10,000 at most, and their `positions`, "
             "the numbers that stand for them before `x_mean` and `x_scale` apply"},
+    {.key = "dates",
+     .type = OWN,
+     .is_there = has_dates,
+     .put = put_dates,
+     .read = read_dates,
+     .kind = "list of objects",
+     .doc =
+         "only where columns have [dates](data.md#dates-and-times): of each its `input`, from 0, "
+         "and the `form` of its texts, such as `\"dd/mm/yyyy\"`; the input is seconds since "
+         "1970-01-01 00:00 UTC"},
+    {.key = "made_inputs",
+     .type = OWN,
+     .is_there = has_made,
+     .put = put_made,
+     .read = read_made,
+     .kind = "list of objects",
+     .doc = "only where there are any: the last inputs, which are made of the first ones, the "
+            "columns, before `x_mean` and `x_scale` apply. Each has the `column` t that it is made "
+            "of, from 0, and its `kind`: `\"sin\"` or `\"cos\"`, that of 2 pi t / `period`, or "
+            "`\"missing\"`, 1 where t is missing, when t counts as `fill`, and otherwise 0"},
     {.key = "options",
      .type = OWN,
      .put = put_options,

@@ -12,7 +12,8 @@
  * a rotation, and may have extra rows; version 4 has a kernel with two scales, a trend or an offset,
  * and may have all of these; version 5 has a warp, and may have any of them; version 6 has categories,
  * and may have any of them, a warp too; version 7 has rows with weights or known errors, and may have
- * any of them.  Without any a file is still of version 1. */
+ * any of them; version 8 has columns of dates or inputs that are made of columns, and may have any of
+ * them, weights too.  Without any a file is still of version 1. */
 enum {
     FORMAT_VERSION = 1,
     FORMAT_VERSION_OVERLAP = 2,
@@ -21,7 +22,8 @@ enum {
     FORMAT_VERSION_WARP = 5,
     FORMAT_VERSION_LEVELS = 6,
     FORMAT_VERSION_WEIGHTS = 7,
-    FORMAT_VERSION_LAST = FORMAT_VERSION_WEIGHTS
+    FORMAT_VERSION_TABLE = 8,
+    FORMAT_VERSION_LAST = FORMAT_VERSION_TABLE
 };
 
 /* ---- Arrays ---- */

@@ -26,8 +26,9 @@ static void put_member_number(json_writer *w, const char *key, double value)
 void put_version(json_writer *w, const quorum_model *m)
 {
     int has_parts = m->theta.kernel->longer || m->units.line || m->columns.offset;
-    int has_own = m->rows.weight || m->rows.error;
-    json_put_integer(w, has_own             ? FORMAT_VERSION_WEIGHTS
+    int has_own = m->rows.weight || m->rows.error, has_table = has_dates(m) || has_made(m);
+    json_put_integer(w, has_table           ? FORMAT_VERSION_TABLE
+                        : has_own           ? FORMAT_VERSION_WEIGHTS
                         : m->encoding.of    ? FORMAT_VERSION_LEVELS
                         : m->units.warp     ? FORMAT_VERSION_WARP
                         : has_parts         ? FORMAT_VERSION_PARTS
@@ -182,6 +183,86 @@ quorum_status read_categories(const json_node *value, quorum_model *m)
         return QUORUM_OK;
     quorum_status status = encoding_read(value, m->rows.D, &m->encoding, &what);
     return status == QUORUM_E_FORMAT ? damaged(what) : status;
+}
+
+int has_dates(const quorum_model *m)
+{
+    return m->columns.date != NULL;
+}
+
+void put_dates(json_writer *w, const quorum_model *m)
+{
+    json_begin_list(w);
+    for (size_t d = 0; d < m->rows.D; d++) {
+        if (!m->columns.date[d])
+            continue;
+        json_begin_object(w);
+        json_key(w, "input");
+        json_put_count(w, d);
+        put_member_text(w, "form", m->columns.date[d]);
+        json_end(w);
+    }
+    json_end(w);
+}
+
+quorum_status read_dates(const json_node *value, quorum_model *m)
+{
+    char **date = NULL;
+    if (!value)
+        return QUORUM_OK;
+    if (json_list_size(value) == 0)
+        return damaged("dates is not a list of columns");
+    if (!NEW_ZEROED(m->columns.date, m->rows.D))
+        return failure(QUORUM_E_MEMORY, "out of memory for columns of dates");
+    date = m->columns.date;
+    for (const json_node *c = json_first(value); c; c = json_next(c)) {
+        int64_t d = json_as_integer(json_member(c, "input"), -1);
+        const char *form = json_as_text(json_member(c, "form"));
+        if (d < 0 || (uint64_t)d >= m->rows.D || date[d] || !form ||
+            date_form_parse(form).orders == 0)
+            return damaged("a column of dates is of no input, or its form is not known");
+        if (m->encoding.of && m->encoding.of[d].levels > 0)
+            return damaged("a column of dates is a category");
+        if (!(date[d] = mem_copy_text(form)))
+            return failure(QUORUM_E_MEMORY, "out of memory for columns of dates");
+    }
+    return QUORUM_OK;
+}
+
+int has_made(const quorum_model *m)
+{
+    return m->made.count > 0;
+}
+
+void put_made(json_writer *w, const quorum_model *m)
+{
+    made_put(w, &m->made);
+}
+
+/* What is made is a number, and so is what it is made of; the columns come first. */
+static int suits_columns(const quorum_model *m)
+{
+    for (size_t d = m->made.columns; d < m->rows.D; d++)
+        if ((m->encoding.of && m->encoding.of[d].levels > 0) ||
+            (m->columns.date && m->columns.date[d]))
+            return 0;
+    for (size_t k = 0; m->encoding.of && k < m->made.count; k++)
+        if (m->encoding.of[m->made.of[k].column].levels > 0)
+            return 0;
+    return m->columns.target <= m->made.columns && m->columns.offset_place <= m->made.columns + 1;
+}
+
+quorum_status read_made(const json_node *value, quorum_model *m)
+{
+    const char *what;
+    if (!value)
+        return QUORUM_OK;
+    quorum_status status = made_read(value, m->rows.D, &m->made, &what);
+    if (status == QUORUM_E_FORMAT)
+        return damaged(what);
+    if (status < 0 || suits_columns(m))
+        return status;
+    return damaged("made_inputs do not suit the columns");
 }
 
 int has_warp(const quorum_model *m)

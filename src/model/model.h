@@ -4,6 +4,7 @@
 
 #include "base/scratch.h"
 #include "encode/encoding.h"
+#include "encode/made.h"
 #include "experts/committee.h"
 #include "near/scattered_search.h"
 #include "experts/overlap.h"
@@ -76,7 +77,9 @@ typedef struct {
     size_t weights_place;
     char *noise_std; /* the name of the column of known errors; NULL: there is none */
     size_t noise_place;
-    int has_errors; /* of a fit: 1 where rows have known errors, which no warp goes with */
+    int has_errors;      /* of a fit: 1 where rows have known errors, which no warp goes with */
+    char **date;         /* D: the form of dates (text/date.h), NULL of other columns; NULL: there
+                            are none                                             */
 } model_columns;
 
 /* How a model came about. */
@@ -101,6 +104,7 @@ typedef struct {
     size_t *levels;            /* D: of categories; these three NULL without any     */
     const char *const **level; /* D                                                  */
     const double **position;   /* D                                                  */
+    int *fills;                /* D: 1 where holes are filled; NULL: nowhere         */
 } model_shown;
 
 struct quorum_model {
@@ -122,6 +126,7 @@ struct quorum_model {
                           (gp/neighbourhood.h); INFINITY: none                             */
     size_t neighbours; /* rows around a query that are enough to predict it; 0: not known  */
 
+    made_inputs made;  /* inputs that are made of columns, behind these */
     encoding encoding; /* of categories among the inputs, before units apply */
     unit_change units;
     model_columns columns;
@@ -152,6 +157,16 @@ quorum_status model_complete(quorum_model *m);
 
 /* Of these the categories alone, for a model that gets its encoding later. */
 quorum_status model_show_levels(quorum_model *m);
+
+/* Of these what is said of the table's columns, likewise. */
+quorum_status model_show_columns(quorum_model *m);
+
+/* Columns of a table that the inputs are, and are made of. */
+size_t model_table_columns(const quorum_model *m);
+
+/* X (n x D) of a table (n x columns, NaN: missing).  A hole in a column that has none filled is
+ * QUORUM_E_DATA. */
+quorum_status model_make_inputs(const quorum_model *m, size_t n, const double *table, double *X);
 
 /* The experts' own rows: every row once. */
 parts model_parts(const quorum_model *m);

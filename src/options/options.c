@@ -4,7 +4,8 @@
 
 #include "base/memory.h"
 #include "base/plain.h"
-#include "data/notation.h"
+#include "encode/made.h"
+#include "text/notation.h"
 #include "linalg/blas.h"
 #include "team/work.h"
 
@@ -40,12 +41,15 @@ static quorum_status check_neighbours(const char *text);
 static quorum_status check_spread(const char *text);
 static quorum_status check_thousands(const char *text);
 static quorum_status check_comment(const char *text);
+static quorum_status check_periodic(const char *text);
 
 static const option table[] = {
     {"target", TEXT, FIELD(target), "-1", NULL, 0, 0, "COL", "fit",
      "Target column, by name or number; negative numbers count from the end (-1: the last).", NULL},
     {"ignore", TEXT, FIELD(ignore), "", NULL, 0, 0, "COLS", "fit",
-     "Columns to leave out, by name or number, separated by commas.", NULL},
+     "Columns to leave out, by name or number, separated by commas; a name that has one in double "
+     "quotes.",
+     NULL},
     {"offset", TEXT, FIELD(offset), "", NULL, 0, 0, "COL", "fit",
      "Column, by name or number, that is known of the target beforehand, such as another model's "
      "prediction: no input, but taken from the target, and added to predictions, which need the "
@@ -87,15 +91,30 @@ static const option table[] = {
      "Lines of a csv file that begin with this character are passed over, as in '#'; none: there "
      "are no such lines.",
      check_comment},
+    {"query", TEXT, FIELD(query), "", NULL, 0, 0, "SQL", "fit predict evaluate",
+     "Of an SQLite database: the SELECT whose rows are the table.  The database is only read.",
+     NULL},
     {"categorical", TEXT, FIELD(categorical), "auto", NULL, 0, 0, "auto|none|COLS", "fit",
      "Columns whose cells are levels of a category, not numbers.  auto: those with text; COLS: "
      "also "
-     "these, by name or number, separated by commas; none: text is an error.",
+     "these, by name or number, separated by commas (a name that has one in double quotes); none: "
+     "text is an error.",
      NULL},
     {"unseen", CHOICE, FIELD(unseen), "predict", "predict|error", 0, 0, NULL, "predict evaluate",
      "Rows with a level of a category that was not in the training data: predict the mean over the "
      "levels, with their variance on top, or stop with an error.",
      NULL},
+    {"dates", CHOICE, FIELD(dates), "auto", "auto|ymd|dmy|mdy|none", 0, 0, NULL, "fit",
+     "Columns of dates and times of one form are numbers, in seconds.  auto: whether day (dmy) or "
+     "month (mdy) comes first before the year the column's values say, or it is an error; ymd: "
+     "only "
+     "dates that begin with the year; none: dates are text.",
+     NULL},
+    {"periodic", TEXT, FIELD(periodic), "none", NULL, 0, 0, "none|auto|COL:PERIOD,..", "fit",
+     "Adds sine and cosine of the column as inputs, so that what a period brings back is near.  "
+     "PERIOD: hour, day, week or year of dates, or a number in the column's units; auto: of dates, "
+     "day, week and year where the rows span two and are spread over one.",
+     check_periodic},
 
     {"experts", COUNT, FIELD(experts), "auto", NULL, 1, 1e8, "M", "fit",
      "Number of experts; 1 is the exact GP.  auto: as many as expert-size asks for.", NULL},
@@ -660,6 +679,26 @@ static quorum_status check_comment(const char *text)
     return failure(QUORUM_E_ARGUMENT,
                    "option comment: \"%s\" is not none or a single character such as # or %%",
                    text);
+}
+
+static quorum_status check_periodic(const char *text)
+{
+    char unit[PERIOD_ROOM], *column;
+    double period;
+    const char *p = text;
+    if (strcmp(text, "none") == 0)
+        return QUORUM_OK;
+    if (!NEW_ARRAY(column, strlen(text) + 1))
+        return failure(QUORUM_E_MEMORY, "out of memory for the option periodic");
+    do
+        p = period_next(p, column, unit, &period);
+    while (p && *p);
+    mem_free(column);
+    return p ? QUORUM_OK
+             : failure(QUORUM_E_ARGUMENT,
+                       "option periodic: \"%.200s\" is not none, auto or a list of COL:PERIOD, as "
+                       "in date:week,hour:24",
+                       text);
 }
 
 char options_comment(const settings *s)

@@ -15,9 +15,10 @@ typedef struct {
     /* data */
     const char *target, *ignore, *offset, *weights, *noise_std;
     int header, missing, decimal;
-    const char *thousands, *comment;
+    const char *thousands, *comment, *query;
     const char *categorical;
-    int unseen;
+    int unseen, dates;
+    const char *periodic;
     /* experts */
     double experts, expert_size, min_size, max_size, overlap;
     int partition;
@@ -45,6 +46,7 @@ typedef struct {
 } settings;
 
 enum { UNSEEN_PREDICT, UNSEEN_ERROR };
+enum { DATES_AUTO, DATES_YMD, DATES_DMY, DATES_MDY, DATES_NONE };
 enum { TRAIN_NEIGHBOURS, TRAIN_PARTS, TRAIN_RANDOM, TRAIN_SUBSET };
 enum { METRIC_AUTO, METRIC_ARD, METRIC_LINEAR };
 enum { PARTITION_LEARNED, PARTITION_INPUT };

@@ -327,14 +327,14 @@ def with_text(tmp_path):
 
 def test_all_columns_of_text_are_named_with_what_helps(tmp_path):
     path = with_text(tmp_path)
-    message = fit(path, "--categorical", "none", code=1).err
+    message = fit(path, "--categorical", "none", "--dates", "none", code=1).err
     assert 'columns 1 ("city"), 3 ("day") are text: leave them out with --ignore city,day, or' in message
     assert "--missing" not in message
     assert fit(path, "--ignore", "city,day", "--json").json()["inputs"] == 2
 
 
 def test_dropping_all_rows_says_why(tmp_path):
-    message = fit(with_text(tmp_path), "--missing", "drop", "--categorical", "none", code=1).err
+    message = fit(with_text(tmp_path), "--missing", "drop", "--categorical", "none", "--dates", "none", code=1).err
     assert f"has no usable rows: all {len(ROWS)} were dropped.  The first: line 2: cell is" in message
     assert "--ignore city,day" in message and "--missing" not in message
 
@@ -632,3 +632,27 @@ def test_model_opens_in_numpy(data):
         assert model["offset"].shape == (5,)
         assert sorted(model["row"]) == list(range(300))
         assert model["precision"].shape == (4, 4)
+
+
+def test_all_columns_with_faults_are_named_at_once(tmp_path):
+    path = tmp_path / "t.csv"
+    rows = [[i, i * 7 % 5, i * i % 11, f"2020-01-{1 + i % 28:02}", i % 3] for i in range(150)]
+    rows[3][1] = ""
+    rows[9][1] = "NA"
+    rows[120][0] = "inf"
+    rows[130][3] = "soon"
+    rows[7][4] = ""
+    path.write_text("a,b,c,day,y\n" + "".join(",".join(map(str, r)) + "\n" for r in rows))
+    err = fit(path, code=1).err
+    assert 'line 5, column 2 ("b"): cell is empty' in err
+    for said in ('1 ("a"): 1 wrong one, from line 122', '2 ("b"): 2 missing cells, from line 5', '4 ("day"): 1 wrong one, from line 132',
+                 '5 ("y"): 1 missing cell, from line 9', "--ignore 1,2,4;", "Skip the rows with --missing drop"):
+        assert said in err, err
+    assert '("c")' not in err
+    only = fit(path, "--ignore", "a,day", "--target", "c", code=1).err
+    assert "All columns" in only and '5 ("y")' in only
+    assert "All columns" not in fit(path, "--ignore", "a,day,y", "--target", "c", code=1).err  # one alone
+    fit(path, "--missing", "drop")
+    np.save(tmp_path / "t.npy", np.array([[np.nan, 1, 2], [3, np.inf, 4], [5, 6, 7.0]]))
+    err = run("fit", tmp_path / "t.npy", "-o", tmp_path / "m.npz", code=1).err
+    assert '1 ("x1"): 1 missing cell, from row 1; 2 ("x2"): 1 wrong one, from row 2' in err

@@ -1103,11 +1103,13 @@ static void columns_by_name_and_number(void **state)
                                           "column's number instead");
     static const char *const absent[] = {"c", "0", "5", "-5", "1x", "", "99999999999999999999"};
     for (size_t i = 0; i < sizeof absent / sizeof *absent; i++) {
-        char message[300];
-        snprintf(message, sizeof message,
-                 "t.csv: has no column \"%s\"; its 4 columns are \"a\", \"b\", \"3\", \"a\" "
-                 "(numbers from 1 work too, and -1 is the last)",
-                 absent[i]);
+        char message[400];
+        snprintf(
+            message, sizeof message,
+            "t.csv: has no column \"%s\"; its 4 columns are \"a\", \"b\", \"3\", \"a\" "
+            "(numbers from 1 work too, and -1 is the last).  The first row is taken for names, "
+            "with numbers: if it is data, give --header no",
+            absent[i]);
         assert_int_equal(reader_find(r, absent[i], &column), QUORUM_E_ARGUMENT);
         assert_string_equal(quorum_message(), message);
     }

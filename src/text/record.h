@@ -1,6 +1,6 @@
 /* Records of a csv text and their cells. */
-#ifndef QRM_DATA_RECORD_H
-#define QRM_DATA_RECORD_H
+#ifndef QRM_TEXT_RECORD_H
+#define QRM_TEXT_RECORD_H
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* Numbers with decimal commas and with digits in groups of three: 1.234.567,8 */
-#ifndef QRM_DATA_NOTATION_H
-#define QRM_DATA_NOTATION_H
+#ifndef QRM_TEXT_NOTATION_H
+#define QRM_TEXT_NOTATION_H
 
 #include <locale.h>
 #include <stddef.h>

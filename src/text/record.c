@@ -1,6 +1,6 @@
 /* A csv text cut into records and cells: eight bytes at a time where there are no quotes,
  * otherwise cell by cell. */
-#include "data/record.h"
+#include "text/record.h"
 
 #include <endian.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* Bytes of texts that are not to be shown or not UTF-8: control characters, Windows-1252. */
-#include "data/text.h"
+#include "text/text.h"
 #include "io/utf8.h"
 
 /* Of 80 to 9F; 0 where Windows-1252 has nothing.  All others are those of Latin-1. */

@@ -1,6 +1,6 @@
 /* Categories on the way into a fit: levels' numbers are checked, their positions learned, and the fit
  * goes on with rows of plain numbers, as if the positions had been in the table. */
-#include "fit/coded_rows.h"
+#include "table/coded_rows.h"
 
 #include "base/memory.h"
 

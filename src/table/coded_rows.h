@@ -1,6 +1,6 @@
 /* Training rows whose categories are encoded (encode/encoding.h). */
-#ifndef QRM_FIT_CODED_ROWS_H
-#define QRM_FIT_CODED_ROWS_H
+#ifndef QRM_TABLE_CODED_ROWS_H
+#define QRM_TABLE_CODED_ROWS_H
 
 #include "encode/encoding.h"
 

@@ -1,6 +1,6 @@
 /* The delimiter is the one by which most of the first lines have as many cells as the first; the
  * line end is what ends the first of them. */
-#include "data/dialect.h"
+#include "text/dialect.h"
 
 #include <string.h>
 

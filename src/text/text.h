@@ -1,6 +1,6 @@
 /* Texts of files: control characters, and Windows-1252 (with it Latin-1) as UTF-8. */
-#ifndef QRM_DATA_TEXT_H
-#define QRM_DATA_TEXT_H
+#ifndef QRM_TEXT_TEXT_H
+#define QRM_TEXT_TEXT_H
 
 #include <stddef.h>
 

@@ -1,8 +1,8 @@
 /* How a csv text is written, found from its first lines. */
-#ifndef QRM_DATA_DIALECT_H
-#define QRM_DATA_DIALECT_H
+#ifndef QRM_TEXT_DIALECT_H
+#define QRM_TEXT_DIALECT_H
 
-#include "data/record.h"
+#include "text/record.h"
 
 /* The newline is the first one in [p, limit).  The delimiter is the one that
  * most of the first lines agree on; of equals, tab before semicolon before

@@ -1,6 +1,6 @@
 /* Rows with weights and known errors on the way into a fit (gp/noise.h). */
-#ifndef QRM_FIT_ROW_WEIGHTS_H
-#define QRM_FIT_ROW_WEIGHTS_H
+#ifndef QRM_TABLE_ROW_WEIGHTS_H
+#define QRM_TABLE_ROW_WEIGHTS_H
 
 #include "rows/scattered.h"
 

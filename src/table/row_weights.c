@@ -1,6 +1,6 @@
 /* What weights and known errors of rows are worth: checked, and forgotten where they say nothing.
  * A row of weight 0 is as if it were not there. */
-#include "fit/row_weights.h"
+#include "table/row_weights.h"
 
 #include "base/memory.h"
 

@@ -1,6 +1,6 @@
 /* Numbers in other notations: brought into the plain one (1.234,5 -> 1234.5) and read, and the
  * options under which a cell would be a number. */
-#include "data/notation.h"
+#include "text/notation.h"
 
 #include "base/plain.h"
 #include "base/number.h"

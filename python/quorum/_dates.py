@@ -1,0 +1,44 @@
+"""Columns of dates in a data frame: seconds since 1970-01-01 UTC, as the library reads them from files."""
+import numpy as np
+
+from ._categories import _numbered
+
+
+def _columns(X):
+    """The data frame's columns of datetime64 by place, as series; none of anything else."""
+    if not hasattr(X, "dtypes") or not hasattr(X, "iloc") or getattr(X, "ndim", 0) != 2:
+        return {}
+    return {d: X.iloc[:, d] for d in range(X.shape[1]) if str(X.dtypes.iloc[d]).startswith("datetime64")}
+
+
+def _seconds(column):
+    """NaN where a date is missing."""
+    zone = getattr(column.dtype, "tz", None)
+    times = column.dt.tz_convert("UTC").dt.tz_localize(None) if zone is not None else column
+    times = times.to_numpy(dtype="datetime64[ns]")
+    whole = times.astype("datetime64[s]")
+    seconds = whole.astype("int64").astype(float)
+    seconds += (times - whole).astype("int64") / 1e9
+    return np.where(np.isnat(times), np.nan, seconds)
+
+
+def number_dates(X):
+    """X with seconds in place of dates, and the form of each column as a file would have it (None of
+    others), or None where there are none."""
+    columns = _columns(X)
+    if not columns:
+        return X, None
+    forms = [None] * X.shape[1]
+    for d, column in columns.items():
+        forms[d] = "yyyy-mm-dd zone" if getattr(column.dtype, "tz", None) is not None else "yyyy-mm-dd"
+    return _numbered(X, {d: _seconds(column) for d, column in columns.items()}), forms
+
+
+def match_dates(X, forms):
+    """X with seconds where the model has dates; numbers there are seconds already."""
+    columns = _columns(X)
+    for d in columns:
+        if forms is None or d >= len(forms) or forms[d] is None:
+            raise ValueError(f"column {X.columns[d]} has dates, and the model was fitted with other "
+                             "values there")
+    return _numbered(X, {d: _seconds(column) for d, column in columns.items()}) if columns else X

@@ -1,0 +1,32 @@
+/* A fit under way: from rows that are given to a model (fit.c), by one of several ways (ways.c). */
+#ifndef QRM_FIT_FITTING_H
+#define QRM_FIT_FITTING_H
+
+#include "fit/strict.h"
+#include "fit/theta.h"
+#include "table/coded_rows.h"
+
+/* One fit, from the rows as they are given to the model. */
+typedef struct {
+    quorum_model *m;
+    const scattered_rows *given;
+    const char *const *names;
+    const quorum_data *about; /* the table that they come from, or NULL */
+    category_names categories;
+    const quorum_options *options;
+    const settings *s;
+    const progress *p;
+    row_set own;         /* the rows of this process, standardised ... */
+    scattered_rows rows; /* ... and all of them                        */
+    checkpoint *kept;    /* or NULL                                    */
+    training_result found;
+    quorum_status event;       /* QUORUM_NO_SIGNAL, or QUORUM_OK             */
+    const strict_split *split; /* with calibrate=strict: which rows are held out ...       */
+    const quorum_model
+        *learned; /* ... and the fit to the others, whose units and theta these are */
+} fitting;
+
+/* Fits a new model; f has all but that. */
+quorum_status fit_rows(fitting *f, quorum_model **model);
+
+#endif

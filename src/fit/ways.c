@@ -1,0 +1,272 @@
+/* The ways to a fit: of a table's rows that count and inputs that are made of its columns; at once, or
+ * first of some rows, for a calibration by others. */
+#include "fit/fitting.h"
+
+#include "base/memory.h"
+#include "calibrate/calibrate.h"
+#include "table/made_rows.h"
+#include "table/row_weights.h"
+#include "text/date.h"
+
+#include <string.h>
+
+/* ---- Calibration by rows that nothing else is learned from ---- */
+
+/* calibrate=strict: a fit to the rows that are not held out, of which nothing but what it learned is
+ * kept, and then the model of all rows. */
+static quorum_status fit_strictly(fitting *f, quorum_model **model)
+{
+    strict_split split;
+    quorum_model *learned = NULL;
+    quorum_options o = *f->options;
+    o.values.calibrate = CALIBRATE_NO;
+    o.values.graph = GRAPH_AUTO;
+    o.values.overlap = 0.0;
+    quorum_status status = strict_split_make(f->given, (uint64_t)f->s->seed, &split);
+    if (status >= 0) {
+        fitting of_rest = *f;
+        of_rest.given = &split.rest;
+        of_rest.options = &o;
+        of_rest.s = &o.values;
+        status = fit_rows(&of_rest, &learned);
+        f->event = of_rest.event;
+    }
+    f->split = &split;
+    f->learned = learned;
+    if (status >= 0)
+        status = fit_rows(f, model);
+    f->split = NULL;
+    f->learned = NULL;
+    quorum_model_free(learned);
+    strict_split_free(&split);
+    return status;
+}
+
+/* Whether a linear metric has more freedom than there are rows: left-out rows, which it has seen, then
+ * say too little of its errors. */
+static int is_wide(const fitting *f)
+{
+    const settings *s = f->s;
+    double D = (double)f->given->held.D;
+    return D * D >= (double)f->given->n && s->metric != METRIC_ARD && s->checkpoint[0] == '\0' &&
+           model_calibrates_unasked(f->given->n, s);
+}
+
+/* Calibrates m by what a fit to some of the rows showed on the others. */
+static quorum_status take_calibration(fitting *f, quorum_model *from, quorum_model *m)
+{
+    calibration_free(&m->calibration);
+    m->calibration = from->calibration;
+    from->calibration = (calibration){0};
+    mem_free(m->calibration.select);
+    mem_free(m->calibration.purpose);
+    m->calibration.select = m->calibration.purpose = NULL;
+    m->calibration.unasked = 1;
+    m->history.seconds_calibrate += from->history.seconds_total;
+    m->history.seconds_total += from->history.seconds_total;
+    return calibration_is_for(&m->calibration, m, f->s);
+}
+
+/* calibrate=auto of few rows with many inputs: a strict fit for its calibration, and then the fit. */
+static quorum_status fit_wide(fitting *f, quorum_model **model)
+{
+    quorum_model *strict = NULL;
+    quorum_options o = *f->options;
+    fitting apart = *f;
+    o.values.calibrate = CALIBRATE_STRICT;
+    o.values.graph = GRAPH_AUTO;
+    apart.options = &o;
+    apart.s = &o.values;
+    TRY(fit_strictly(&apart, &strict));
+    quorum_status status = fit_rows(f, model), taken = QUORUM_OK;
+    if (status >= 0 && (*model)->calibration.count > 0)
+        taken = take_calibration(f, strict, *model);
+    quorum_model_free(strict);
+    if (taken >= 0)
+        return status;
+    quorum_model_free(*model);
+    *model = NULL;
+    return taken;
+}
+
+static quorum_status fit_as_asked(fitting *f, quorum_model **model)
+{
+    if (f->s->calibrate == CALIBRATE_STRICT)
+        return fit_strictly(f, model);
+    return is_wide(f) ? fit_wide(f, model) : fit_rows(f, model);
+}
+
+/* ---- Columns ---- */
+
+/* What the caller says of the columns; all but the rows' numbers may be NULL. */
+typedef struct {
+    const char *const *names;
+    category_names categories;
+    const char *const *dates;
+} table_columns;
+
+/* A column of dates has a form that is known, and no levels. */
+static quorum_status check_dates(const table_columns *t, size_t columns)
+{
+    for (size_t d = 0; t->dates && d < columns; d++) {
+        if (!t->dates[d])
+            continue;
+        if (date_form_parse(t->dates[d]).orders == 0)
+            return failure(QUORUM_E_ARGUMENT,
+                           "column %zu: \"%.40s\" is not a form of dates, such as yyyy-mm-dd",
+                           d + 1, t->dates[d]);
+        if (t->categories.levels && t->categories.levels[d] > 0)
+            return failure(QUORUM_E_ARGUMENT, "column %zu has dates, and levels of a category",
+                           d + 1);
+    }
+    return QUORUM_OK;
+}
+
+/* What a model of these columns knows of them beyond the inputs. */
+typedef struct {
+    const table_columns *t;
+    made_rows *made;
+    size_t columns;
+    quorum_model *m;
+} knowing;
+
+static quorum_status copy_dates(knowing *k)
+{
+    int some = 0;
+    for (size_t d = 0; k->t->dates && d < k->columns; d++)
+        some |= k->t->dates[d] != NULL;
+    if (!some)
+        return QUORUM_OK;
+    if (!NEW_ZEROED(k->m->columns.date, k->m->rows.D))
+        return failure(QUORUM_E_MEMORY, "out of memory for columns of dates");
+    for (size_t d = 0; d < k->columns; d++)
+        if (k->t->dates[d] && !(k->m->columns.date[d] = mem_copy_text(k->t->dates[d])))
+            return failure(QUORUM_E_MEMORY, "out of memory for columns of dates");
+    return QUORUM_OK;
+}
+
+/* Made-up names are those of all inputs: what is made of a column has its own. */
+static void take_made(knowing *k)
+{
+    quorum_model *m = k->m;
+    for (size_t i = 0; i < k->made->made.count; i++) {
+        mem_free(m->columns.names[k->columns + i]);
+        m->columns.names[k->columns + i] = k->made->made_names[i];
+        k->made->made_names[i] = NULL;
+    }
+    m->made = k->made->made;
+    k->made->made = (made_inputs){0};
+    m->columns.target = m->columns.offset_place = k->columns;
+}
+
+static quorum_status know_columns(void *context)
+{
+    knowing *k = context;
+    take_made(k);
+    TRY(copy_dates(k));
+    return model_show_columns(k->m);
+}
+
+static quorum_status fit_columns(fitting *f, const table_columns *t, made_rows *made,
+                                 quorum_model **model)
+{
+    const scattered_rows *given = f->given;
+    size_t columns = given->held.D;
+    const char *periodic = f->s->periodic;
+    made_request asked = {.columns = columns,
+                          .names = t->names,
+                          .dates = t->dates,
+                          .levels = t->categories.levels,
+                          .periodic = strcmp(periodic, "none") == 0 ? "" : periodic,
+                          .fill = 0};
+    TRY(make_rows(given, &asked, t->categories, made));
+    if (made->made.count > 0) {
+        f->given = &made->rows;
+        f->names = made->names;
+        f->categories = made->categories;
+    }
+    quorum_status status = fit_as_asked(f, model);
+    f->given = given;
+    if (status < 0)
+        return status;
+    knowing k = {t, made, columns, *model};
+    quorum_status known = team_all(QUORUM_OK, know_columns, &k);
+    if (known >= 0)
+        return status;
+    quorum_model_free(*model);
+    *model = NULL;
+    return known;
+}
+
+/* data: where the rows come from, or NULL. */
+static quorum_status fit_arrays(const row_set *own, size_t rows, const table_columns *t,
+                                const quorum_data *data, const quorum_options *options,
+                                quorum_model **model)
+{
+    scattered_rows given = rows_scattered(rows, own);
+    made_rows made = {0};
+    weighed_rows weighed;
+    TRY(check_dates(t, own->D));
+    quorum_status status = weigh_rows(&given, &weighed);
+    fitting f = {.given = &weighed.rows,
+                 .names = t->names,
+                 .about = data,
+                 .categories = t->categories,
+                 .options = options,
+                 .s = options_values(options),
+                 .p = options_progress(options)};
+    if (status >= 0)
+        status = fit_columns(&f, t, &made, model);
+    made_rows_free(&made);
+    weighed_rows_free(&weighed);
+    return status;
+}
+
+quorum_status quorum_fit(const double *X, const double *y, size_t rows, size_t inputs,
+                         const char *const *names, const quorum_options *options,
+                         quorum_model **model)
+{
+    if (!model)
+        return failure(QUORUM_E_ARGUMENT, "quorum_fit: model must not be NULL");
+    *model = NULL;
+    row_set own = rows_view_of(rows, inputs, X, y);
+    table_columns t = {.names = names};
+    return fit_arrays(&own, rows, &t, NULL, options, model);
+}
+
+static int has_places(const quorum_data *d)
+{
+    size_t most = d->inputs + 3;
+    return d->target <= d->inputs && d->offset_place <= d->inputs + 1 && d->weight_place <= most &&
+           d->noise_place <= most;
+}
+
+static void keep_places(const quorum_data *data, model_columns *c)
+{
+    c->target = data->target;
+    c->offset_place = data->offset_place;
+    c->weights_place = data->weight_place;
+    c->noise_place = data->noise_place;
+}
+
+quorum_status quorum_fit_data(const quorum_data *data, const quorum_options *options,
+                              quorum_model **model)
+{
+    if (!data || !model)
+        return failure(QUORUM_E_ARGUMENT, "quorum_fit_data: data and model must not be NULL");
+    *model = NULL;
+    if (!has_places(data))
+        return failure(QUORUM_E_ARGUMENT, "quorum_fit_data: the place of the target, the offset, "
+                                          "the weights or the noise is out of range");
+    table_columns t = {.names = (const char *const *)data->names,
+                       .categories = {data->levels, (char *const *const *)data->level},
+                       .dates = (const char *const *)data->date};
+    row_set own = rows_view_of(data->rows, data->inputs, data->X, data->y);
+    own.offset = data->offset;
+    own.weight = data->weight;
+    own.error = data->noise_std;
+    quorum_status status = fit_arrays(&own, data->rows, &t, data, options, model);
+    if (*model)
+        keep_places(data, &(*model)->columns);
+    return status;
+}
