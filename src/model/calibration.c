@@ -28,7 +28,7 @@ static quorum_status describe(calibration *c)
 {
     const recipe *r = &c->how;
     char text[256], experts[96] = "";
-    if (r->rule->kind != TAKES_ROWS)
+    if (!rule_asks_nobody(r->rule))
         snprintf(experts, sizeof experts, ", select %s", c->select);
     snprintf(
         text, sizeof text, "method %s%s, neighbours %zu%s%s", r->rule->name, experts, r->neighbours,
