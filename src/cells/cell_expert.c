@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { TAIL = 256 }; /* rows that can tell how surprising the data around a query are */
+enum { TAIL = 256 }; /* rows around the cell that can tell how surprising the data are */
 
 /* ---- Making ---- */
 
@@ -29,9 +29,9 @@ double cell_expert_bytes(size_t m, size_t D, size_t width)
     return 8.0 * (double)m * ((double)m + 2.0 * (double)D + (double)width + 4.0);
 }
 
-static quorum_status make_room(const cell_source *s, size_t m, cell_expert *e)
+static quorum_status make_room(const cell_source *s, size_t m, size_t tail, cell_expert *e)
 {
-    *e = (cell_expert){.m = m, .tail = m < TAIL ? m : TAIL};
+    *e = (cell_expert){.m = m, .tail = tail < m ? tail : m};
     TRY(points_new(m, s->Z->D, &e->X));
     NEW_ARRAY(e->L, m * m);
     NEW_ARRAY(e->alpha, m);
@@ -76,10 +76,10 @@ static quorum_status leave_out(cell_expert *e)
     return QUORUM_OK;
 }
 
-static quorum_status fill(const cell_source *s, const size_t *row, cell_expert *e)
+static quorum_status fill(const cell_source *s, const size_t *row, size_t tail, cell_expert *e)
 {
     row_set rows = {0};
-    quorum_status status = make_room(s, e->m, e);
+    quorum_status status = make_room(s, e->m, tail, e);
     if (status == QUORUM_OK)
         status = rows_new(s->rows, e->m, &rows);
     if (status == QUORUM_OK) {
@@ -97,13 +97,13 @@ static quorum_status fill(const cell_source *s, const size_t *row, cell_expert *
 quorum_status cell_expert_new(const cell_source *s, const cell_map *map, size_t cell, size_t m,
                               cell_expert *out)
 {
-    size_t *row;
+    size_t *row, own = map->start[cell + 1] - map->start[cell];
     *out = (cell_expert){.m = m};
     if (!NEW_ARRAY(row, m))
         return failure(QUORUM_E_MEMORY, "out of memory for a cell's expert of %zu rows", m);
     quorum_status status = halo_choose(map, cell, s->Z, s->index, m, row);
     if (status == QUORUM_OK)
-        status = fill(s, row, out);
+        status = fill(s, row, own + TAIL, out);
     if (status < 0)
         cell_expert_free(out);
     mem_free(row);

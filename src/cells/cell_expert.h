@@ -4,7 +4,7 @@
  *   mean = k*' alpha,   explained = |L^-1 k*|^2,   lift = W' L^-1 k*,   W = L^-1 F (m x width)
  *
  * and the spread's surroundings (gp/neighbourhood.h) from the SPREAD_ROWS rows nearest to x among
- * the last ones, each left out of the expert:  z_i^2 = alpha_i^2 / (C^-1)_ii,  v_i = 1 / (C^-1)_ii. */
+ * the last ones, the cell's own and some around, each left out of the expert:  z_i^2 = alpha_i^2 / (C^-1)_ii,  v_i = 1 / (C^-1)_ii. */
 #ifndef QRM_CELLS_CELL_EXPERT_H
 #define QRM_CELLS_CELL_EXPERT_H
 

@@ -11,7 +11,10 @@
 #include <assert.h>
 #include <string.h>
 
-enum { ROUNDS = 3 }; /* of Lloyd's */
+enum {
+    ROUNDS = 8,        /* of Lloyd's, with ...                               */
+    MANY_ROWS = 100000 /* ... up to so many rows; with more, fewer in proportion */
+};
 
 void cell_map_free(cell_map *map)
 {
@@ -122,14 +125,21 @@ quorum_status cell_map_find(const cell_map *map, const points *Q, int threads, s
     return neighbour_search(map->index, Q, 1, threads, cell, NULL);
 }
 
+static int rounds_for(size_t n)
+{
+    size_t rounds = n <= MANY_ROWS ? ROUNDS : (size_t)ROUNDS * MANY_ROWS / n;
+    return rounds > 1 ? (int)rounds : 1;
+}
+
 static quorum_status settle_cells(const points *Z, size_t splits, int threads, size_t *label,
                                   cell_map *map)
 {
+    int rounds = rounds_for(Z->n);
     TRY(split_rows(Z, splits, threads, map->row, label));
     TRY(move_centres(Z, threads, label, map));
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < rounds; round++) {
         TRY(cell_map_find(map, Z, threads, label));
-        if (round + 1 < ROUNDS)
+        if (round + 1 < rounds)
             TRY(move_centres(Z, threads, label, map));
     }
     list_rows(label, map);
