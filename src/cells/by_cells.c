@@ -44,17 +44,30 @@ static void free_store(void *store)
 
 static const attachment_kind CELLS = {make_store, free_store};
 
-/* Every thread makes one expert at a time. */
+static double expert_bytes(const plan *p)
+{
+    size_t D = p->m->rows.D;
+    return cell_expert_bytes(p->neighbours, D, p->m->units.line ? D + 1 : 0);
+}
+
+/* One expert at a time is the least that memory has to hold. */
 static quorum_status check_memory(const plan *p)
 {
-    double each = cell_expert_bytes(p->neighbours, p->m->rows.D, plan_line_width(p));
-    double needed = each * (double)p->threads;
+    double needed = expert_bytes(p);
     if (needed < p->memory)
         return QUORUM_OK;
     return failure(QUORUM_E_MEMORY,
-                   "cells with experts of %zu rows need %.2f GB on %d threads, more than memory "
-                   "(%.2f GB) allows: raise memory, or give fewer neighbours or threads",
-                   p->neighbours, needed / 1e9, p->threads, p->memory / 1e9);
+                   "a cell's expert of %zu rows needs %.2f GB, more than memory (%.2f GB) allows: "
+                   "raise memory, or give fewer neighbours",
+                   p->neighbours, needed / 1e9, p->memory / 1e9);
+}
+
+/* Each of them may have an expert in hand that is not kept. */
+static int workers_for(const plan *p, size_t cells)
+{
+    double fit = (1.0 - KEPT_SHARE) * p->memory / expert_bytes(p);
+    int workers = parallel_workers(p->threads, cells);
+    return fit < (double)workers ? (fit > 1.0 ? (int)fit : 1) : workers;
 }
 
 /* Room for the experts of the place-th size that this model was asked for. */
@@ -76,7 +89,7 @@ static quorum_status plan_cells(plan *p, const double *X, size_t n)
     TRY(model_hold_all(m));
     TRY(model_rows(m, &p->c));
     TRY(plan_neighbours(p));
-    TRY(model_points(m, &r.source.Z));
+    TRY(model_points(m, &r.source.Z)); /* there already: the search is over them */
     r.source.theta = &m->theta;
     r.source.rows = &m->rows;
     r.source.index = p->index;
@@ -186,7 +199,7 @@ static quorum_status make_answers(cell_job *j)
 
 static quorum_status job_new(const plan *p, const points *Q, size_t n, cell_job *j)
 {
-    *j = (cell_job){.p = p, .Q = Q, .n = n, .width = plan_line_width(p)};
+    *j = (cell_job){.p = p, .Q = Q, .n = n, .width = plan_line_width(p), .workers = 1};
     NEW_ARRAY(j->sorted, n);
     NEW_ARRAY(j->query, n);
     NEW_ARRAY(j->cell, n);
@@ -195,7 +208,7 @@ static quorum_status job_new(const plan *p, const points *Q, size_t n, cell_job 
         return failure(QUORUM_E_MEMORY, "out of memory for %zu queries", n);
     TRY(make_answers(j));
     TRY(group_queries(j));
-    j->workers = parallel_workers(p->threads, j->groups);
+    j->workers = workers_for(p, j->groups);
     if (!NEW_ZEROED(j->space, (size_t)j->workers))
         return failure(QUORUM_E_MEMORY, "out of memory for %zu queries", n);
     for (int w = 0; w < j->workers; w++)

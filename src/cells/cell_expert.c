@@ -192,7 +192,7 @@ static cell_answers answers_from(const cell_answers *all, size_t first, size_t w
 {
     return (cell_answers){.mean = all->mean + first,
                           .explained = all->explained ? all->explained + first : NULL,
-                          .spread = all->spread ? all->spread + first : NULL,
+                          .spread = all->explained ? all->spread + first : NULL,
                           .lift = all->lift ? all->lift + first * width : NULL};
 }
 
