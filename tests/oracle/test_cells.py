@@ -100,7 +100,7 @@ class Cells:
 def test_equations(tmp_path, D, m, options):
     rows = training_rows(D + m, 900, D)
     model, _ = fit(tmp_path, "model", rows, *options)
-    X = query_rows(D, rows, 40)
+    X = query_rows(D, rows, 16)
     mean, std = Cells(ref.Model(model), m).predict(X)
     found = predict(model, X, "--method", "cells", "--neighbours", m)
     agree("mean", found["mean"], mean, np.std(rows[:, -1]))
