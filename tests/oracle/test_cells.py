@@ -171,6 +171,19 @@ def test_calibration_for_cells(tmp_path):
     assert np.ptp(on["std"] / off["std"]) < 1e-9 and not np.allclose(on["std"], off["std"], rtol=1e-6)
 
 
+def test_calibration_of_the_default_serves_cells(tmp_path):
+    """Of the size that goes with the neighbours, and not of others."""
+    rows = training_rows(15, 2100, 2)
+    model, _ = fit(tmp_path, "model", rows, "--kernel", "se", "--train", "neighbours", "--metric", "ard")
+    known, X = ref.Model(model).meta["neighbours"], query_rows(16, rows, 20)
+    for neighbours, serves in (("auto", True), (2 * known, True), (2 * known + 1, False)):
+        how = ["--method", "cells", "--neighbours", neighbours]
+        on, off = predict(model, X, *how), predict(model, X, *how, "--calibration", "off")
+        near = [predict(model, X, "--method", "nearest", *c)["std"] for c in ([], ["--calibration", "off"])]
+        expected = near[0][0] / near[1][0] if serves else 1.0
+        agree("factor of std", on["std"] / off["std"], np.full(20, expected), 1.0)
+
+
 @pytest.mark.parametrize("options,says", [
     (["--gradient"], "method cells has no gradients"),
     (["--select", "all"], "method cells asks no experts"),
