@@ -14,6 +14,7 @@
 #include "talk.h"
 
 #include <stdio.h>
+#include <string.h>
 
 typedef struct {
     quorum_model *model;
@@ -160,7 +161,9 @@ static void say_summary(const arguments *given, const work *w, double seconds)
     if (w->total.experts_used > 0.0)
         fprintf(stderr, ", %.1f experts a row", w->total.experts_used / (double)w->predicted);
     else if (w->predicted)
-        fprintf(stderr, ", each from its nearest rows");
+        fprintf(stderr, ", each %s",
+                strcmp(w->total.method, "cells") == 0 ? "by the expert of its cell"
+                                                      : "from its nearest rows");
     fputc('\n', stderr);
 }
 

@@ -91,7 +91,8 @@ int contenders_add(contenders *all, const arguments *given, const char *method, 
 /* Of experts to select, all methods are those that ask experts. */
 static bool is_left_out(const char *methods, const char *method, const char *select)
 {
-    return is_all(methods) && strcmp(method, "nearest") == 0 && strcmp(select, "auto") != 0;
+    bool asks_nobody = strcmp(method, "nearest") == 0 || strcmp(method, "cells") == 0;
+    return is_all(methods) && asks_nobody && strcmp(select, "auto") != 0;
 }
 
 static int combine(contenders *all, const arguments *given, const char *methods, const list *m,

@@ -98,24 +98,27 @@ class Parameters(BaseEstimator):
         Training inputs, drawn at random, at which the experts' predictions are compared. From 2
         to 1e+06.
     method : str, default='auto'
-        How a query is predicted: nearest, from its nearest rows; or by experts that are joined
-        by npae, grbcm, rbcm, bcm, gpoe, gpoe-entropy, poe or single. NAME* means NAME with
-        select graph:0.8. auto: the exact GP where the model is one expert, otherwise nearest;
-        with select, npae of those experts.
+        How a query is predicted: nearest, from its nearest rows; cells, by the expert of the
+        cell that it lies in, for many queries; or by experts that are joined by npae, grbcm,
+        rbcm, bcm, gpoe, gpoe-entropy, poe or single. NAME* means NAME with select graph:0.8.
+        auto: the exact GP where the model is one expert, otherwise nearest; with select, npae
+        of those experts.
     select : str, default='auto'
         Experts that take part: all; graph:A, the share A that is most important in the graph
         (also best:A); worst:A, the least important; expert:I, one alone; local:K, the K that
         explain most at each query; local:auto, as many as still help; graph:A+local:K. auto:
         all; local:4 where method is auto and neighbours 0. It does not go with nearest, of
-        which none is an old spelling. The paper's share alpha of the experts is "graph:ALPHA".
+        which none is an old spelling, nor with cells. The paper's share alpha of the experts is
+        "graph:ALPHA".
     neighbours : int or str, default='auto'
         Nearest training rows of a query that nearest predicts from, or that make an expert of
         the query's own for npae, joined with the others; 0: none. auto: for nearest as many as
-        the fit found to be enough, 512 at most; otherwise none. A number, or "auto".
+        the fit found to be enough, 512 at most; for cells, whose experts have so many rows,
+        twice that; otherwise none. A number, or "auto".
     space : {"latent", "observed"}, default='latent'
         Whether independent-expert rules aggregate the latent function and add the noise once,
-        or aggregate noisy predictions as much of the literature does. nearest and npae are
-        always latent.
+        or aggregate noisy predictions as much of the literature does. nearest, cells and npae
+        are always latent.
     graph_on : {"train", "test"}, default='train'
         Inputs behind the expert graph: the model's own training sample, or the queries of this
         call as in the paper (a row's prediction then depends on its batch).

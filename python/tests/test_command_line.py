@@ -8,7 +8,7 @@ from conftest import small
 
 from quorum import QuorumRegressor
 
-METHODS = ["nearest", "npae", "grbcm", "rbcm", "single"]
+METHODS = ["nearest", "cells", "npae", "grbcm", "rbcm", "single"]
 
 
 def write_csv(path, frame):

@@ -104,8 +104,8 @@ def test_what_predict_returns(fitted, queries):
     np.testing.assert_allclose(mean - everything[2], 1.6448536269514722 * everything[1])
 
 
-@pytest.mark.parametrize("method", ["nearest", "npae", "grbcm", "rbcm", "bcm", "gpoe", "poe",
-                                    "single", "npae*"])
+@pytest.mark.parametrize("method", ["nearest", "cells", "npae", "grbcm", "rbcm", "bcm", "gpoe",
+                                    "poe", "single", "npae*"])
 def test_prediction_parameters_need_no_new_fit(fitted, method):
     X, y = make_data(100, seed=2)
     model = QuorumRegressor(**fitted.get_params()).set_params(method=method)

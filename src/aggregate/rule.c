@@ -7,14 +7,28 @@ const rule rule_nearest = {
     "nearest", "a GP on the query's nearest rows alone; no experts take part", TAKES_ROWS, 1, NULL,
     NULL};
 
+const rule rule_cells = {
+    "cells",
+    "a GP on the rows of the query's cell and around it, for many queries; of many in a cell one "
+    "factor serves all",
+    TAKES_CELLS,
+    1,
+    NULL,
+    NULL};
+
 static const rule *const table[] = {
-    &rule_nearest, &rule_npae,         &rule_grbcm, &rule_rbcm,   &rule_bcm,
-    &rule_gpoe,    &rule_gpoe_entropy, &rule_poe,   &rule_single,
+    &rule_nearest, &rule_cells, &rule_npae,         &rule_grbcm, &rule_rbcm,
+    &rule_bcm,     &rule_gpoe,  &rule_gpoe_entropy, &rule_poe,   &rule_single,
 };
 
 int rule_is_joint(const rule *r)
 {
-    return r->kind == TAKES_COVARIANCE || r->kind == TAKES_ROWS;
+    return r->kind == TAKES_COVARIANCE || rule_asks_nobody(r);
+}
+
+int rule_asks_nobody(const rule *r)
+{
+    return r->kind == TAKES_ROWS || r->kind == TAKES_CELLS;
 }
 
 int rule_count(void)

@@ -30,7 +30,8 @@ typedef enum {
     TAKES_OPINIONS,   /* experts as they are                                          */
     TAKES_BASE,       /* expert 0 is the base, the others hold the base's rows as well */
     TAKES_COVARIANCE, /* the experts' joint distribution (npae.h); combine is NULL     */
-    TAKES_ROWS        /* no experts: the query's nearest rows; combine is NULL         */
+    TAKES_ROWS,       /* no experts: the query's nearest rows; combine is NULL         */
+    TAKES_CELLS       /* the expert of the cell that the query lies in; combine is NULL */
 } rule_kind;
 
 typedef struct {
@@ -44,11 +45,14 @@ typedef struct {
 } rule;
 
 extern const rule rule_single, rule_poe, rule_gpoe, rule_gpoe_entropy, rule_bcm, rule_rbcm,
-    rule_grbcm, rule_npae, rule_nearest;
+    rule_grbcm, rule_npae, rule_nearest, rule_cells;
 
-/* Whether it is one Gaussian over the rows that it looks at: always latent, and with covariances
- * between queries. */
+/* Whether it is one Gaussian over the rows that it looks at: always latent, and but for cells with
+ * covariances between queries. */
 int rule_is_joint(const rule *r);
+
+/* Whether it asks none of the model's experts. */
+int rule_asks_nobody(const rule *r);
 
 int rule_count(void);
 const rule *rule_at(int i);

@@ -11,7 +11,7 @@ static quorum_status choose_rule(const char *method, size_t experts, const rule 
     if (!*out)
         return failure(QUORUM_E_ARGUMENT, "aggregate: method \"%s\" is not known",
                        method ? method : "NULL");
-    if ((*out)->kind == TAKES_ROWS)
+    if (rule_asks_nobody(*out))
         return failure(QUORUM_E_ARGUMENT,
                        "aggregate: %s asks no experts; predict with a model instead", method);
     if ((*out)->kind == TAKES_COVARIANCE)

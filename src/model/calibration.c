@@ -28,7 +28,7 @@ static quorum_status describe(calibration *c)
 {
     const recipe *r = &c->how;
     char text[256], experts[96] = "";
-    if (r->rule->kind != TAKES_ROWS)
+    if (!rule_asks_nobody(r->rule))
         snprintf(experts, sizeof experts, ", select %s", c->select);
     snprintf(
         text, sizeof text, "method %s%s, neighbours %zu%s%s", r->rule->name, experts, r->neighbours,
@@ -47,12 +47,22 @@ quorum_status calibration_is_for(calibration *c, const quorum_model *m, const se
 
 /* ---- Use ---- */
 
+/* What calibrate=auto has found for nearest rows serves cells of the size that goes with them too:
+ * left-out errors of both are distributed alike (docs/methods.md, "Cells"). */
+static int serves_cells(const quorum_model *m, const calibration *c, const recipe *r)
+{
+    size_t rows = CELL_NEIGHBOURS / OWN_NEIGHBOURS * c->how.neighbours;
+    return c->unasked && c->how.rule && c->how.rule->kind == TAKES_ROWS &&
+           r->rule->kind == TAKES_CELLS && r->neighbours == (rows < m->rows.n ? rows : m->rows.n);
+}
+
 int model_is_calibrated(const quorum_model *m, const settings *s)
 {
     const calibration *c = &m->calibration;
     recipe r;
     return c->count > 0 && s->calibration == CALIBRATION_AUTO && !s->latent &&
-           model_recipe(m, s, &r) == QUORUM_OK && model_same_prediction(m, &c->how, &r);
+           model_recipe(m, s, &r) == QUORUM_OK &&
+           (model_same_prediction(m, &c->how, &r) || serves_cells(m, c, &r));
 }
 
 int model_misses_calibration(const quorum_model *m, const settings *s)

@@ -307,6 +307,20 @@ quorum_status model_neighbour_index(const quorum_model *m, const settings *s,
 quorum_status model_near_holdings(const quorum_model *m, const settings *s,
                                   const near_holdings **out);
 
+/* The model's different rows, scaled, by number; of a model that is whole, after model_rows. */
+quorum_status model_points(const quorum_model *m, const points **out);
+
+/* What a later room makes of a model, once for each number, and keeps with it: `make` is called by all
+ * processes together, and what it has made is freed with the model, or at once where one fails.  *place: how
+ * many numbers of the kind were asked for before it. */
+typedef struct {
+    quorum_status (*make)(void *context, void **out);
+    void (*release)(void *made);
+} attachment_kind;
+
+quorum_status model_attachment(const quorum_model *m, const attachment_kind *kind, size_t number,
+                               void *context, void **out, size_t *place);
+
 /* GRBCM's experts over the listed ones; base_expert as in experts/base.h. */
 quorum_status model_base_committee(const quorum_model *m, const size_t *experts, size_t count,
                                    size_t base_expert, const settings *s, const progress *p,

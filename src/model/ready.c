@@ -15,6 +15,14 @@ typedef struct base_entry {
     committee committee;
 } base_entry;
 
+typedef struct attachment {
+    struct attachment *next;
+    const attachment_kind *kind; /* what it was made for ... */
+    size_t number;               /* ...                      */
+    size_t place;                /* others of the kind that were there before */
+    void *made;
+} attachment;
+
 struct model_cache {
     quorum_model *owner;        /* whose graph is learned when first needed; who looks at it ... */
     pthread_mutex_t graph_lock; /* ... holds this for a moment, who learns it ...             */
@@ -25,6 +33,7 @@ struct model_cache {
     parts held;                 /* what experts hold, when they overlap     */
     committee committee;
     base_entry *bases;
+    attachment *attachments;
     points own; /* the index's rows, when experts overlap   */
     neighbour_index *index;
     points mine;    /* this process's rows, where it has not all, ... */
@@ -60,6 +69,13 @@ static void base_entry_free(base_entry *b)
     mem_free(b);
 }
 
+static void attachment_free(attachment *a)
+{
+    if (a && a->made)
+        a->kind->release(a->made);
+    mem_free(a);
+}
+
 /* All processes have a search or none. */
 static void forget_search(model_cache *c)
 {
@@ -81,6 +97,10 @@ void model_cache_free(model_cache *c)
 {
     if (!c)
         return;
+    for (attachment *a = c->attachments, *next; a; a = next) {
+        next = a->next;
+        attachment_free(a);
+    }
     forget_search(c);
     forget_mine(c);
     committee_free(&c->committee);
@@ -359,6 +379,72 @@ quorum_status model_base_committee(const quorum_model *m, const size_t *experts,
     pthread_mutex_unlock(&cache->lock);
     if (b)
         *out = &b->committee;
+    return status;
+}
+
+/* ---- What later rooms keep ---- */
+
+quorum_status model_points(const quorum_model *m, const points **out)
+{
+    pthread_mutex_lock(&m->cache->lock);
+    quorum_status status = different_points(m, &m->cache->committee, out);
+    pthread_mutex_unlock(&m->cache->lock);
+    return status;
+}
+
+typedef struct {
+    const attachment_kind *kind;
+    size_t number;
+    void *context;
+    attachment *made;
+} attachment_request;
+
+static quorum_status prepare_attachment(void *context)
+{
+    attachment_request *r = context;
+    if (!NEW_ZEROED(r->made, 1))
+        return failure(QUORUM_E_MEMORY, "out of memory for the model");
+    *r->made = (attachment){.kind = r->kind, .number = r->number};
+    return r->kind->make(r->context, &r->made->made);
+}
+
+/* The one of this kind and number, or NULL; *count: all of this kind. */
+static attachment *find_attachment(const model_cache *c, const attachment_kind *kind, size_t number,
+                                   size_t *count)
+{
+    attachment *found = NULL;
+    *count = 0;
+    for (attachment *a = c->attachments; a; a = a->next) {
+        *count += a->kind == kind;
+        if (a->kind == kind && a->number == number)
+            found = a;
+    }
+    return found;
+}
+
+quorum_status model_attachment(const quorum_model *m, const attachment_kind *kind, size_t number,
+                               void *context, void **out, size_t *place)
+{
+    model_cache *cache = m->cache;
+    quorum_status status = QUORUM_OK;
+    size_t others;
+    pthread_mutex_lock(&cache->lock);
+    attachment *a = find_attachment(cache, kind, number, &others);
+    if (!a) {
+        attachment_request r = {.kind = kind, .number = number, .context = context};
+        status = team_all(QUORUM_OK, prepare_attachment, &r);
+        if (status < 0) {
+            attachment_free(r.made);
+        } else {
+            a = r.made;
+            a->place = others;
+            a->next = cache->attachments;
+            cache->attachments = a;
+        }
+    }
+    pthread_mutex_unlock(&cache->lock);
+    *out = a ? a->made : NULL;
+    *place = a ? a->place : 0;
     return status;
 }
 

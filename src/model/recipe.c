@@ -7,6 +7,8 @@ quorum_status model_recipe(const quorum_model *m, const settings *s, recipe *out
     TRY(options_method(s, m->M, &out->rule, &out->chosen, &out->neighbours));
     if (out->rule->kind == TAKES_ROWS && options_neighbours_are_auto(s) && m->neighbours > 0)
         out->neighbours = m->neighbours;
+    if (out->rule->kind == TAKES_CELLS && options_neighbours_are_auto(s) && m->neighbours > 0)
+        out->neighbours = CELL_NEIGHBOURS / OWN_NEIGHBOURS * m->neighbours;
     out->neighbours = out->neighbours < m->rows.n ? out->neighbours : m->rows.n;
     return QUORUM_OK;
 }
@@ -16,22 +18,24 @@ static int is_local(const selection *s)
     return s->local > 0 || s->local_auto;
 }
 
-/* Method nearest and select none: one means the other. */
+/* Methods nearest and cells ask nobody, and with select none they are asked for. */
 static quorum_status check_nearest(const recipe *r)
 {
     int nobody = r->chosen.kind == SELECT_NONE;
-    if (r->rule->kind != TAKES_ROWS)
+    if (!rule_asks_nobody(r->rule))
         return !nobody ? QUORUM_OK
                        : failure(QUORUM_E_ARGUMENT,
                                  "select none leaves method %s nobody to ask: use method nearest",
                                  r->rule->name);
     if (!nobody || is_local(&r->chosen))
         return failure(QUORUM_E_ARGUMENT,
-                       "method nearest asks no experts, and select names some: leave select out, "
-                       "or use method npae");
+                       "method %s asks no experts, and select names some: leave select out, "
+                       "or use method npae",
+                       r->rule->name);
     if (r->neighbours == 0)
         return failure(QUORUM_E_ARGUMENT,
-                       "method nearest has no rows to predict from: give neighbours 1 or more");
+                       "method %s has no rows to predict from: give neighbours 1 or more",
+                       r->rule->name);
     return QUORUM_OK;
 }
 

@@ -213,7 +213,8 @@ static const option table[] = {
      "Training inputs, drawn at random, at which the experts' predictions are compared.", NULL},
 
     {"method", TEXT, FIELD(method), "auto", NULL, 0, 0, "NAME", "fit predict evaluate",
-     "How a query is predicted: nearest, from its nearest rows; or by experts that are joined by "
+     "How a query is predicted: nearest, from its nearest rows; cells, by the expert of the cell "
+     "that it lies in, for many queries; or by experts that are joined by "
      "npae, grbcm, rbcm, bcm, gpoe, gpoe-entropy, poe or single.  NAME* means NAME with select "
      "graph:0.8.  auto: the exact GP where the model is one expert, otherwise nearest; with "
      "select, npae of those experts.",
@@ -223,17 +224,18 @@ static const option table[] = {
      "best:A); worst:A, the least important; expert:I, one alone; local:K, the K that explain most "
      "at each query; local:auto, as many as still help; graph:A+local:K.  auto: all; local:4 where "
      "method is auto and neighbours 0.  It does not go with nearest, of which none is an old "
-     "spelling.",
+     "spelling, nor with cells.",
      check_select},
     {"neighbours", TEXT, FIELD(neighbours), "auto", NULL, 0, 0, "m", "fit predict evaluate",
      "Nearest training rows of a query that nearest predicts from, or that make an expert of the "
      "query's own for npae, joined with the others; 0: none.  auto: for nearest as many as the fit "
-     "found to be enough, 512 at most; otherwise none.",
+     "found to be enough, 512 at most; for cells, whose experts have so many rows, twice that; "
+     "otherwise none.",
      check_neighbours},
     {"space", CHOICE, FIELD(space), "latent", "latent|observed", 0, 0, NULL, "fit predict evaluate",
      "Whether independent-expert rules aggregate the latent function and add the noise once, or "
-     "aggregate noisy predictions as much of the literature does.  nearest and npae are always "
-     "latent.",
+     "aggregate noisy predictions as much of the literature does.  nearest, cells and npae are "
+     "always latent.",
      NULL},
     {"graph-on", CHOICE, FIELD(graph_on), "train", "train|test", 0, 0, NULL,
      "predict evaluate graph",
@@ -584,9 +586,10 @@ static quorum_status find_method(const char *text, const rule **method, int *sta
     size_t length = strlen(text);
     *starred = length > 0 && text[length - 1] == '*';
     *method = rule_by_name(text, length - (size_t)*starred);
-    if (*starred && *method == &rule_nearest)
+    if (*starred && *method && rule_asks_nobody(*method))
         return failure(QUORUM_E_ARGUMENT,
-                       "method \"%s\": nearest asks no experts, so there are none to select", text);
+                       "method \"%s\": %s asks no experts, so there are none to select", text,
+                       (*method)->name);
     if (*method || strcmp(text, "auto") == 0)
         return QUORUM_OK;
     char names[256] = "auto";
@@ -748,13 +751,13 @@ static quorum_status resolve(const settings *s, size_t experts, const rule **met
         *method = automatic_method(s, experts, *neighbours);
     if (*method == &rule_npae && strcmp(s->select, "none") == 0)
         *method = &rule_nearest; /* which was called that once */
-    if (*method == &rule_nearest && is_auto(s->neighbours))
-        *neighbours = OWN_NEIGHBOURS;
-    *select = !is_auto(s->select)        ? s->select
-              : *method == &rule_nearest ? "none"
-              : starred                  ? "graph:0.8"
-              : automatic && experts > 1 ? WITHOUT_NEIGHBOURS
-                                         : "all";
+    if (rule_asks_nobody(*method) && is_auto(s->neighbours))
+        *neighbours = *method == &rule_cells ? CELL_NEIGHBOURS : OWN_NEIGHBOURS;
+    *select = !is_auto(s->select)         ? s->select
+              : rule_asks_nobody(*method) ? "none"
+              : starred                   ? "graph:0.8"
+              : automatic && experts > 1  ? WITHOUT_NEIGHBOURS
+                                          : "all";
     return QUORUM_OK;
 }
 

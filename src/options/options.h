@@ -86,7 +86,10 @@ const char *options_warp_name(int warp);
 const char *options_train_name(int train);
 int options_train_number(const char *name);
 
-enum { OWN_NEIGHBOURS = 512 }; /* what neighbours auto stands for, unless a model knows better */
+enum {
+    OWN_NEIGHBOURS = 512,  /* what neighbours auto stands for, unless a model knows better, ... */
+    CELL_NEIGHBOURS = 1024 /* ... and with method cells, in the same proportion                 */
+};
 int options_neighbours_are_auto(const settings *s);
 
 /* method, select and neighbours resolved for a model of so many experts: NAME* means NAME with

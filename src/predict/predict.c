@@ -32,12 +32,12 @@ static quorum_status predict_block(const plan *p, size_t n, block_space *w, tall
 }
 
 /* The order in which queries are taken: neighbours together where each query has its
- * own experts, so that a block shares them. */
+ * own experts, or an expert has queries of its own, so that a block shares them. */
 static quorum_status order_queries(const plan *p, const double *X, size_t n, size_t *order)
 {
     for (size_t i = 0; i < n; i++)
         order[i] = i;
-    if (!plan_is_local(p) || n <= p->block)
+    if ((!plan_is_local(p) && !p->how->order) || n <= p->block)
         return QUORUM_OK;
     const quorum_model *m = p->m;
     double *Z;
@@ -48,7 +48,7 @@ static quorum_status order_queries(const plan *p, const double *X, size_t n, siz
     quorum_status status = points_new(n, m->rows.D, &Q);
     if (status == QUORUM_OK) {
         points_scale(&Q, n, Z, NULL, m->theta.lengthscale);
-        status = order_by_experts(p->c, &Q, order);
+        status = p->how->order ? p->how->order(p, &Q, order) : order_by_experts(p->c, &Q, order);
     }
     points_free(&Q);
     mem_free(Z);

@@ -3,6 +3,7 @@
  *   nearest   a GP on each query's nearest rows; no experts take part
  *   experts   each expert is asked by itself, and a rule combines the opinions
  *   npae      experts, and where wanted the query's nearest rows, are joined by their covariances
+ *   cells     the GP of the cell that the query lies in (src/cells/)
  *
  * A plan says which of them, with whom and on how many queries at once.  To add a predictor: a
  * file like by_nearest.c and a line in plan.c's table. */
@@ -14,6 +15,7 @@
 #include "predict/nearest.h"
 
 typedef struct predictor predictor;
+struct cell_store; /* cells/cell_store.h */
 
 /* One call's plan (plan.c). */
 typedef struct {
@@ -32,7 +34,9 @@ typedef struct {
     int threads, mean_only; /* mean_only: of one expert, whose mean is the rule's      */
     int with_slopes;        /* gradients are wanted too                                */
     double memory;
-    size_t block; /* queries of a block                                      */
+    size_t block;             /* queries of a block                                      */
+    struct cell_store *cells; /* of method cells, the first ... of the model's by size: 0, 1, .. */
+    size_t cells_place;
 } plan;
 
 /* Counts of a call. */
@@ -71,6 +75,8 @@ struct predictor {
     /* Bytes that a query of a block takes, and how many of them speed can use. */
     double (*query_bytes)(const plan *p);
     size_t (*block_most)(const plan *p);
+    /* order (Q->n): which queries to take together, Q being all of a call; NULL: as they come. */
+    quorum_status (*order)(const plan *p, const points *Q, size_t *order);
     /* w->mean, var and, where it is not 1, spread at n queries, standardised, in the space of
      * aggregation; with slopes also theirs, where they are not 0. */
     quorum_status (*answer)(const plan *p, size_t n, block_space *w, tally *t);
@@ -78,7 +84,7 @@ struct predictor {
     quorum_status (*weigh)(const plan *p, const points *Q, joint_space *j, npae_result *out);
 };
 
-extern const predictor by_nearest, by_experts, by_npae;
+extern const predictor by_nearest, by_experts, by_npae, by_cells;
 
 /* ---- plan.c ---- */
 

@@ -577,9 +577,9 @@ def test_npae_is_of_experts(data):
 def test_all_methods_of_a_selection_are_those_that_ask_experts(data):
     words = [data / "model.npz", data / "test.csv", "--method", "all", "--json"]
     every = [s["method"] for s in run("evaluate", *words).json()]
-    assert every[:2] == ["nearest", "npae"]
+    assert every[:3] == ["nearest", "cells", "npae"]
     selected = [s["method"] for s in run("evaluate", *words, "--select", "graph:0.8").json()]
-    assert selected == every[1:]
+    assert selected == every[2:]
 
 
 @pytest.mark.parametrize("words, message", [
@@ -845,8 +845,8 @@ def test_demo(tmp_path):
     head = next(i for i, line in enumerate(lines) if line.startswith("method"))
     assert re.split(r"  +", lines[head]) == ["method", "SMSE", "MSLL", "MAE", "95 %", "seconds"]
     methods = [re.split(r"  +", line)[0] for line in lines[head + 1 : lines.index("", head)]]
-    assert methods[:3] == ["nearest", "npae", "npae*"]
-    assert methods[3:] == ["grbcm", "rbcm", "bcm", "gpoe", "gpoe-entropy", "poe", "single"]
+    assert methods[:4] == ["nearest", "cells", "npae", "npae*"]
+    assert methods[4:] == ["grbcm", "rbcm", "bcm", "gpoe", "gpoe-entropy", "poe", "single"]
     picture = tmp_path / "new" / "demo.svg"
     assert str(picture) in result.out
     root = xml.parse(picture).getroot()

@@ -74,7 +74,8 @@ static quorum_options *choose_options(choices *c)
     REQUIRE(o != NULL);
     int method = (int)take_below(c, (unsigned)quorum_method_count() + 1) - 1;
     const char *name = method < 0 ? "auto" : quorum_method_name(method);
-    int starred = !take_below(c, 4) && method >= 0 && strcmp(name, "nearest") != 0;
+    int starred = !take_below(c, 4) && method >= 0 && strcmp(name, "nearest") != 0 &&
+                  strcmp(name, "cells") != 0;
     snprintf(text, sizeof text, "threads=1 method=%s%s select=%s neighbours=%s", name,
              starred ? "*" : "", selects[take_below(c, sizeof selects / sizeof *selects)],
              neighbours[take_below(c, sizeof neighbours / sizeof *neighbours)]);

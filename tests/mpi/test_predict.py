@@ -21,6 +21,8 @@ WAYS = {
     "gradients of a rule": ["--gradient", "--method", "grbcm"],
     "kept columns": ["--keep", "b,1", "--row-number", "--missing", "nan"],
     "all columns, in small memory": ["--keep", "all", "--memory", "10M"],
+    "cells": ["--method", "cells", "--neighbours", "40"],
+    "cells, in small memory": ["--method", "cells", "--neighbours", "60", "--memory", "10M"],
     "small memory": ["--select", "all", "--memory", "10M"],
 }
 
@@ -28,7 +30,7 @@ WAYS = {
 @pytest.mark.parametrize("way", WAYS)
 def test_bytes(data, tmp_path, way):
     one = serial("predict", data / "serial.npz", data / "queries.csv", *WAYS[way], "-q")
-    for ranks in RANKS if way in ("default", "scattered", "local", "npae") else [3]:
+    for ranks in RANKS if way in ("default", "scattered", "local", "npae", "cells") else [3]:
         out = tmp_path / f"{ranks}.csv"
         team(ranks, "predict", data / "serial.npz", data / "queries.csv", *WAYS[way], "-q", "-o",
              out)

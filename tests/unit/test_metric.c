@@ -372,7 +372,7 @@ static void a_saved_model_predicts_the_same_bits(void **state)
 {
     world *w = *state;
     static const char *const overlap[] = {"0", "0.5"};
-    static const char *const methods[] = {"nearest", "npae", "grbcm", "rbcm"};
+    static const char *const methods[] = {"nearest", "npae", "grbcm", "rbcm", "cells"};
     for (int k = 0; k < 2; k++) {
         assert_ok(quorum_options_set(w->o, "overlap", overlap[k]));
         quorum_model *m = fit_model(w), *again = NULL;

@@ -182,8 +182,8 @@ static void many_threads_may_predict_at_once(void **state)
     world *w = *state;
     quorum_model *m, *fresh = NULL;
     static const char *const methods[] = {"nearest", "grbcm", "rbcm", "grbcm*",
-                                          "npae*",   "grbcm", "npae"};
-    enum { CALLERS = 7 };
+                                          "npae*",   "grbcm", "npae", "cells"};
+    enum { CALLERS = 8 };
     static caller c[CALLERS];
     pthread_t thread[CALLERS];
     assert_ok(quorum_options_set(w->o, "experts", "6"));
@@ -574,9 +574,9 @@ static void every_allocation_may_fail_in_predict(void **state)
     assert_ok(quorum_options_set(w->o, "graph", "auto")); /* the last method learns it */
     assert_ok(quorum_options_set(w->o, "experts", "6"));
     quorum_model *m = fit_model(w), *fresh = NULL;
-    static const char *const methods[] = {"nearest", "npae", "grbcm", "rbcm*"};
+    static const char *const methods[] = {"nearest", "npae", "grbcm", "cells", "rbcm*"};
     assert_ok(quorum_save(m, w->path));
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < 5; k++) {
         answers a;
         int done = 0;
         assert_ok(quorum_options_set(w->o, "threads", "1"));

@@ -1,0 +1,213 @@
+/* One cell's expert: how it is made, and what it answers (cell_expert.h). */
+#include "cells/cell_expert.h"
+
+#include "base/memory.h"
+#include "experts/committee.h"
+#include "gp/covariance.h"
+#include "linalg/blas.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { TAIL = 256 }; /* rows around the cell that can tell how surprising the data are */
+
+/* ---- Making ---- */
+
+void cell_expert_free(cell_expert *e)
+{
+    points_free(&e->X);
+    mem_free(e->L);
+    mem_free(e->alpha);
+    mem_free(e->W);
+    mem_free(e->surprise);
+    mem_free(e->variance);
+    *e = (cell_expert){0};
+}
+
+double cell_expert_bytes(size_t m, size_t D, size_t width)
+{
+    return 8.0 * (double)m * ((double)m + 2.0 * (double)D + (double)width + 4.0);
+}
+
+static quorum_status make_room(const cell_source *s, size_t m, size_t tail, cell_expert *e)
+{
+    *e = (cell_expert){.m = m, .tail = tail < m ? tail : m};
+    TRY(points_new(m, s->Z->D, &e->X));
+    NEW_ARRAY(e->L, m * m);
+    NEW_ARRAY(e->alpha, m);
+    NEW_ARRAY(e->surprise, e->tail);
+    NEW_ARRAY(e->variance, e->tail);
+    if (s->width > 0)
+        NEW_ARRAY(e->W, m * s->width);
+    if (e->L && e->alpha && e->surprise && e->variance && (e->W || s->width == 0))
+        return QUORUM_OK;
+    return failure(QUORUM_E_MEMORY, "out of memory for a cell's expert of %zu rows", m);
+}
+
+/* W = L^-1 F, row i of F being (1, x_i). */
+static void solve_features(const cell_source *s, const size_t *row, cell_expert *e)
+{
+    size_t m = e->m, D = s->rows->D;
+    for (size_t i = 0; i < m; i++) {
+        e->W[i] = 1.0;
+        for (size_t d = 0; d < D; d++)
+            e->W[(d + 1) * m + i] = s->rows->X[row[i] * D + d];
+    }
+    blas_solve_lower(m, s->width, e->L, m, e->W, m);
+}
+
+/* The last rows, each left out, from the last block T of L:  (C^-1)_ii = sum_k (T^-1)_ki^2. */
+static quorum_status leave_out(cell_expert *e)
+{
+    size_t m = e->m, q = e->tail, first = m - q;
+    double *inverse;
+    if (!NEW_ZEROED(inverse, q * q))
+        return failure(QUORUM_E_MEMORY, "out of memory for a cell's expert of %zu rows", m);
+    for (size_t i = 0; i < q; i++)
+        inverse[i * q + i] = 1.0;
+    blas_solve_lower(q, q, e->L + first * m + first, m, inverse, q);
+    for (size_t i = 0; i < q; i++) {
+        const double *column = inverse + i * q;
+        double precision = vec_dot(q, column, column), alpha = e->alpha[first + i];
+        e->surprise[i] = alpha * alpha / precision;
+        e->variance[i] = 1.0 / precision;
+    }
+    mem_free(inverse);
+    return QUORUM_OK;
+}
+
+static quorum_status fill(const cell_source *s, const size_t *row, size_t tail, cell_expert *e)
+{
+    row_set rows = {0};
+    quorum_status status = make_room(s, e->m, tail, e);
+    if (status == QUORUM_OK)
+        status = rows_new(s->rows, e->m, &rows);
+    if (status == QUORUM_OK) {
+        points_gather(s->Z, row, e->m, &e->X);
+        rows_take_fields(s->rows, row, e->m, &rows);
+        status = factorise(s->theta, &e->X, &rows, 1, e->L, e->alpha);
+    }
+    rows_free(&rows);
+    TRY(status);
+    if (s->width > 0)
+        solve_features(s, row, e);
+    return leave_out(e);
+}
+
+quorum_status cell_expert_new(const cell_source *s, const cell_map *map, size_t cell, size_t m,
+                              cell_expert *out)
+{
+    size_t *row, own = map->start[cell + 1] - map->start[cell];
+    *out = (cell_expert){.m = m};
+    if (!NEW_ARRAY(row, m))
+        return failure(QUORUM_E_MEMORY, "out of memory for a cell's expert of %zu rows", m);
+    quorum_status status = halo_choose(map, cell, s->Z, s->index, m, row);
+    if (status == QUORUM_OK)
+        status = fill(s, row, own + TAIL, out);
+    if (status < 0)
+        cell_expert_free(out);
+    mem_free(row);
+    return status;
+}
+
+/* ---- Asking ---- */
+
+quorum_status cell_space_new(size_t m, size_t D, cell_space *out)
+{
+    *out = (cell_space){0};
+    TRY(points_new(CELL_PANEL, D, &out->Q));
+    if (NEW_ARRAY(out->K, m * CELL_PANEL) && NEW_ARRAY(out->near, nearest_room(SPREAD_ROWS)))
+        return QUORUM_OK;
+    return failure(QUORUM_E_MEMORY, "out of memory for a cell's queries");
+}
+
+void cell_space_free(cell_space *w)
+{
+    points_free(&w->Q);
+    mem_free(w->K);
+    mem_free(w->near);
+    *w = (cell_space){0};
+}
+
+/* Sums over the rows nearest to a query, which have the largest k (m). */
+static surroundings look_around(const cell_expert *e, double signal, const double *k, ranked *room)
+{
+    const double *last = k + e->m - e->tail;
+    size_t row[SPREAD_ROWS];
+    surroundings sums = {0};
+    nearest best = nearest_start(e->tail < SPREAD_ROWS ? e->tail : SPREAD_ROWS, room);
+    for (size_t i = 0; i < e->tail; i++)
+        nearest_offer(&best, -last[i], i);
+    size_t count = nearest_finish(&best, row, NULL);
+    for (size_t i = 0; i < count; i++) {
+        double rho = last[row[i]] / signal, rho2 = rho * rho;
+        sums.weight += rho2;
+        sums.surprise += rho2 * e->surprise[row[i]];
+        sums.tested += rho2 * e->variance[row[i]];
+    }
+    return sums;
+}
+
+/* Of w->K = k* : means, and while they can be seen, the surroundings, of b queries. */
+static void read_covariances(const cell_source *s, const cell_expert *e, size_t b, double prior,
+                             cell_space *w, double *mean, surroundings *around)
+{
+    for (size_t q = 0; q < b; q++) {
+        const double *k = w->K + q * e->m;
+        mean[q] = vec_dot(e->m, k, e->alpha);
+        if (!isinf(prior) && around)
+            around[q] = look_around(e, s->theta->signal, k, w->near);
+    }
+}
+
+/* The variance of y at a query. */
+static double variance_left(const hyper *theta, double explained)
+{
+    return fmax(theta->signal - explained, 0.0) + theta->noise;
+}
+
+/* b queries of the panel, of `padded` that w->Q has. */
+static void ask_panel(const cell_source *s, const cell_expert *e, size_t b, size_t padded,
+                      double prior, cell_space *w, const cell_answers *out)
+{
+    size_t m = e->m;
+    points Q = points_view(&w->Q, 0, padded);
+    surroundings around[CELL_PANEL] = {{0}};
+    covariance_cross(s->theta, &e->X, &Q, w->K, m);
+    read_covariances(s, e, b, prior, w, out->mean, out->explained ? around : NULL);
+    if (!out->explained)
+        return;
+    blas_solve_lower(m, padded, e->L, m, w->K, m);
+    for (size_t q = 0; q < b; q++) {
+        const double *a = w->K + q * m; /* L^-1 k* */
+        out->explained[q] = vec_dot(m, a, a);
+        out->spread[q] =
+            spread_factor(prior, around[q], variance_left(s->theta, out->explained[q]));
+        for (size_t d = 0; out->lift && d < s->width; d++)
+            out->lift[q * s->width + d] = vec_dot(m, a, e->W + d * m);
+    }
+}
+
+static cell_answers answers_from(const cell_answers *all, size_t first, size_t width)
+{
+    return (cell_answers){.mean = all->mean + first,
+                          .explained = all->explained ? all->explained + first : NULL,
+                          .spread = all->explained ? all->spread + first : NULL,
+                          .lift = all->lift ? all->lift + first * width : NULL};
+}
+
+/* The last query again and again makes a panel a multiple of QUERY_MULTIPLE wide. */
+void cell_expert_ask(const cell_source *s, const cell_expert *e, const points *Q,
+                     const size_t *query, size_t b, double prior, cell_space *w,
+                     const cell_answers *out)
+{
+    for (size_t first = 0; first < b; first += CELL_PANEL) {
+        size_t count = b - first < CELL_PANEL ? b - first : CELL_PANEL;
+        size_t padded = padded_queries(count);
+        for (size_t i = 0; i < padded; i++)
+            w->which[i] = query[first + (i < count ? i : count - 1)];
+        points_gather(Q, w->which, padded, &w->Q);
+        cell_answers here = answers_from(out, first, s->width);
+        ask_panel(s, e, count, padded, prior, w, &here);
+    }
+}

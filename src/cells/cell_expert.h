@@ -1,0 +1,67 @@
+/* The expert of one cell: a GP on the rows of the cell and around it, whose factor serves all of the
+ * cell's queries.  With k* = k(X, x) and C = k(X, X) + s^2 I = L L' (m x m),
+ *
+ *   mean = k*' alpha,   explained = |L^-1 k*|^2,   lift = W' L^-1 k*,   W = L^-1 F (m x width)
+ *
+ * and the spread's surroundings (gp/neighbourhood.h) from the SPREAD_ROWS rows nearest to x among
+ * the last ones, the cell's own and some around, each left out of the expert:  z_i^2 = alpha_i^2 / (C^-1)_ii,  v_i = 1 / (C^-1)_ii. */
+#ifndef QRM_CELLS_CELL_EXPERT_H
+#define QRM_CELLS_CELL_EXPERT_H
+
+#include "cells/halo.h"
+#include "gp/neighbourhood.h"
+#include "near/ranked.h"
+
+/* What experts are made of; nothing is owned. */
+typedef struct {
+    const hyper *theta;
+    const points *Z;     /* all rows, scaled ...                                   */
+    const row_set *rows; /* ... and as they are, whole                             */
+    const neighbour_index *index;
+    size_t width; /* of a linear trend's features f(x) = (1, x): D + 1; 0: no trend */
+} cell_source;
+
+typedef struct {
+    size_t m, tail;
+    points X;         /* m: its rows, nearest to the cell last         */
+    double *L;        /* m x m, the lower triangle                     */
+    double *alpha;    /* m                                             */
+    double *W;        /* m x width; NULL: there is no trend            */
+    double *surprise; /* tail: z_i^2 of the last rows ...              */
+    double *variance; /* tail: ... and v_i                             */
+} cell_expert;
+
+quorum_status cell_expert_new(const cell_source *s, const cell_map *map, size_t cell, size_t m,
+                              cell_expert *out);
+void cell_expert_free(cell_expert *e);
+
+/* Bytes that it takes. */
+double cell_expert_bytes(size_t m, size_t D, size_t width);
+
+/* A worker's space for asking experts of m rows. */
+enum { CELL_PANEL = 64 }; /* queries at a time */
+typedef struct {
+    points Q;     /* CELL_PANEL */
+    double *K;    /* m x CELL_PANEL: k*, then L^-1 k* */
+    ranked *near; /* nearest_room(SPREAD_ROWS) */
+    size_t which[CELL_PANEL];
+} cell_space;
+
+quorum_status cell_space_new(size_t m, size_t D, cell_space *out);
+void cell_space_free(cell_space *w);
+
+/* What is wanted at b queries. */
+typedef struct {
+    double *mean;      /* b                                                    */
+    double *explained; /* b; NULL: means alone are wanted, and nothing below   */
+    double *spread;    /* b: the factor of the variance                        */
+    double *lift;      /* b x width; NULL: there is no trend                   */
+} cell_answers;
+
+/* At the listed queries of Q (b of them), a query's numbers depending on that query alone; prior: of
+ * the spread. */
+void cell_expert_ask(const cell_source *s, const cell_expert *e, const points *Q,
+                     const size_t *query, size_t b, double prior, cell_space *w,
+                     const cell_answers *out);
+
+#endif

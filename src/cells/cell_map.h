@@ -1,0 +1,24 @@
+/* Cells of the rows in the learned metric, each with a centre.  A point lies in the cell whose centre
+ * is nearest, ties to the lower number, wherever it is. */
+#ifndef QRM_CELLS_CELL_MAP_H
+#define QRM_CELLS_CELL_MAP_H
+
+#include "near/neighbours.h"
+
+typedef struct {
+    size_t n, D, cells;
+    points centre;          /* cells                                              */
+    neighbour_index *index; /* over the centres                                   */
+    size_t *row;            /* n: rows, cell after cell, ascending within a cell  */
+    size_t *start;          /* cells + 1: where a cell's rows start; it may have none */
+} cell_map;
+
+/* Cells of at most about `core` rows, core >= 2, of the rows Z.  Free with cell_map_free, also after
+ * failure. */
+quorum_status cell_map_new(const points *Z, size_t core, int threads, cell_map *out);
+void cell_map_free(cell_map *map);
+
+/* cell (Q->n) of each point. */
+quorum_status cell_map_find(const cell_map *map, const points *Q, int threads, size_t *cell);
+
+#endif

@@ -1,0 +1,200 @@
+"""Method cells against the equations of docs/methods.md, "Cells", and against the methods that it
+must agree with: one cell is the exact GP, and a query's numbers depend on that query alone."""
+import os
+
+import numpy as np
+import pytest
+
+import reference as ref
+from oracle_support import agree, fit, predict, quorum, query_rows, same_bits, training_rows
+
+TAIL, COUNT, CORE_SHARE, LEAST_CORE, ROUNDS, POOL = 256, 32, 16, 4, 8, 4
+SPREAD = ["--kernel", "matern32", "--train", "neighbours", "--metric", "ard", "--spread", "2"]
+FIXED = ["--train", "subset", "--spread", "2"]
+
+
+def starts(n, splits):
+    return [k * n // 2**splits for k in range(2**splits + 1)]
+
+
+def split(Z, core):
+    """Parts of at most `core` rows: halves at the median of the input of the largest variance."""
+    splits = 0
+    while -(-len(Z) // 2**splits) > core:
+        splits += 1
+    parts = [np.arange(len(Z))]
+    for level in range(splits):
+        halves, bounds = [], starts(len(Z), level + 1)
+        for k, rows in enumerate(parts):
+            d = np.argmax(Z[rows].var(axis=0))
+            rows = rows[np.lexsort((rows, Z[rows, d]))]
+            size = bounds[2 * k + 1] - bounds[2 * k]
+            halves += [rows[:size], rows[size:]]
+        parts = halves
+    return parts
+
+
+def nearest_centre(Z, centre):
+    return np.argmin(((Z[:, None] - centre[None]) ** 2).sum(axis=2), axis=1)
+
+
+def cells(Z, core):
+    """Centres, and the cell of every row."""
+    parts = split(Z, core)
+    centre = np.array([Z[p].mean(axis=0) for p in parts])
+    for _ in range(ROUNDS - 1):
+        label = nearest_centre(Z, centre)
+        for k in np.unique(label):
+            centre[k] = Z[label == k].mean(axis=0)
+    return centre, nearest_centre(Z, centre)
+
+
+def expert_rows(Z, centre, own, m):
+    """m rows, the cell's own first, then those nearest to any of them."""
+    core = Z[own] if len(own) else centre[None]
+    pool = np.argsort(((Z - centre) ** 2).sum(axis=1), kind="stable")[:min(POOL * m, len(Z))]
+    pool = np.sort(np.setdiff1d(pool, own))
+    distance = ((Z[pool, None] - core[None]) ** 2).sum(axis=2).min(axis=1)
+    return np.concatenate([own, pool[np.argsort(distance, kind="stable")]])[:m]
+
+
+class Cells:
+    def __init__(self, model, m):
+        self.model, self.theta, a = model, model.theta, model.arrays
+        self.m = min(m, model.n)
+        self.X, self.y, self.Z = a["X"], a["y"], a["X"] / model.theta.lengthscale
+        core = max(model.n, 2) if self.m == model.n else max(self.m // CORE_SHARE, LEAST_CORE)
+        self.centre, self.label = cells(self.Z, core)
+
+    def at(self, query):
+        """Mean, variance of y and doubt at one query (1 x D), standardised."""
+        k = nearest_centre(query / self.theta.lengthscale, self.centre)[0]
+        own = np.flatnonzero(self.label == k)
+        rows = expert_rows(self.Z, self.centre[k], own, self.m)
+        p = ref.posterior(self.theta, self.X[rows], self.y[rows], query)
+        tail = rows[:len(own) + TAIL]
+        near = tail[np.argsort(-ref.kernel(self.theta, self.X[tail], query)[:, 0], kind="stable")[:COUNT]]
+        order = np.concatenate([near, np.setdiff1d(rows, near)])
+        prior = self.model.meta.get("spread")
+        factor = 1.0 if prior is None else ref.spread(self.theta, self.X[order], self.y[order], query, prior)
+        u = self.model.features(query) - p.gamma.T @ self.model.features(self.X[rows])
+        var = self.theta.signal - p.explained[0] + self.theta.noise
+        return p.mean[0], factor * var, self.model.doubts(u)[0]
+
+    def predict(self, X):
+        a, Q = self.model.arrays, self.model.standardise(X)
+        mean, var, doubt = np.array([self.at(Q[q:q + 1]) for q in range(len(Q))]).T
+        if "trend" in a:
+            mean = mean + self.model.features(Q) @ a["trend"]
+        return (float(a["y_mean"]) + float(a["y_scale"]) * mean,
+                float(a["y_scale"]) * np.sqrt(var + doubt))
+
+
+@pytest.mark.parametrize("D,m,options", [
+    (1, 64, [*FIXED, "--kernel", "se"]),
+    (3, 160, [*FIXED, "--kernel", "matern32"]),
+    (3, 33, [*FIXED, "--kernel", "matern52", "--trend", "linear"]),
+    (20, 200, [*FIXED, "--kernel", "matern32x2"]),
+    (3, 400, ["--train", "subset", "--spread", "none", "--kernel", "matern12"]),
+])
+def test_equations(tmp_path, D, m, options):
+    rows = training_rows(D + m, 900, D)
+    model, _ = fit(tmp_path, "model", rows, *options)
+    X = query_rows(D, rows, 16)
+    mean, std = Cells(ref.Model(model), m).predict(X)
+    found = predict(model, X, "--method", "cells", "--neighbours", m)
+    agree("mean", found["mean"], mean, np.std(rows[:, -1]))
+    agree("std", found["std"], std, np.std(rows[:, -1]))
+
+
+def test_one_cell_is_the_exact_gp(tmp_path):
+    """With all rows in the expert, cells and nearest are the same GP, spread included."""
+    rows = training_rows(5, 700, 2)
+    model, _ = fit(tmp_path, "model", rows, *FIXED)
+    X = query_rows(6, rows, 60)
+    cell = predict(model, X, "--method", "cells", "--neighbours", 700)
+    near = predict(model, X, "--method", "nearest", "--neighbours", 700)
+    for name in ("mean", "std"):
+        agree(name, cell[name], near[name], np.std(rows[:, -1]))
+
+
+def test_duplicates_and_few_rows(tmp_path):
+    """Rows that are all the same but for a few, which no split can part, and cells without rows."""
+    rng = np.random.default_rng(3)
+    X = np.repeat(rng.normal(size=(12, 2)), 25, axis=0)
+    rows = np.column_stack([X, X[:, 0] + 0.1 * rng.normal(size=len(X))])
+    model, _ = fit(tmp_path, "model", rows, "--kernel", "se", *FIXED)
+    Q = rng.normal(size=(20, 2))
+    found = predict(model, Q, "--method", "cells", "--neighbours", 40)
+    assert np.isfinite(found["mean"]).all() and (found["std"] > 0).all()
+
+
+def test_same_bits(tmp_path):
+    """For any threads, memory and batch; means alone are the same means."""
+    rows = training_rows(8, 1500, 3)
+    model, _ = fit(tmp_path, "model", rows, *SPREAD)
+    X = query_rows(9, rows, 150)
+    cell = ["--method", "cells", "--neighbours", 200]
+    all_at_once = predict(model, X, *cell, "--threads", 1)
+    others = {"threads": predict(model, X, *cell, "--threads", 3),
+              "memory": predict(model, X, *cell, "--memory", "12MB"),
+              "one by one": [predict(model, X[q:q + 1], *cell) for q in range(0, 150, 10)],
+              "means": predict(model, X, *cell, "--mean-only")}
+    for name in ("mean", "std"):
+        for how in ("threads", "memory"):
+            same_bits(f"{name}, {how}", all_at_once[name], others[how][name])
+        same_bits(f"{name}, one by one", all_at_once[name][::10],
+                  np.array([r[name][0] for r in others["one by one"]]))
+    same_bits("mean alone", all_at_once["mean"], others["means"]["mean"])
+
+
+def test_neighbours_auto_are_twice_those_of_nearest(tmp_path):
+    rows = training_rows(10, 1300, 2)
+    model, _ = fit(tmp_path, "model", rows, "--kernel", "se", "--train", "neighbours")
+    known = ref.Model(model).meta["neighbours"]
+    X = query_rows(11, rows, 20)
+    a, b = (predict(model, X, "--method", "cells", "--neighbours", m) for m in ("auto", 2 * known))
+    same_bits("mean", a["mean"], b["mean"])
+    same_bits("std", a["std"], b["std"])
+
+
+def test_calibration_for_cells(tmp_path):
+    """fit --calibrate --method cells holds out rows of cells, and is for cells alone; with a line and
+    an overlap among the experts, which cells do not ask."""
+    rows = training_rows(12, 600, 2)
+    how = ["--method", "cells", "--neighbours", "100"]
+    model, _ = fit(tmp_path, "model", rows, *FIXED, "--kernel", "se", "--trend", "linear", "--overlap", "0.5",
+                   "--calibrate", *how)
+    assert "method cells, neighbours 100" in quorum("inspect", model)
+    X = query_rows(13, rows, 30)
+    on, off = predict(model, X, *how), predict(model, X, *how, "--calibration", "off")
+    assert np.ptp(on["std"] / off["std"]) < 1e-9 and not np.allclose(on["std"], off["std"], rtol=1e-6)
+
+
+def test_calibration_of_the_default_serves_cells(tmp_path):
+    """Of the size that goes with the neighbours, and not of others."""
+    rows = training_rows(15, 2100, 2)
+    model, _ = fit(tmp_path, "model", rows, "--kernel", "se", "--train", "neighbours", "--metric", "ard")
+    known, X = ref.Model(model).meta["neighbours"], query_rows(16, rows, 20)
+    for neighbours, serves in (("auto", True), (2 * known, True), (2 * known + 1, False)):
+        how = ["--method", "cells", "--neighbours", neighbours]
+        on, off = predict(model, X, *how), predict(model, X, *how, "--calibration", "off")
+        near = [predict(model, X, "--method", "nearest", *c)["std"] for c in ([], ["--calibration", "off"])]
+        expected = near[0][0] / near[1][0] if serves else 1.0
+        agree("factor of std", on["std"] / off["std"], np.full(20, expected), 1.0)
+
+
+@pytest.mark.parametrize("options,says", [
+    (["--gradient"], "method cells has no gradients"),
+    (["--select", "all"], "method cells asks no experts"),
+    (["--neighbours", "0"], "method cells has no rows"),
+    (["--neighbours", "1200", "--memory", "10MB"], "give fewer neighbours"),
+])
+def test_refusals(tmp_path, options, says):
+    rows = training_rows(14, 1300, 2)
+    model, _ = fit(tmp_path, "model", rows, *FIXED, "--kernel", "se")
+    table = tmp_path / "queries.csv"
+    np.savetxt(table, rows[:5, :-1], delimiter=",")
+    with pytest.raises(AssertionError) as error:
+        quorum("predict", model, table, "-o", os.devnull, "--method", "cells", *options)
+    assert says in str(error.value)

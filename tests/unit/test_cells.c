@@ -1,0 +1,263 @@
+/* Cells: every row in the cell of the nearest centre; an expert that has all rows is the exact GP in
+ * every cell; a query's numbers do not depend on its batch; what is kept stays within its room. */
+#include "cells/cell_store.h"
+#include "experts/committee.h"
+#include "support.h"
+
+enum { N = 300, D = 3, B = 90 };
+
+typedef struct {
+    double *X, *y, *Q, lengthscale[D];
+    hyper theta;
+    row_set rows;
+    points Z, queries;
+    neighbour_index *index;
+    cell_source source;
+} setting;
+
+static int set_up(void **state)
+{
+    setting *s = mem_alloc_zero(1, sizeof *s);
+    s->X = random_normals((size_t)N * D, 1);
+    s->y = smooth_targets(s->X, N, D, 0.1);
+    s->Q = random_normals((size_t)B * D, 2);
+    for (size_t d = 0; d < D; d++)
+        s->lengthscale[d] = 0.5 + (double)d;
+    s->theta = (hyper){.kernel = kernel_at(1),
+                       .D = D,
+                       .lengthscale = s->lengthscale,
+                       .signal = 1.3,
+                       .noise = 0.02};
+    s->rows = rows_view_of(N, D, s->X, s->y);
+    assert_ok(points_new(N, D, &s->Z));
+    assert_ok(points_new(B, D, &s->queries));
+    points_scale(&s->Z, N, s->X, NULL, s->lengthscale);
+    points_scale(&s->queries, B, s->Q, NULL, s->lengthscale);
+    assert_ok(neighbour_index_new(&s->Z, 1, &s->index));
+    s->source = (cell_source){.theta = &s->theta, .Z = &s->Z, .rows = &s->rows, .index = s->index};
+    *state = s;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    setting *s = *state;
+    neighbour_index_free(s->index);
+    points_free(&s->Z);
+    points_free(&s->queries);
+    mem_free(s->X);
+    mem_free(s->y);
+    mem_free(s->Q);
+    mem_free(s);
+    return 0;
+}
+
+/* ---- The map ---- */
+
+static double distance(const double *a, const double *b)
+{
+    double s = 0.0;
+    for (size_t d = 0; d < D; d++)
+        s += (a[d] - b[d]) * (a[d] - b[d]);
+    return s;
+}
+
+static void test_rows_are_with_the_nearest_centre(void **state)
+{
+    const setting *s = *state;
+    cell_map map;
+    char seen[N] = {0};
+    assert_ok(cell_map_new(&s->Z, 20, 1, &map));
+    assert_int_equal(map.cells, 16); /* 300 / 16 = 18.75 */
+    for (size_t k = 0; k < map.cells; k++)
+        for (size_t i = map.start[k]; i < map.start[k + 1]; i++) {
+            const double *z = s->Z.Z + map.row[i] * D;
+            seen[map.row[i]]++;
+            for (size_t other = 0; other < map.cells; other++)
+                assert_true(distance(z, map.centre.Z + k * D) <=
+                            distance(z, map.centre.Z + other * D));
+        }
+    for (size_t i = 0; i < N; i++)
+        assert_int_equal(seen[i], 1);
+    cell_map_free(&map);
+}
+
+static void test_map_is_the_same_on_any_threads(void **state)
+{
+    const setting *s = *state;
+    cell_map one, three;
+    assert_ok(cell_map_new(&s->Z, 9, 1, &one));
+    assert_ok(cell_map_new(&s->Z, 9, 3, &three));
+    assert_int_equal(one.cells, three.cells);
+    assert_memory_equal(one.row, three.row, N * sizeof *one.row);
+    assert_memory_equal(one.centre.Z, three.centre.Z, one.cells * D * sizeof *one.centre.Z);
+    cell_map_free(&one);
+    cell_map_free(&three);
+}
+
+/* ---- An expert's rows ---- */
+
+/* Own rows last, and before them no row that is nearer to the cell than one left out. */
+static void test_halo_is_nearest(void **state)
+{
+    const setting *s = *state;
+    enum { M = 70 };
+    cell_map map;
+    size_t row[M];
+    assert_ok(cell_map_new(&s->Z, 20, 1, &map));
+    for (size_t k = 0; k < map.cells; k++) {
+        size_t own = map.start[k + 1] - map.start[k];
+        char inside[N] = {0};
+        double last = INFINITY;
+        assert_ok(halo_choose(&map, k, &s->Z, s->index, M, row));
+        for (size_t i = 0; i < M; i++)
+            inside[row[i]] = 1;
+        for (size_t i = 0; i < own; i++)
+            assert_true(inside[map.row[map.start[k] + i]]);
+        for (size_t i = 0; i + own < M; i++) {
+            double least = INFINITY;
+            for (size_t c = map.start[k]; c < map.start[k + 1]; c++)
+                least = fmin(least, distance(s->Z.Z + row[i] * D, s->Z.Z + map.row[c] * D));
+            assert_true(least <= last);
+            last = least;
+        }
+    }
+    cell_map_free(&map);
+}
+
+/* ---- Experts ---- */
+
+static void test_expert_of_all_rows_is_exact(void **state)
+{
+    const setting *s = *state;
+    cell_map map;
+    cell_space w;
+    double mean[B], explained[B], spread[B], exact_mean[B], exact[B], alpha[N];
+    double *L = mem_alloc((size_t)N * N, sizeof *L), *room = mem_alloc((size_t)N * B, sizeof *room);
+    size_t query[B];
+    cell_answers out = {.mean = mean, .explained = explained, .spread = spread};
+    expert_output expected = {.mean = exact_mean, .explained = exact};
+    assert_ok(factorise(&s->theta, &s->Z, &s->rows, 1, L, alpha));
+    posterior(&s->theta, &s->Z, L, alpha, &s->queries, room, &expected);
+    for (size_t q = 0; q < B; q++)
+        query[q] = q;
+    assert_ok(cell_map_new(&s->Z, 40, 1, &map));
+    assert_ok(cell_space_new(N, D, &w));
+    for (size_t k = 0; k < map.cells; k++) {
+        cell_expert e;
+        assert_ok(cell_expert_new(&s->source, &map, k, N, &e));
+        cell_expert_ask(&s->source, &e, &s->queries, query, B, INFINITY, &w, &out);
+        for (size_t q = 0; q < B; q++) {
+            assert_close(mean[q], exact_mean[q], 1e-10);
+            assert_close(explained[q], exact[q], 1e-10);
+            assert_true(spread[q] == 1.0);
+        }
+        cell_expert_free(&e);
+    }
+    cell_space_free(&w);
+    cell_map_free(&map);
+    mem_free(L);
+    mem_free(room);
+}
+
+static void test_answers_do_not_depend_on_the_batch(void **state)
+{
+    const setting *s = *state;
+    cell_map map;
+    cell_space w;
+    cell_expert e;
+    double all[3][B], one[3];
+    size_t query[B];
+    cell_answers many = {.mean = all[0], .explained = all[1], .spread = all[2]};
+    cell_answers alone = {.mean = &one[0], .explained = &one[1], .spread = &one[2]};
+    for (size_t q = 0; q < B; q++)
+        query[q] = B - 1 - q;
+    assert_ok(cell_map_new(&s->Z, 20, 1, &map));
+    assert_ok(cell_space_new(130, D, &w));
+    assert_ok(cell_expert_new(&s->source, &map, 3, 130, &e));
+    cell_expert_ask(&s->source, &e, &s->queries, query, B, 2.0, &w, &many);
+    for (size_t q = 0; q < B; q++) {
+        cell_expert_ask(&s->source, &e, &s->queries, query + q, 1, 2.0, &w, &alone);
+        for (int k = 0; k < 3; k++)
+            assert_memory_equal(&one[k], &all[k][q], sizeof one[k]);
+    }
+    cell_expert_free(&e);
+    cell_space_free(&w);
+    cell_map_free(&map);
+}
+
+/* ---- What is kept ---- */
+
+static void test_kept_experts_stay_within_their_room(void **state)
+{
+    const setting *s = *state;
+    cell_store *store;
+    double each = cell_expert_bytes(100, D, 0), room = 2.5 * each;
+    const cell_expert *first, *again, *others[3];
+    assert_ok(cell_store_new(&s->source, 100, 1, &store));
+    assert_true(cell_store_map(store)->cells >= 8);
+    assert_ok(cell_store_take(store, 0, room, &first));
+    assert_ok(cell_store_take(store, 0, room, &again));
+    assert_ptr_equal(first, again);
+    cell_store_release(store, 0, again);
+    for (size_t k = 1; k <= 3; k++) { /* the second of them makes way for the third */
+        assert_ok(cell_store_take(store, k, room, &others[k - 1]));
+        cell_store_release(store, k, others[k - 1]);
+        assert_true(cell_store_kept(store) <= room);
+    }
+    assert_ok(cell_store_take(store, 0, room, &again)); /* in use all the time */
+    assert_ptr_equal(first, again);
+    cell_store_release(store, 0, again);
+    cell_store_release(store, 0, first);
+    assert_ok(cell_store_take(store, 5, 0.0, &again)); /* no room: not kept */
+    cell_store_release(store, 5, again);
+    assert_true(cell_store_kept(store) == 0.0);
+    cell_store_free(store);
+}
+
+static quorum_status make_and_ask(const setting *s)
+{
+    cell_store *store = NULL;
+    const cell_expert *e = NULL;
+    cell_space w = {0};
+    double mean;
+    size_t query = 0;
+    cell_answers out = {.mean = &mean};
+    quorum_status status = QUORUM_OK;
+    TRY_OR_DONE(cell_store_new(&s->source, 60, 1, &store));
+    TRY_OR_DONE(cell_space_new(60, D, &w));
+    TRY_OR_DONE(cell_store_take(store, 1, 1e9, &e));
+    cell_expert_ask(&s->source, e, &s->queries, &query, 1, 2.0, &w, &out);
+    cell_store_release(store, 1, e);
+done:
+    cell_space_free(&w);
+    cell_store_free(store);
+    return status;
+}
+
+static void test_out_of_memory(void **state)
+{
+    mem_fail_at(0);
+    assert_ok(make_and_ask(*state));
+    long needed = mem_allocations();
+    assert_true(needed > 10);
+    for (long n = 1; n <= needed; n++) {
+        mem_fail_at(n);
+        assert_int_equal(make_and_ask(*state), QUORUM_E_MEMORY);
+    }
+    mem_fail_at(0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rows_are_with_the_nearest_centre),
+        cmocka_unit_test(test_map_is_the_same_on_any_threads),
+        cmocka_unit_test(test_halo_is_nearest),
+        cmocka_unit_test(test_expert_of_all_rows_is_exact),
+        cmocka_unit_test(test_answers_do_not_depend_on_the_batch),
+        cmocka_unit_test(test_kept_experts_stay_within_their_room),
+        cmocka_unit_test(test_out_of_memory),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
