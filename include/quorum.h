@@ -319,6 +319,8 @@ typedef struct {
     const size_t *levels;            /* inputs: how many levels each has, 0 of a number          */
     const char *const *const *level; /* inputs: their names; NULL of a number                    */
     const double *const *position;   /* inputs: the numbers that stand for them, likewise        */
+    double untested; /* factor of variances that no row near a query has tested (docs/methods.md,
+                        "Spread"); 0: not known, none                                     */
 } quorum_info;
 
 QUORUM_API quorum_status quorum_inspect(const quorum_model *model, quorum_info *info);

@@ -48,13 +48,18 @@ quorum_status neighbourhood_posterior(const hyper *theta, const points *X, const
                                       const points *query, neighbourhood_space *ws, double *gamma,
                                       neighbourhood *out);
 
-/* The factor of the variance (of y) at the query: what its surroundings show, shrunk to 1 as if
- * `prior` rows had shown that, as far as they have tested variances so large.
- * prior = INFINITY: 1. */
-double spread_factor(double prior, surroundings around, double variance);
+/* What multiplies variances: the rows around a query as far as they have tested them, weighed against
+ * `prior` rows that are as theta says (INFINITY: they do not count), and `untested` beyond. */
+typedef struct {
+    double prior;
+    double untested;
+} spread_rule;
+
+/* The factor of the variance (of y) at the query. */
+double spread_factor(spread_rule rule, surroundings around, double variance);
 
 /* Its derivative, from those of the surroundings and of the variance. */
-double spread_factor_slope(double prior, surroundings around, double variance,
+double spread_factor_slope(spread_rule rule, surroundings around, double variance,
                            surroundings around_slope, double variance_slope);
 
 #endif

@@ -29,13 +29,13 @@ typedef struct {
     size_t width;             /* of lift: inputs + 1, or 0                              */
     double *lift;             /* b x width: sum_i gamma_i f(x_i), f(x) = (1, x), for a linear trend
                                  (model/trend.c); NULL: not wanted                      */
-    double prior;             /* of the spread (gp/neighbourhood.h)                     */
+    spread_rule how;          /* of the spread (gp/neighbourhood.h)                     */
     double *mean, *explained; /* b: k*' C^-1 y and k*' C^-1 k*                */
     double *spread;           /* b: the factor of the variance                */
     near_slopes slopes;
 } neighbourhoods;
 
-quorum_status neighbourhoods_new(size_t b, size_t real, size_t m, double prior, int with_gamma,
+quorum_status neighbourhoods_new(size_t b, size_t real, size_t m, spread_rule how, int with_gamma,
                                  size_t width, neighbourhoods *out);
 void neighbourhoods_free(neighbourhoods *n);
 

@@ -32,7 +32,8 @@ typedef struct {
     int threads, mean_only; /* mean_only: of one expert, whose mean is the rule's      */
     int with_slopes;        /* gradients are wanted too                                */
     double memory;
-    size_t block; /* queries of a block                                      */
+    size_t block;       /* queries of a block                                      */
+    spread_rule spread; /* of neighbourhoods                                    */
 } plan;
 
 /* Counts of a call. */
