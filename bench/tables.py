@@ -316,6 +316,22 @@ def by_distance():
                  lines)
 
 
+def outside():
+    """Queries outside the rows, each seed; bold: not within 90 to 99 %."""
+    found, lines = {}, []
+    for r in rows_of("outside"):
+        found.setdefault((r["case"], r["rows"], r["prediction"]), []).append(r)
+    for (case, rows, prediction), runs in found.items():
+        covers = [100 * float(r["outside_covers"]) for r in runs]
+        lines.append([case, rows, prediction, ", ".join(number(r["untested"]) for r in runs if float(r["untested"])),
+                      ", ".join(f"{float(r['inside_msll']):.3f}" for r in runs),
+                      ", ".join(f"{100 * float(r['inside_covers']):.1f}" for r in runs),
+                      ", ".join(f"{float(r['outside_msll']):.3f}" for r in runs),
+                      ", ".join(f"{c:.1f}" if 90 <= c <= 99 else f"**{c:.1f}**" for c in covers)])
+    header = ["case", "rows", "prediction", "u", "inside: MSLL", "95 % covers", "outside: MSLL", "95 % covers"]
+    return table(header, lines)
+
+
 def heteroscedastic():
     """One line a number of inputs and prediction: predicted over true deviation by tenths, means over the seeds."""
     rows, lines = rows_of("heteroscedastic"), []
@@ -562,7 +578,7 @@ SUITE = {"limits": limits, "lapack": lapack,
          "glasso": lambda: lines_of("glasso"), "reading": lambda: lines_of("reading"),
          "whole": lambda: lines_of("whole"), "latency": latency, "slopes": slopes}
 SCRIPTS = {"calibration": calibration, "intervals": intervals, "by_distance": by_distance,
-           "heteroscedastic": heteroscedastic, "metric": metric, "uci": uci, "kernel_quorum": kernel_quorum,
+           "heteroscedastic": heteroscedastic, "outside": outside, "metric": metric, "uci": uci, "kernel_quorum": kernel_quorum,
            "scale": scale, "busy": busy, "peers": peers, "single_precision": single_precision}
 
 

@@ -105,6 +105,10 @@ static void print_experts(const quorum_info *info, const size_range *r)
     if (isfinite(info->spread))
         printf("spread      variances follow the rows around a query, against %g rows\n",
                info->spread);
+    if (info->untested > 1.0)
+        printf(
+            "untested    variances that no row near a query has tested are %.3g times as large\n",
+            info->untested);
     print_trend(info);
     print_dates(info);
     if (info->neighbours)
@@ -448,6 +452,7 @@ static void put_training(json_writer *w, const quorum_info *info)
     json_member_count(w, "train_rows", info->train_rows);
     put_kernel_scores(w, info);
     json_member_number(w, "spread", info->spread);
+    json_member_number(w, "untested", info->untested);
     json_member_count(w, "neighbours", info->neighbours);
     json_member_count(w, "calibration_rows", info->calibration_rows);
     json_member_number(w, "calibration_scale", info->calibration_scale);

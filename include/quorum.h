@@ -343,6 +343,8 @@ typedef struct {
     size_t columns;
     const char *const *date; /* columns: the form of dates, NULL of others; NULL: there are none */
     const int *fills; /* columns: 1 where a missing cell is filled; NULL: nowhere              */
+    double untested;  /* factor of variances that no row near a query has tested (docs/methods.md,
+                        "Spread"); 0: not known, none                                     */
 } quorum_info;
 
 QUORUM_API quorum_status quorum_inspect(const quorum_model *model, quorum_info *info);

@@ -82,7 +82,8 @@ class Parameters(BaseEstimator):
     spread : str, default='auto'
         Whether the variance of a prediction with neighbours follows how surprising the rows
         around it are, against NU rows that are as expected; none: it does not. auto: what
-        predicts left-out training rows best; none with train=parts or when theta is given.
+        predicts left-out training rows best, and beyond the rows what rows left out with all
+        rows beyond them say; none with train=parts or when theta is given.
     graph : {"auto", "glasso", "lasso", "none"}, default='auto'
         How the graph of experts is learned: glasso, the graphical lasso; lasso, neighbourhood
         selection by lasso regressions; none, not at all (experts are then ranked by the

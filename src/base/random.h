@@ -28,7 +28,8 @@ enum rng_stream {
     STREAM_STRICT = 11,       /* rows held out before anything is learned        */
     STREAM_SAMPLE = 12,       /* joint draws: what is new at each query          */
     STREAM_SAMPLE_NOISE = 13, /* ... their noise                                 */
-    STREAM_SAMPLE_LINE = 14   /* ... and the errors of a linear trend            */
+    STREAM_SAMPLE_LINE = 14,  /* ... and the errors of a linear trend            */
+    STREAM_BEYOND = 15        /* rows that are left out with all rows beyond     */
 };
 
 rng rng_seed(uint64_t seed, uint64_t stream);

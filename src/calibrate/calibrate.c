@@ -176,6 +176,7 @@ static quorum_status without_rows(const quorum_model *m, const char *held, size_
     to->rows.n = m->rows.n - count;
     to->theta = m->theta;
     to->spread = m->spread;
+    to->untested = m->untested;
     to->neighbours = m->neighbours;
     to->theta.lengthscale = NULL;
     quorum_status status = copy_settings(m, to);

@@ -56,11 +56,11 @@ static quorum_status make_room(void *context)
     return failure(QUORUM_E_MEMORY, "out of memory for calibrating on %zu rows", l->count);
 }
 
-static void take_ratios(leaving_out *l, double prior)
+static void take_ratios(leaving_out *l, spread_rule spread)
 {
     for (size_t i = 0; i < l->count; i++) {
         const left_out_row *row = &l->rows[i];
-        double factor = spread_factor(prior, row->around, row->variance);
+        double factor = spread_factor(spread, row->around, row->variance);
         double std = sqrt(factor * row->variance + row->known);
         findings_add(&l->found, row->error, std, 1.0, row->weight);
     }
@@ -99,7 +99,7 @@ quorum_status model_calibrate_left_out(quorum_model *m, const settings *s, size_
     quorum_status status = leave_out(m, s, &v, &l);
     vecchia_parts_free(&v);
     if (status == QUORUM_OK) {
-        take_ratios(&l, m->spread);
+        take_ratios(&l, model_spread(m));
         m->calibration = findings_take(&l.found);
         m->calibration.unasked = 1;
     }

@@ -227,7 +227,7 @@ static quorum_status ask_cell(void *context, size_t item, int worker)
                          .spread = j->said.spread ? j->said.spread + first : NULL,
                          .lift = j->said.lift ? j->said.lift + first * j->width : NULL};
     TRY(cell_store_take(store, j->cell[item], room_for(j->p), &e));
-    cell_expert_ask(cell_store_source(store), e, j->Q, j->query + first, count, j->p->m->spread,
+    cell_expert_ask(cell_store_source(store), e, j->Q, j->query + first, count, j->p->spread,
                     &j->space[worker], &here);
     cell_store_release(store, j->cell[item], e);
     return QUORUM_OK;

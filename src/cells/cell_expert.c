@@ -21,12 +21,13 @@ void cell_expert_free(cell_expert *e)
     mem_free(e->W);
     mem_free(e->surprise);
     mem_free(e->variance);
+    mem_free(e->weight);
     *e = (cell_expert){0};
 }
 
 double cell_expert_bytes(size_t m, size_t D, size_t width)
 {
-    return 8.0 * (double)m * ((double)m + 2.0 * (double)D + (double)width + 4.0);
+    return 8.0 * (double)m * ((double)m + 2.0 * (double)D + (double)width + 5.0);
 }
 
 static quorum_status make_room(const cell_source *s, size_t m, size_t tail, cell_expert *e)
@@ -37,9 +38,10 @@ static quorum_status make_room(const cell_source *s, size_t m, size_t tail, cell
     NEW_ARRAY(e->alpha, m);
     NEW_ARRAY(e->surprise, e->tail);
     NEW_ARRAY(e->variance, e->tail);
+    NEW_ARRAY(e->weight, e->tail);
     if (s->width > 0)
         NEW_ARRAY(e->W, m * s->width);
-    if (e->L && e->alpha && e->surprise && e->variance && (e->W || s->width == 0))
+    if (e->L && e->alpha && e->surprise && e->variance && e->weight && (e->W || s->width == 0))
         return QUORUM_OK;
     return failure(QUORUM_E_MEMORY, "out of memory for a cell's expert of %zu rows", m);
 }
@@ -57,7 +59,7 @@ static void solve_features(const cell_source *s, const size_t *row, cell_expert 
 }
 
 /* The last rows, each left out, from the last block T of L:  (C^-1)_ii = sum_k (T^-1)_ki^2. */
-static quorum_status leave_out(cell_expert *e)
+static quorum_status leave_out(const hyper *theta, const row_set *rows, cell_expert *e)
 {
     size_t m = e->m, q = e->tail, first = m - q;
     double *inverse;
@@ -69,8 +71,11 @@ static quorum_status leave_out(cell_expert *e)
     for (size_t i = 0; i < q; i++) {
         const double *column = inverse + i * q;
         double precision = vec_dot(q, column, column), alpha = e->alpha[first + i];
-        e->surprise[i] = alpha * alpha / precision;
-        e->variance[i] = 1.0 / precision;
+        double rest = noise_of_one(theta, rows, first + i) - noise_of(theta, rows, first + i);
+        double share = share_of_row(precision, rest);
+        e->surprise[i] = alpha * alpha / precision * share;
+        e->variance[i] = 1.0 / precision / share;
+        e->weight[i] = row_weight(rows, first + i);
     }
     mem_free(inverse);
     return QUORUM_OK;
@@ -87,11 +92,12 @@ static quorum_status fill(const cell_source *s, const size_t *row, size_t tail, 
         rows_take_fields(s->rows, row, e->m, &rows);
         status = factorise(s->theta, &e->X, &rows, 1, e->L, e->alpha);
     }
-    rows_free(&rows);
-    TRY(status);
-    if (s->width > 0)
+    if (status == QUORUM_OK && s->width > 0)
         solve_features(s, row, e);
-    return leave_out(e);
+    if (status == QUORUM_OK)
+        status = leave_out(s->theta, &rows, e);
+    rows_free(&rows);
+    return status;
 }
 
 quorum_status cell_expert_new(const cell_source *s, const cell_map *map, size_t cell, size_t m,
@@ -140,7 +146,7 @@ static surroundings look_around(const cell_expert *e, double signal, const doubl
         nearest_offer(&best, -last[i], i);
     size_t count = nearest_finish(&best, row, NULL);
     for (size_t i = 0; i < count; i++) {
-        double rho = last[row[i]] / signal, rho2 = rho * rho;
+        double rho = last[row[i]] / signal, rho2 = e->weight[row[i]] * (rho * rho);
         sums.weight += rho2;
         sums.surprise += rho2 * e->surprise[row[i]];
         sums.tested += rho2 * e->variance[row[i]];
@@ -149,40 +155,34 @@ static surroundings look_around(const cell_expert *e, double signal, const doubl
 }
 
 /* Of w->K = k* : means, and while they can be seen, the surroundings, of b queries. */
-static void read_covariances(const cell_source *s, const cell_expert *e, size_t b, double prior,
-                             cell_space *w, double *mean, surroundings *around)
+static void read_covariances(const cell_source *s, const cell_expert *e, size_t b, cell_space *w,
+                             double *mean, surroundings *around)
 {
     for (size_t q = 0; q < b; q++) {
         const double *k = w->K + q * e->m;
         mean[q] = vec_dot(e->m, k, e->alpha);
-        if (!isinf(prior) && around)
+        if (around)
             around[q] = look_around(e, s->theta->signal, k, w->near);
     }
 }
 
-/* The variance of y at a query. */
-static double variance_left(const hyper *theta, double explained)
-{
-    return fmax(theta->signal - explained, 0.0) + theta->noise;
-}
-
 /* b queries of the panel, of `padded` that w->Q has. */
 static void ask_panel(const cell_source *s, const cell_expert *e, size_t b, size_t padded,
-                      double prior, cell_space *w, const cell_answers *out)
+                      spread_rule how, cell_space *w, const cell_answers *out)
 {
     size_t m = e->m;
     points Q = points_view(&w->Q, 0, padded);
     surroundings around[CELL_PANEL] = {{0}};
+    int is_plain = isinf(how.prior) && how.untested == 1.0; /* no factor at all */
     covariance_cross(s->theta, &e->X, &Q, w->K, m);
-    read_covariances(s, e, b, prior, w, out->mean, out->explained ? around : NULL);
+    read_covariances(s, e, b, w, out->mean, out->explained && !is_plain ? around : NULL);
     if (!out->explained)
         return;
     blas_solve_lower(m, padded, e->L, m, w->K, m);
     for (size_t q = 0; q < b; q++) {
         const double *a = w->K + q * m; /* L^-1 k* */
         out->explained[q] = vec_dot(m, a, a);
-        out->spread[q] =
-            spread_factor(prior, around[q], variance_left(s->theta, out->explained[q]));
+        out->spread[q] = spread_factor(how, around[q], variance_left(s->theta, out->explained[q]));
         for (size_t d = 0; out->lift && d < s->width; d++)
             out->lift[q * s->width + d] = vec_dot(m, a, e->W + d * m);
     }
@@ -198,7 +198,7 @@ static cell_answers answers_from(const cell_answers *all, size_t first, size_t w
 
 /* The last query again and again makes a panel a multiple of QUERY_MULTIPLE wide. */
 void cell_expert_ask(const cell_source *s, const cell_expert *e, const points *Q,
-                     const size_t *query, size_t b, double prior, cell_space *w,
+                     const size_t *query, size_t b, spread_rule how, cell_space *w,
                      const cell_answers *out)
 {
     for (size_t first = 0; first < b; first += CELL_PANEL) {
@@ -208,6 +208,6 @@ void cell_expert_ask(const cell_source *s, const cell_expert *e, const points *Q
             w->which[i] = query[first + (i < count ? i : count - 1)];
         points_gather(Q, w->which, padded, &w->Q);
         cell_answers here = answers_from(out, first, s->width);
-        ask_panel(s, e, count, padded, prior, w, &here);
+        ask_panel(s, e, count, padded, how, w, &here);
     }
 }

@@ -4,7 +4,8 @@
  *   mean = k*' alpha,   explained = |L^-1 k*|^2,   lift = W' L^-1 k*,   W = L^-1 F (m x width)
  *
  * and the spread's surroundings (gp/neighbourhood.h) from the SPREAD_ROWS rows nearest to x among
- * the last ones, the cell's own and some around, each left out of the expert:  z_i^2 = alpha_i^2 / (C^-1)_ii,  v_i = 1 / (C^-1)_ii. */
+ * the last ones, the cell's own and some around, each left out of the expert:  z_i^2 = alpha_i^2 / (C^-1)_ii,  v_i = 1 / (C^-1)_ii, but for
+ * weights. */
 #ifndef QRM_CELLS_CELL_EXPERT_H
 #define QRM_CELLS_CELL_EXPERT_H
 
@@ -28,7 +29,8 @@ typedef struct {
     double *alpha;    /* m                                             */
     double *W;        /* m x width; NULL: there is no trend            */
     double *surprise; /* tail: z_i^2 of the last rows ...              */
-    double *variance; /* tail: ... and v_i                             */
+    double *variance; /* tail: ... v_i ...                             */
+    double *weight;   /* tail: ... and as how many rows each counts    */
 } cell_expert;
 
 quorum_status cell_expert_new(const cell_source *s, const cell_map *map, size_t cell, size_t m,
@@ -58,10 +60,10 @@ typedef struct {
     double *lift;      /* b x width; NULL: there is no trend                   */
 } cell_answers;
 
-/* At the listed queries of Q (b of them), a query's numbers depending on that query alone; prior: of
+/* At the listed queries of Q (b of them), a query's numbers depending on that query alone; how: of
  * the spread. */
 void cell_expert_ask(const cell_source *s, const cell_expert *e, const points *Q,
-                     const size_t *query, size_t b, double prior, cell_space *w,
+                     const size_t *query, size_t b, spread_rule how, cell_space *w,
                      const cell_answers *out);
 
 #endif

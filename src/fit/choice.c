@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "team/work.h"
+#include "train/beyond.h"
 
 #include <math.h>
 
@@ -341,4 +342,18 @@ quorum_status learn_neighbours(finder *f)
     TRY(learn_neighbours_at(f, 0, rows));
     return has_distance(f, DISTANCES - 1) ? learn_neighbours_at(f, DISTANCES - 1, 0.5 * rows)
                                           : QUORUM_OK;
+}
+
+/* ---- Beyond the rows ---- */
+
+quorum_status learn_untested(finder *f)
+{
+    const quorum_model *m = f->m;
+    beyond_problem problem = {.rows = f->rows,
+                              .theta = &m->theta,
+                              .prior = m->spread,
+                              .neighbours = m->neighbours ? m->neighbours : OWN_NEIGHBOURS,
+                              .seed = m->seed,
+                              .threads = options_threads(f->s)};
+    return f->s->train == TRAIN_NEIGHBOURS ? beyond_learn(&problem, &f->m->untested) : QUORUM_OK;
 }

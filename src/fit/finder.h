@@ -63,6 +63,9 @@ quorum_status choose_theta(finder *f);
 /* m->spread by rows left out. */
 quorum_status learn_spread(finder *f);
 
+/* m->untested, after the number of neighbours, with train=neighbours. */
+quorum_status learn_untested(finder *f);
+
 /* The number of neighbours that prediction needs, into the model. */
 quorum_status learn_neighbours(finder *f);
 

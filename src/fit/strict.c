@@ -92,6 +92,7 @@ static quorum_status copy_theta(const quorum_model *from, quorum_model *m)
     m->theta = from->theta;
     m->theta.lengthscale = NULL;
     m->spread = from->spread;
+    m->untested = from->untested;
     m->neighbours = from->neighbours;
     TRY(copy_numbers(&m->theta.lengthscale, from->theta.lengthscale, D));
     return copy_numbers(&m->log_theta, from->log_theta, D + 2 + MOST_SHAPES);

@@ -161,6 +161,7 @@ quorum_status theta_before_partition(quorum_model *m, const settings *s, const p
         .m = m, .s = s, .p = p, .given = given, .rows = rows, .checkpoint = c, .result = result};
     m->history.train = s->train;
     m->spread = wanted_spread(m, s);
+    int learns = !(m->spread > 0.0);
     TRY(team_all(QUORUM_OK, prepare_theta, &f));
     if (s->theta[0] != '\0')
         return QUORUM_OK;
@@ -172,7 +173,8 @@ quorum_status theta_before_partition(quorum_model *m, const settings *s, const p
     TRY(train_before_partition(&f, needs_first_look(s)));
     if (!(m->spread > 0.0))
         TRY(learn_spread(&f));
-    return learn_neighbours(&f);
+    TRY(learn_neighbours(&f));
+    return learns ? learn_untested(&f) : QUORUM_OK;
 }
 
 static int ascending(const void *a, const void *b)

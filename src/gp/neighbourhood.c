@@ -12,7 +12,9 @@
  * That has been tested at variances like those of the rows, v = sum rho_i^2 v_i / sum rho_i^2.  Of a
  * query outside the rows, or in a gap, most of the variance v* is what no row near it was asked
  * about; there the factor is
- *   s^(t^2),     t = min(1, 2 v / v*)
+ *   s^(t^2) u^(1 - t^2),     t = min(1, 2 v / v*)
+ * u being what rows show that were left out with all rows beyond them (train/beyond.c), 1 if nothing
+ * is known of it.
  *
  * A row of weight w counts as w rows, each an observation of noise t where C has t / w (gp/noise.h):
  * the variance of what is predicted for it is larger by t - t / w,
@@ -53,12 +55,6 @@ void neighbourhood_space_free(neighbourhood_space *ws)
     mem_free(ws->z);
     mem_free(ws->pair);
     *ws = (neighbourhood_space){0};
-}
-
-/* What the row's own variance is of an observation's: 1 without weights. */
-static double share_of_row(double precision, double rest)
-{
-    return 1.0 / (1.0 + precision * rest);
 }
 
 /* z_i^2 = alpha_i^2 / (C^-1)_ii,   v_i = 1 / (C^-1)_ii, but for weights. */
@@ -135,29 +131,38 @@ quorum_status neighbourhood_posterior(const hyper *theta, const points *X, const
     return QUORUM_OK;
 }
 
-double spread_factor(double prior, surroundings around, double variance)
+/* s: what the rows show;  t: how far they have tested variances so large, 1 at most. */
+static double shown_by_rows(double prior, surroundings around)
 {
-    if (isinf(prior))
-        return 1.0;
-    double s = (prior + around.surprise) / (prior + around.weight);
-    double t = TESTED_UP_TO * around.tested / (around.weight * variance);
-    return t < 1.0 ? pow(s, t * t) : s;
+    return isinf(prior) ? 1.0 : (prior + around.surprise) / (prior + around.weight);
 }
 
-/* s' = (surprise' - s weight') / (prior + weight), and where the factor is s^(t^2),
- *   (s^(t^2))' = s^(t^2) (2 t t' log s + t^2 s' / s),   t'/t = tested'/tested - weight'/weight - v'/v */
-double spread_factor_slope(double prior, surroundings around, double variance,
+static double tested_share(surroundings around, double variance)
+{
+    double t = TESTED_UP_TO * around.tested / (around.weight * variance);
+    return around.weight > 0.0 ? fmin(t, 1.0) : 0.0;
+}
+
+double spread_factor(spread_rule rule, surroundings around, double variance)
+{
+    double s = shown_by_rows(rule.prior, around), t = tested_share(around, variance);
+    return t < 1.0 ? pow(s, t * t) * pow(rule.untested, 1.0 - t * t) : s;
+}
+
+/* s' = (surprise' - s weight') / (prior + weight), and where the factor is f = s^(t^2) u^(1 - t^2),
+ *   f' = f (2 t t' log(s / u) + t^2 s' / s),   t'/t = tested'/tested - weight'/weight - v'/v */
+double spread_factor_slope(spread_rule rule, surroundings around, double variance,
                            surroundings around_slope, double variance_slope)
 {
-    if (isinf(prior))
-        return 0.0;
-    double s = (prior + around.surprise) / (prior + around.weight);
-    double ds = (around_slope.surprise - s * around_slope.weight) / (prior + around.weight);
-    double tests = around.weight * variance, t = TESTED_UP_TO * around.tested / tests;
-    if (!(t < 1.0))
+    double s = shown_by_rows(rule.prior, around), t = tested_share(around, variance);
+    double tests = around.weight * variance, ds = 0.0;
+    if (!isinf(rule.prior))
+        ds = (around_slope.surprise - s * around_slope.weight) / (rule.prior + around.weight);
+    if (!(t < 1.0) || !(tests > 0.0))
         return ds;
     double dt = (TESTED_UP_TO * around_slope.tested -
                  t * (around_slope.weight * variance + around.weight * variance_slope)) /
                 tests;
-    return pow(s, t * t) * (2.0 * t * dt * log(s) + t * t * ds / s);
+    return pow(s, t * t) * pow(rule.untested, 1.0 - t * t) *
+           (2.0 * t * dt * (log(s) - log(rule.untested)) + t * t * ds / s);
 }

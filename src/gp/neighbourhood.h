@@ -5,6 +5,8 @@
 
 #include "gp/expert.h"
 
+#include <math.h>
+
 /* Rows, of the nearest, that are asked how well the others predict them. */
 enum { SPREAD_ROWS = 32 };
 
@@ -42,6 +44,13 @@ typedef struct {
     double variance; /* v_i   */
 } left_out_figures;
 
+/* What the variance of a row is of one observation's: 1 without weights.  precision: (C^-1)_ii, rest:
+ * noise of one observation less that of the row. */
+static inline double share_of_row(double precision, double rest)
+{
+    return 1.0 / (1.0 + precision * rest);
+}
+
 left_out_figures left_out_of(const neighbourhood_space *ws, size_t q, size_t i);
 
 /* The posterior at `query`, one point, from rows and their scaled inputs X, nearest rows last;
@@ -50,13 +59,24 @@ quorum_status neighbourhood_posterior(const hyper *theta, const points *X, const
                                       const points *query, neighbourhood_space *ws, double *gamma,
                                       neighbourhood *out);
 
-/* The factor of the variance (of y) at the query: what its surroundings show, shrunk to 1 as if
- * `prior` rows had shown that, as far as they have tested variances so large.
- * prior = INFINITY: 1. */
-double spread_factor(double prior, surroundings around, double variance);
+/* What multiplies variances: the rows around a query as far as they have tested them, weighed against
+ * `prior` rows that are as theta says (INFINITY: they do not count), and `untested` beyond. */
+typedef struct {
+    double prior;
+    double untested;
+} spread_rule;
+
+/* The variance of y at a query. */
+static inline double variance_left(const hyper *theta, double explained)
+{
+    return fmax(theta->signal - explained, 0.0) + theta->noise;
+}
+
+/* The factor of the variance (of y) at the query. */
+double spread_factor(spread_rule rule, surroundings around, double variance);
 
 /* Its derivative, from those of the surroundings and of the variance. */
-double spread_factor_slope(double prior, surroundings around, double variance,
+double spread_factor_slope(spread_rule rule, surroundings around, double variance,
                            surroundings around_slope, double variance_slope);
 
 #endif

@@ -76,6 +76,20 @@ double model_calibration_scale(const quorum_model *m, const settings *s)
     return model_is_calibrated(m, s) ? m->calibration.scale : 1.0;
 }
 
+spread_rule model_spread(const quorum_model *m)
+{
+    return (spread_rule){m->spread, m->untested > 0.0 ? m->untested : 1.0};
+}
+
+spread_rule model_spread_with(const quorum_model *m, const settings *s)
+{
+    spread_rule spread = model_spread(m);
+    double scale = fmin(1.0, model_calibration_scale(m, s));
+    if (m->untested > 0.0)
+        spread.untested /= scale * scale;
+    return spread;
+}
+
 /* ---- Quantiles ---- */
 
 /* Probabilities come with rounding: a whole place that is missed by that little is meant. */

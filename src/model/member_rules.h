@@ -77,6 +77,8 @@ void put_seed(json_writer *w, const quorum_model *m);
 quorum_status read_seed(const json_node *value, quorum_model *m);
 int has_spread(const quorum_model *m);
 quorum_status check_spread(const quorum_model *m);
+int has_untested(const quorum_model *m);
+quorum_status check_untested(const quorum_model *m);
 int knows_neighbours(const quorum_model *m);
 int has_kernel_scores(const quorum_model *m);
 void put_kernel_scores(json_writer *w, const quorum_model *m);

@@ -426,6 +426,16 @@ const meta_member meta_members[] = {
      .check = check_spread,
      .doc = "nu of [the spread](methods.md#spread-variances-that-follow-the-data), a positive "
             "number; missing: none"},
+    {.key = "untested",
+     .type = NUMBER,
+     .place = AT(untested),
+     .shown = SHOWN(untested),
+     .is_there = has_untested,
+     .check = check_untested,
+     .doc = "u of [the spread](methods.md#spread-variances-that-follow-the-data): the factor of "
+            "variances that no row near a query has tested, 1 to 1e6; where a calibration that "
+            "multiplies std by less than 1 applies, u is divided by the square of that; missing: "
+            "nothing of both"},
     {.key = "neighbours",
      .type = COUNT,
      .place = AT(neighbours),

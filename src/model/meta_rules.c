@@ -440,6 +440,18 @@ quorum_status check_spread(const quorum_model *m)
     return m->spread > 0.0 ? QUORUM_OK : damaged("spread is not a positive number");
 }
 
+int has_untested(const quorum_model *m)
+{
+    return m->untested > 0.0;
+}
+
+quorum_status check_untested(const quorum_model *m)
+{
+    return m->untested == 0.0 || (m->untested >= 1.0 && m->untested <= LARGEST_UNTESTED)
+               ? QUORUM_OK
+               : damaged("untested is not a number from 1 to 1e6");
+}
+
 int knows_neighbours(const quorum_model *m)
 {
     return m->neighbours > 0;

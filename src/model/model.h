@@ -9,6 +9,7 @@
 #include "near/scattered_search.h"
 #include "experts/overlap.h"
 #include "rows/holdings.h"
+#include "gp/neighbourhood.h"
 #include "graph/expert_graph.h"
 #include "options/options.h"
 
@@ -124,6 +125,8 @@ struct quorum_model {
                           scales logit w, log rho, as in the file                          */
     double spread;     /* rows that a neighbourhood's own spread is weighed against
                           (gp/neighbourhood.h); INFINITY: none                             */
+    double untested;   /* what multiplies variances that no row near the query has tested; 0: not
+                          known, nothing does                                              */
     size_t neighbours; /* rows around a query that are enough to predict it; 0: not known  */
 
     made_inputs made;  /* inputs that are made of columns, behind these */
@@ -249,7 +252,8 @@ void warp_joint(const unit_change *u, size_t n, double *mean, double *covariance
 
 /* ---- calibration.c ---- */
 
-#define LARGEST_RATIO 1e100 /* |y - mean| / std that is kept, and that a file may have */
+#define LARGEST_UNTESTED 1e6 /* factor of variances that nobody has tested */
+#define LARGEST_RATIO 1e100  /* |y - mean| / std that is kept, and that a file may have */
 
 void calibration_free(calibration *c);
 
@@ -264,6 +268,11 @@ int model_misses_calibration(const quorum_model *m, const settings *s);
 
 /* By what std is multiplied with these settings: 1 without calibration. */
 double model_calibration_scale(const quorum_model *m, const settings *s);
+
+/* What multiplies variances of neighbourhoods: uncalibrated, and with these settings.  Calibration has
+ * seen rows among others only; where it shrinks variances, it does not those that nobody has tested. */
+spread_rule model_spread(const quorum_model *m);
+spread_rule model_spread_with(const quorum_model *m, const settings *s);
 
 /* Ends of the interval of this probability, and a quantile, as distances from the mean in
  * uncalibrated standard deviations. */

@@ -194,7 +194,8 @@ static const option table[] = {
     {"spread", TEXT, FIELD(spread), "auto", NULL, 0, 0, "NU|none", "fit",
      "Whether the variance of a prediction with neighbours follows how surprising the rows around "
      "it are, against NU rows that are as expected; none: it does not.  auto: what predicts "
-     "left-out training rows best; none with train=parts or when theta is given.",
+     "left-out training rows best, and beyond the rows what rows left out with all rows beyond "
+     "them say; none with train=parts or when theta is given.",
      check_spread},
 
     {"graph", CHOICE, FIELD(graph), "auto", "auto|glasso|lasso|none", 0, 0, NULL, "fit",

@@ -50,8 +50,8 @@ static size_t block_most(const plan *p)
 static quorum_status ask(const plan *p, const points *Q, size_t real, int with_gamma,
                          neighbourhoods *n)
 {
-    quorum_status ready = neighbourhoods_new(Q->n, real, p->neighbours, p->m->spread, with_gamma,
-                                             plan_line_width(p), n);
+    quorum_status ready =
+        neighbourhoods_new(Q->n, real, p->neighbours, p->spread, with_gamma, plan_line_width(p), n);
     if (ready >= 0 && p->with_slopes)
         ready = neighbourhoods_want_slopes(Q->D, p->m->units.line_covariance, n);
     if (!p->index)

@@ -62,15 +62,15 @@ static void doubt_slopes(const hyper *theta, const points *X, const double *z, c
         g[d] = 2.0 * (p[d + 1] * theta->lengthscale[d] - g[d]);
 }
 
-static void spread_slopes(const hyper *theta, double prior, const neighbourhood *at,
+static void spread_slopes(const hyper *theta, spread_rule how, const neighbourhood *at,
                           const neighbourhood_slopes *s, double *g)
 {
     double variance = variance_left(theta, at->explained);
     int is_left = at->explained < theta->signal;
     for (size_t d = 0; d < theta->D; d++) {
         surroundings slope = {s->weight[d], s->surprise[d], s->tested[d]};
-        g[d] = spread_factor_slope(prior, at->around, variance, slope,
-                                   is_left ? -s->explained[d] : 0.0);
+        g[d] =
+            spread_factor_slope(how, at->around, variance, slope, is_left ? -s->explained[d] : 0.0);
     }
 }
 
@@ -85,7 +85,7 @@ void neighbourhoods_find_slopes(const hyper *theta, const points *X, const point
                               .surprise = room + D,
                               .tested = room + 2 * D};
     neighbourhood_find_slopes(theta, X, query, own, &s);
-    spread_slopes(theta, n->prior, at, &s, n->slopes.spread + q * D);
+    spread_slopes(theta, n->how, at, &s, n->slopes.spread + q * D);
     if (n->slopes.doubt)
         doubt_slopes(theta, X, query->Z, n->slopes.V, n->lift + q * n->width, own, room,
                      n->slopes.doubt + q * D);

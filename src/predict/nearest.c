@@ -10,10 +10,10 @@
 #include <math.h>
 #include <string.h>
 
-quorum_status neighbourhoods_new(size_t b, size_t real, size_t m, double prior, int with_gamma,
+quorum_status neighbourhoods_new(size_t b, size_t real, size_t m, spread_rule how, int with_gamma,
                                  size_t width, neighbourhoods *out)
 {
-    neighbourhoods n = {.b = b, .real = real, .m = m, .width = width, .prior = prior};
+    neighbourhoods n = {.b = b, .real = real, .m = m, .width = width, .how = how};
     NEW_ARRAY(n.row, b * m);
     NEW_ARRAY(n.mean, b);
     NEW_ARRAY(n.explained, b);
@@ -180,7 +180,7 @@ static quorum_status ask_neighbourhood(nearest_job *j, size_t q, nearest_space *
         lift_line(&w->X, j->c->theta.lengthscale, gamma, n->lift + q * n->width);
     n->mean[q] = own.mean;
     n->explained[q] = own.explained;
-    n->spread[q] = spread_factor(n->prior, own.around, variance_left(&j->c->theta, own.explained));
+    n->spread[q] = spread_factor(n->how, own.around, variance_left(&j->c->theta, own.explained));
     if (n->slopes.mean)
         neighbourhoods_find_slopes(&j->c->theta, &w->X, &query, &own, &w->own, w->slope, q, n);
     if (n->gamma && q + 1 == n->real)

@@ -29,13 +29,13 @@ typedef struct {
     size_t width;             /* of lift: inputs + 1, or 0                              */
     double *lift;             /* b x width: sum_i gamma_i f(x_i), f(x) = (1, x), for a linear trend
                                  (model/trend.c); NULL: not wanted                      */
-    double prior;             /* of the spread (gp/neighbourhood.h)                     */
+    spread_rule how;          /* of the spread (gp/neighbourhood.h)                     */
     double *mean, *explained; /* b: k*' C^-1 y and k*' C^-1 k*                */
     double *spread;           /* b: the factor of the variance                */
     near_slopes slopes;
 } neighbourhoods;
 
-quorum_status neighbourhoods_new(size_t b, size_t real, size_t m, double prior, int with_gamma,
+quorum_status neighbourhoods_new(size_t b, size_t real, size_t m, spread_rule how, int with_gamma,
                                  size_t width, neighbourhoods *out);
 void neighbourhoods_free(neighbourhoods *n);
 
@@ -47,12 +47,6 @@ quorum_status neighbourhoods_want_slopes(size_t D, const double *V, neighbourhoo
 void neighbourhoods_find_slopes(const hyper *theta, const points *X, const points *query,
                                 const neighbourhood *at, neighbourhood_space *own, double *room,
                                 size_t q, neighbourhoods *n);
-
-/* The variance of y at a query. */
-static inline double variance_left(const hyper *theta, double explained)
-{
-    return fmax(theta->signal - explained, 0.0) + theta->noise;
-}
 
 /* Finds the rows: `index` is over the committee's different rows, by their numbers. */
 quorum_status neighbourhoods_find(quorum_status ready, const committee *c,

@@ -201,6 +201,7 @@ quorum_status plan_make(const quorum_model *m, const quorum_options *options, in
     TRY(team_all(QUORUM_OK, prepare, p));
     p->threads = options_threads(p->s);
     p->memory = options_memory(p->s);
+    p->spread = model_spread_with(m, p->s);
     TRY(follow_recipe(p));
     TRY(p->how->plan(p, X, n));
     p->block = block_size(p, n);

@@ -37,6 +37,7 @@ typedef struct {
     size_t block;             /* queries of a block                                      */
     struct cell_store *cells; /* of method cells, the first ... of the model's by size: 0, 1, .. */
     size_t cells_place;
+    spread_rule spread; /* of neighbourhoods                                    */
 } plan;
 
 /* Counts of a call. */

@@ -239,7 +239,8 @@ static quorum_status one_block(plan *p, error_job *j, size_t count, size_t rows)
 {
     neighbourhoods near = {0};
     points Q = points_view(&j->e->Z, j->first, count);
-    quorum_status status = neighbourhoods_new(count, count, rows, INFINITY, 0, 0, &near);
+    quorum_status status =
+        neighbourhoods_new(count, count, rows, (spread_rule){INFINITY, 1.0}, 0, 0, &near);
     j->near = &near;
     TRY_OR_DONE(neighbourhoods_find(status, j->c, p->index, &Q, p->threads, &near));
     TRY_OR_DONE(parallel_for(j->workers, count, find_covariance, j));

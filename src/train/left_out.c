@@ -154,7 +154,8 @@ double left_out_weights(const left_out_row *rows, size_t count)
 /* t_4 of variance v: Gamma(5/2) / (Gamma(2) sqrt(2 pi v)) (1 + e^2 / 2v)^(-5/2). */
 double left_out_density(const left_out_row *row, double prior)
 {
-    double variance = row->variance * spread_factor(prior, row->around, 0.0) + row->known;
+    double factor = spread_factor((spread_rule){prior, 1.0}, row->around, 0.0);
+    double variance = row->variance * factor + row->known;
     return lgamma(2.5) - 0.5 * log(2.0 * M_PI * variance) -
            2.5 * log1p(0.5 * row->error * row->error / variance);
 }

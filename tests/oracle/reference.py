@@ -450,11 +450,17 @@ def nearest_rows(theta, X, Q, m):
     return np.argsort(scaled_distance(theta, Q, X), axis=1, kind="stable")[:, :m]
 
 
-def spread(theta, X, y, query, prior, count=32, weight=None, error=None):
+def spread(theta, X, y, query, prior, untested=1.0, count=32, weight=None, error=None):
     """The factor of the variance at one query, from its nearest rows X, nearest first: each of the
     first `count` is left out and predicted from all the others.  It holds for variances like
-    theirs, and less for a larger one of the query.  A row of a weight is so many observations, each
-    with the noise and its known error."""
+    theirs, and less for a larger one of the query: there it is `untested`.  A row of a weight is so
+    many observations, each with the noise and its known error."""
+    s, t = shown_and_tested(theta, X, y, query, prior, count, weight, error)
+    return s ** (t**2) * untested ** (1 - t**2)
+
+
+def shown_and_tested(theta, X, y, query, prior, count=32, weight=None, error=None):
+    """What the rows show, and how far they have tested a variance like the query's."""
     weight = np.ones(len(y)) if weight is None else weight
     one = np.full(len(y), theta.noise) if error is None else theta.noise + error**2
     noise = one / weight
@@ -466,8 +472,59 @@ def spread(theta, X, y, query, prior, count=32, weight=None, error=None):
         v[i] = theta.signal - p.explained[0] + one[i]
         z2[i] = (y[i] - p.mean[0]) ** 2 / v[i]
     own = theta.signal - posterior(theta, X, y, query, noise).explained[0] + theta.noise
-    s = (prior + np.sum(rho**2 * z2)) / (prior + np.sum(rho**2))
-    return s ** (min(1.0, 2 * np.average(v, weights=rho**2) / own) ** 2) if np.any(rho) else 1.0
+    s = (prior + np.sum(rho**2 * z2)) / (prior + np.sum(rho**2)) if np.isfinite(prior) else 1.0
+    return (s, min(1.0, 2 * np.average(v, weights=rho**2) / own)) if np.any(rho**2) else (1.0, 0.0)
+
+
+def shown_by_inverse(theta, X, y, query, prior, count=32):
+    """The same by the inverse of the covariance matrix C: row i, left out, has the variance
+    1 / (C^-1)_ii and the error (C^-1 y)_i times that."""
+    inverse = np.linalg.inv(covariance_of_targets(theta, X))
+    rho = kernel(theta, X[:count], query)[:, 0] / theta.signal
+    v = 1 / np.diag(inverse)[:count]
+    z2 = (inverse @ y)[:count] ** 2 * v
+    own = theta.signal - posterior(theta, X, y, query).explained[0] + theta.noise
+    s = (prior + np.sum(rho**2 * z2)) / (prior + np.sum(rho**2)) if np.isfinite(prior) else 1.0
+    return (s, min(1.0, 2 * np.average(v, weights=rho**2) / own)) if np.any(rho**2) else (1.0, 0.0)
+
+
+def beyond_cuts(theta, X, seed):
+    """Rows that are predicted, and those that each may be predicted from: beyond a cut and below it,
+    for the eight inputs along which rows are farthest apart in length-scales, both sides and three
+    places.  X: training rows in their order.  Yields (input, side, target, kept)."""
+    order = list(range(len(X)))
+    Xoshiro(seed, 15).shuffle(order)
+    order = np.array(order[:4000])
+    Z = X[order] / theta.lengthscale
+    inputs = np.argsort(-Z.std(axis=0), kind="stable")[:8]
+    each = int(np.ceil(256 / (6 * len(inputs))))
+    for d in inputs:
+        for side in (1, -1):
+            for share in (0.5, 0.7, 0.85):
+                x = side * Z[:, d]
+                limit = np.sort(x)[int(share * len(x))]
+                kept = x < limit
+                if np.sum(kept) >= 0.5 * share * len(x):
+                    for target in order[~kept][:each]:
+                        yield d, side, target, order[kept]
+
+
+def untested(theta, X, y, prior, neighbours, seed):
+    """The factor of variances that no row near a query has tested: the one under which rows beyond
+    cuts have the highest density, times 1 + 2 / (number of sides), and 1 at least."""
+    shown, sides = [], set()
+    for d, side, target, kept in beyond_cuts(theta, X, seed):
+        query = X[target:target + 1]
+        near = kept[nearest_rows(theta, X[kept], query, min(neighbours, len(kept)))[0]]
+        p = posterior(theta, X[near], y[near], query)
+        variance = theta.signal - p.explained[0] + theta.noise
+        shown.append((*shown_by_inverse(theta, X[near], y[near], query, prior),
+                      (y[target] - p.mean[0]) ** 2 / variance))
+        sides.add((d, side))
+    s, t, z2 = np.array(shown).T
+    tried = 1024.0 ** (np.arange(-64, 65) / 64)
+    factor = s ** (t**2) * tried[:, None] ** (1 - t**2)
+    return max(1.0, tried[np.argmin(np.sum(np.log(factor) + z2 / factor, axis=1))] * (1 + 2 / len(sides)))
 
 
 # ---- Random numbers: only to know which rows GRBCM's random base takes ---------------------
@@ -679,13 +736,18 @@ class Model:
             U = U - gamma.T @ self.features(part.X)
         return U
 
-    def spreads(self, Q, neighbours):
+    def spread_rule(self, scale=1.0):
+        """nu and u, u where calibration multiplies std by `scale`."""
+        u = self.meta["untested"] / min(1.0, scale) ** 2 if "untested" in self.meta else 1.0
+        return self.meta.get("spread", np.inf), u
+
+    def spreads(self, Q, neighbours, scale=1.0):
         """By how much the variance at each query is multiplied."""
         a, m = self.arrays, min(neighbours, self.n)
-        if "spread" not in self.meta or m == 0:
+        if m == 0 or self.spread_rule(scale) == (np.inf, 1.0):
             return np.ones(len(Q))
         weight, error = a.get("weight", np.ones(self.n)), a.get("error", np.zeros(self.n))
-        return np.array([spread(self.theta, a["X"][r], a["y"][r], Q[q:q + 1], self.meta["spread"],
+        return np.array([spread(self.theta, a["X"][r], a["y"][r], Q[q:q + 1], *self.spread_rule(scale),
                                 weight=weight[r], error=error[r])
                          for q, r in enumerate(nearest_rows(self.theta, a["X"], Q, m))])
 

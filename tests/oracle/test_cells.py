@@ -75,8 +75,7 @@ class Cells:
         tail = rows[:len(own) + TAIL]
         near = tail[np.argsort(-ref.kernel(self.theta, self.X[tail], query)[:, 0], kind="stable")[:COUNT]]
         order = np.concatenate([near, np.setdiff1d(rows, near)])
-        prior = self.model.meta.get("spread")
-        factor = 1.0 if prior is None else ref.spread(self.theta, self.X[order], self.y[order], query, prior)
+        factor = ref.spread(self.theta, self.X[order], self.y[order], query, *self.model.spread_rule())
         u = self.model.features(query) - p.gamma.T @ self.model.features(self.X[rows])
         var = self.theta.signal - p.explained[0] + self.theta.noise
         return p.mean[0], factor * var, self.model.doubts(u)[0]

@@ -287,7 +287,7 @@ def test_auto_leaves_rows_out_in_turn(tmp_path):
         others = np.delete(np.arange(2000), i)
         near = others[ref.nearest_rows(m.theta, X[others], X[i:i + 1], m.meta["neighbours"])[0]]
         p = ref.posterior(m.theta, X[near], y[near], X[i:i + 1])
-        s = ref.spread(m.theta, X[near], y[near], X[i:i + 1], m.meta["spread"]) if "spread" in m.meta else 1.0
+        s = ref.spread(m.theta, X[near], y[near], X[i:i + 1], *m.spread_rule())
         std = np.sqrt(s * (m.theta.signal - p.explained[0] + m.theta.noise))
         wanted = (y[i] - p.mean[0]) / std
         assert np.min(np.abs(z - wanted)) < 1e-7 * max(1.0, abs(wanted)), (i, wanted)

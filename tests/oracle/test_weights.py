@@ -117,6 +117,15 @@ def test_every_method(models, name, words):
     agree("weights: std", got["std"], std, model.arrays["y_scale"])
 
 
+def test_cells_of_all_rows_are_the_nearest(models):
+    """One cell that has all rows, spread included."""
+    path, model = models["plain"]
+    Q = queries()
+    near, cell = (predict(path, Q, "--method", how, "--neighbours", str(model.n)) for how in ("nearest", "cells"))
+    for name in ("mean", "std"):
+        agree(f"weights: {name} of a cell", cell[name], near[name], model.arrays["y_scale"])
+
+
 def test_known_errors_of_queries(models):
     path, model = models["four"]
     rows = rows_of(24, 9)

@@ -146,7 +146,8 @@ static void test_expert_of_all_rows_is_exact(void **state)
     for (size_t k = 0; k < map.cells; k++) {
         cell_expert e;
         assert_ok(cell_expert_new(&s->source, &map, k, N, &e));
-        cell_expert_ask(&s->source, &e, &s->queries, query, B, INFINITY, &w, &out);
+        cell_expert_ask(&s->source, &e, &s->queries, query, B, (spread_rule){INFINITY, 1.0}, &w,
+                        &out);
         for (size_t q = 0; q < B; q++) {
             assert_close(mean[q], exact_mean[q], 1e-10);
             assert_close(explained[q], exact[q], 1e-10);
@@ -175,9 +176,10 @@ static void test_answers_do_not_depend_on_the_batch(void **state)
     assert_ok(cell_map_new(&s->Z, 20, 1, &map));
     assert_ok(cell_space_new(130, D, &w));
     assert_ok(cell_expert_new(&s->source, &map, 3, 130, &e));
-    cell_expert_ask(&s->source, &e, &s->queries, query, B, 2.0, &w, &many);
+    cell_expert_ask(&s->source, &e, &s->queries, query, B, (spread_rule){2.0, 1.0}, &w, &many);
     for (size_t q = 0; q < B; q++) {
-        cell_expert_ask(&s->source, &e, &s->queries, query + q, 1, 2.0, &w, &alone);
+        cell_expert_ask(&s->source, &e, &s->queries, query + q, 1, (spread_rule){2.0, 1.0}, &w,
+                        &alone);
         for (int k = 0; k < 3; k++)
             assert_memory_equal(&one[k], &all[k][q], sizeof one[k]);
     }
@@ -227,7 +229,7 @@ static quorum_status make_and_ask(const setting *s)
     TRY_OR_DONE(cell_store_new(&s->source, 60, 1, &store));
     TRY_OR_DONE(cell_space_new(60, D, &w));
     TRY_OR_DONE(cell_store_take(store, 1, 1e9, &e));
-    cell_expert_ask(&s->source, e, &s->queries, &query, 1, 2.0, &w, &out);
+    cell_expert_ask(&s->source, e, &s->queries, &query, 1, (spread_rule){2.0, 1.0}, &w, &out);
     cell_store_release(store, 1, e);
 done:
     cell_space_free(&w);

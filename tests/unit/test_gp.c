@@ -307,7 +307,8 @@ static void neighbourhoods_know_their_spread(void **state)
         at[0] = 1e4; /* nobody near: theta's own word counts */
         points_scale(&query, 1, at, NULL, l);
         assert_ok(neighbourhood_posterior(&theta, &p, &rows, &query, &ws, NULL, &got));
-        assert_true(spread_factor(1.0, got.around, theta.signal + theta.noise) == 1.0);
+        assert_true(
+            spread_factor((spread_rule){1.0, 1.0}, got.around, theta.signal + theta.noise) == 1.0);
         neighbourhood_space_free(&ws);
         points_free(&p);
         points_free(&query);
@@ -323,14 +324,44 @@ static void spread_fades_where_nobody_has_tested(void **state)
     (void)state;
     surroundings wild = {.weight = 3.0, .surprise = 13.0, .tested = 1.5};
     surroundings calm = {.weight = 31.0, .surprise = 0.0, .tested = 31e-4};
-    assert_true(spread_factor(INFINITY, wild, 0.5) == 1.0);
-    assert_close(spread_factor(2.0, wild, 0.5), 3.0, 1e-15);
-    assert_close(spread_factor(2.0, wild, 1.0), 3.0, 1e-15);
-    assert_close(spread_factor(2.0, wild, 2.0), pow(3.0, 0.25), 1e-15);
-    assert_close(spread_factor(1.0, calm, 2e-4), 1.0 / 32.0, 1e-15);
-    assert_close(spread_factor(1.0, calm, 2e-3), pow(1.0 / 32.0, 0.01), 1e-14);
-    assert_close(spread_factor(1.0, calm, 1.0), 1.0, 1e-6);
-    assert_true(spread_factor(1.0, (surroundings){0}, 1.0) == 1.0);
+    assert_true(spread_factor((spread_rule){INFINITY, 1.0}, wild, 0.5) == 1.0);
+    assert_close(spread_factor((spread_rule){2.0, 1.0}, wild, 0.5), 3.0, 1e-15);
+    assert_close(spread_factor((spread_rule){2.0, 1.0}, wild, 1.0), 3.0, 1e-15);
+    assert_close(spread_factor((spread_rule){2.0, 1.0}, wild, 2.0), pow(3.0, 0.25), 1e-15);
+    assert_close(spread_factor((spread_rule){1.0, 1.0}, calm, 2e-4), 1.0 / 32.0, 1e-15);
+    assert_close(spread_factor((spread_rule){1.0, 1.0}, calm, 2e-3), pow(1.0 / 32.0, 0.01), 1e-14);
+    assert_close(spread_factor((spread_rule){1.0, 1.0}, calm, 1.0), 1.0, 1e-6);
+    assert_true(spread_factor((spread_rule){1.0, 1.0}, (surroundings){0}, 1.0) == 1.0);
+    /* and what nobody has tested has a factor of its own, also where rows say nothing */
+    assert_close(spread_factor((spread_rule){2.0, 5.0}, wild, 1.0), 3.0, 1e-15);
+    assert_close(spread_factor((spread_rule){2.0, 5.0}, wild, 2.0), pow(3.0, 0.25) * pow(5.0, 0.75),
+                 1e-14);
+    assert_close(spread_factor((spread_rule){INFINITY, 5.0}, wild, 2.0), pow(5.0, 0.75), 1e-14);
+    assert_close(spread_factor((spread_rule){1.0, 5.0}, calm, 100.0), 5.0, 1e-6);
+    assert_close(spread_factor((spread_rule){1.0, 5.0}, (surroundings){0}, 1.0), 5.0, 1e-15);
+}
+
+/* The slope against differences, along a line in all that the factor depends on. */
+static void spread_slopes_equal_differences(void **state)
+{
+    (void)state;
+    static const spread_rule rules[] = {{2.0, 1.0}, {2.0, 5.0}, {INFINITY, 5.0}, {INFINITY, 1.0}};
+    surroundings at = {.weight = 3.0, .surprise = 13.0, .tested = 1.5};
+    surroundings to = {.weight = 0.7, .surprise = -1.1, .tested = 0.4};
+    for (int k = 0; k < 8; k++) {
+        spread_rule rule = rules[k / 2];
+        double h = 1e-5, v = k % 2 ? 2.7 : 0.6, dv = 0.8, value[2];
+        for (int side = 0; side < 2; side++) {
+            double x = side ? h : -h;
+            surroundings there = {at.weight + x * to.weight, at.surprise + x * to.surprise,
+                                  at.tested + x * to.tested};
+            value[side] = spread_factor(rule, there, v + x * dv);
+        }
+        double slope = spread_factor_slope(rule, at, v, to, dv);
+        assert_true(fabs(slope - (value[1] - value[0]) / (2.0 * h)) < 1e-8);
+    }
+    surroundings none = {0};
+    assert_true(spread_factor_slope(rules[1], none, 1.0, none, 0.0) == 0.0);
 }
 
 int main(void)
@@ -344,6 +375,7 @@ int main(void)
         cmocka_unit_test(hopeless_covariances_are_reported),
         cmocka_unit_test(neighbourhoods_know_their_spread),
         cmocka_unit_test(spread_fades_where_nobody_has_tested),
+        cmocka_unit_test(spread_slopes_equal_differences),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,312 @@
+/* The factor of variances that nobody has tested, from rows left out with all rows beyond them.
+ *
+ * Rows left out one at a time have neighbours on all sides; a query outside the data has not, and what
+ * theta says of its variance is then hardly more than the signal variance of a smooth function that
+ * was seen over a few length-scales.  So rows are cut off: for each of the inputs along which rows are
+ * farthest apart (in length-scales), from below and from above, and at a few places,
+ *
+ *   kept = {i: x_i < c},   targets: some of the others, each predicted from its nearest kept rows
+ *
+ * With z_i^2 = error^2 / variance, s_i what the kept rows around show and t_i how far they have tested
+ * it (gp/neighbourhood.c), the u that makes
+ *
+ *   sum_i 1/2 log f_i + 1/2 z_i^2 / f_i,   f_i = s_i^(t_i^2) u^(1 - t_i^2)
+ *
+ * least is what the rows say.  Errors beyond one side are alike, so that each of the g sides is one
+ * piece of information about the scale, which is learned from it with a relative variance of 2 / g:
+ *
+ *   untested = max(1, u (1 + 2 / g)) */
+#include "train/beyond.h"
+
+#include "base/memory.h"
+#include "base/random.h"
+#include "train/left_out.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+    SAMPLE = 4000,    /* rows that are looked at, drawn at random         */
+    LEAST = 100,      /* fewer do not tell                                */
+    TARGETS = 256,    /* rows that are predicted, about                   */
+    MOST_INPUTS = 8,  /* inputs along which rows are cut off              */
+    PLACES = 3,       /* cuts of each side ...                            */
+    LEAST_GIVEN = 32, /* rows that each is predicted from, at least       */
+    STEPS = 64        /* of u                                             */
+};
+static const double PLACE[PLACES] = {0.5, 0.7, 0.85}; /* ... that leave such a share of the rows */
+static const double BYTES = 64e6;     /* that targets and their neighbours may take */
+static const double LARGEST = 1024.0; /* u */
+
+/* Rows with side * z_input < limit are kept. */
+typedef struct {
+    size_t input;
+    double side, limit;
+    size_t kept;
+} cut;
+
+typedef struct {
+    const beyond_problem *p;
+    size_t n;      /* rows of the sample             */
+    size_t *row;   /* all rows, in a random order    */
+    row_set rows;  /* n: the sample                  */
+    points Z;      /* n                              */
+    size_t inputs; /* that are cut, by their width   */
+    size_t input[MOST_INPUTS];
+    size_t given;   /* neighbours                     */
+    size_t count;   /* targets                        */
+    cut *cuts;      /* count: of each                 */
+    size_t *target; /* count                         */
+    vecchia_parts v;
+    left_out_row *found; /* count */
+} beyond;
+
+static void beyond_free(beyond *b)
+{
+    mem_free(b->row);
+    rows_free(&b->rows);
+    points_free(&b->Z);
+    mem_free(b->cuts);
+    mem_free(b->target);
+    parts_free(&b->v.parts);
+    mem_free(b->found);
+}
+
+/* ---- The sample ---- */
+
+static quorum_status draw_sample(beyond *b)
+{
+    size_t n = b->p->rows->n, D = b->p->rows->held.D;
+    if (!NEW_ARRAY(b->row, n))
+        return failure(QUORUM_E_MEMORY, "out of memory for a choice of %zu rows", n);
+    for (size_t i = 0; i < n; i++)
+        b->row[i] = i;
+    rng r = rng_seed(b->p->seed, STREAM_BEYOND);
+    rng_shuffle(&r, b->row, n);
+    TRY(points_new(b->n, D, &b->Z));
+    return rows_new(&b->p->rows->held, b->n, &b->rows);
+}
+
+/* ---- Cuts ---- */
+
+static double deviation_along(const points *Z, size_t d)
+{
+    double mean = 0.0, square = 0.0;
+    for (size_t i = 0; i < Z->n; i++)
+        mean += Z->Z[i * Z->D + d] / (double)Z->n;
+    for (size_t i = 0; i < Z->n; i++)
+        square += pow(Z->Z[i * Z->D + d] - mean, 2.0) / (double)Z->n;
+    return sqrt(square);
+}
+
+/* The inputs along which rows are farthest apart, the widest first. */
+static void choose_inputs(beyond *b)
+{
+    double wide[MOST_INPUTS];
+    for (size_t d = 0; d < b->Z.D; d++) {
+        double own = deviation_along(&b->Z, d);
+        size_t place = b->inputs < MOST_INPUTS ? b->inputs++ : MOST_INPUTS;
+        for (; place > 0 && wide[place - 1] < own; place--)
+            if (place < MOST_INPUTS) {
+                wide[place] = wide[place - 1];
+                b->input[place] = b->input[place - 1];
+            }
+        if (place < MOST_INPUTS) {
+            wide[place] = own;
+            b->input[place] = d;
+        }
+    }
+}
+
+static double along(const beyond *b, const cut *c, size_t row)
+{
+    return c->side * b->Z.Z[row * b->Z.D + c->input];
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The limit that leaves a share of the rows below it, where not too many lie on it; room (n). */
+static int place_cut(const beyond *b, double share, double *room, cut *c)
+{
+    for (size_t i = 0; i < b->n; i++)
+        room[i] = along(b, c, i);
+    qsort(room, b->n, sizeof *room, ascending);
+    c->limit = room[(size_t)(share * (double)b->n)];
+    c->kept = 0;
+    while (room[c->kept] < c->limit)
+        c->kept++;
+    return (double)c->kept >= 0.5 * share * (double)b->n;
+}
+
+/* The first rows of the sample beyond the cut, `each` at most. */
+static void take_targets(beyond *b, const cut *c, size_t each)
+{
+    for (size_t i = 0; i < b->n && each > 0; i++)
+        if (!(along(b, c, i) < c->limit)) {
+            b->cuts[b->count] = *c;
+            b->target[b->count++] = i;
+            each--;
+        }
+}
+
+static void choose_targets(beyond *b, double *room)
+{
+    size_t all = 2 * PLACES * b->inputs, each = (TARGETS + all - 1) / all;
+    for (size_t k = 0; k < all; k++) {
+        cut c = {.input = b->input[k / (2 * PLACES)], .side = k / PLACES % 2 ? -1.0 : 1.0};
+        if (place_cut(b, PLACE[k % PLACES], room, &c))
+            take_targets(b, &c, each);
+    }
+}
+
+/* ---- Each with its nearest kept rows ---- */
+
+typedef struct {
+    double distance;
+    size_t row;
+} candidate;
+
+static int nearest_first(const void *a, const void *b)
+{
+    const candidate *x = a, *y = b;
+    if (x->distance != y->distance)
+        return x->distance < y->distance ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+static double distance_between(const points *Z, size_t a, size_t b)
+{
+    const double *x = Z->Z + a * Z->D, *y = Z->Z + b * Z->D;
+    double sum = 0.0;
+    for (size_t d = 0; d < Z->D; d++)
+        sum += (x[d] - y[d]) * (x[d] - y[d]);
+    return sum;
+}
+
+/* Into the part's rows, nearest last, and then the target; room (n). */
+static void fill_part(beyond *b, size_t k, candidate *room)
+{
+    size_t kept = 0, *first = b->v.parts.offset + k, m = first[1] - first[0] - 1;
+    for (size_t i = 0; i < b->n; i++)
+        if (along(b, &b->cuts[k], i) < b->cuts[k].limit)
+            room[kept++] = (candidate){distance_between(&b->Z, b->target[k], i), i};
+    qsort(room, kept, sizeof *room, nearest_first);
+    for (size_t i = 0; i < m; i++)
+        rows_copy(&b->rows, room[m - 1 - i].row, 1, &b->v.parts.rows, first[0] + i);
+    rows_copy(&b->rows, b->target[k], 1, &b->v.parts.rows, first[0] + m);
+}
+
+static quorum_status fill_parts(beyond *b)
+{
+    size_t total = 0;
+    candidate *room = NULL;
+    parts *all = &b->v.parts;
+    all->M = b->count;
+    NEW_ARRAY(all->offset, b->count + 1);
+    NEW_ARRAY(b->found, b->count);
+    NEW_ARRAY(room, b->n);
+    quorum_status status =
+        all->offset && b->found && room
+            ? QUORUM_OK
+            : failure(QUORUM_E_MEMORY, "out of memory for predicting %zu rows", b->count);
+    for (size_t k = 0; status == QUORUM_OK && k <= b->count; k++) {
+        all->offset[k] = total;
+        if (k < b->count)
+            total += 1 + (b->cuts[k].kept < b->given ? b->cuts[k].kept : b->given);
+    }
+    if (status == QUORUM_OK)
+        status = rows_new(&b->rows, total, &all->rows);
+    for (size_t k = 0; status == QUORUM_OK && k < b->count; k++)
+        fill_part(b, k, room);
+    mem_free(room);
+    return status;
+}
+
+static quorum_status prepare(void *context)
+{
+    beyond *b = context;
+    size_t most = 2 * (size_t)TARGETS;
+    double *room = NULL;
+    points_scale(&b->Z, b->n, b->rows.X, NULL, b->p->theta->lengthscale);
+    choose_inputs(b);
+    NEW_ARRAY(b->cuts, most);
+    NEW_ARRAY(b->target, most);
+    NEW_ARRAY(room, b->n);
+    quorum_status status =
+        b->cuts && b->target && room
+            ? QUORUM_OK
+            : failure(QUORUM_E_MEMORY, "out of memory for %zu rows beyond cuts", most);
+    if (status == QUORUM_OK)
+        choose_targets(b, room);
+    if (status == QUORUM_OK && b->count > 0)
+        status = fill_parts(b);
+    mem_free(room);
+    return status;
+}
+
+/* ---- What they say ---- */
+
+/* Twice the negative log density of all, as far as u has a part in it. */
+static double surprise_at(const beyond *b, double u)
+{
+    spread_rule rule = {b->p->prior, u};
+    double sum = 0.0;
+    for (size_t k = 0; k < b->count; k++) {
+        const left_out_row *row = &b->found[k];
+        double f = spread_factor(rule, row->around, row->variance);
+        double all = f * row->variance + row->known;
+        sum += row->weight * (log(all) + row->error * row->error / all);
+    }
+    return sum;
+}
+
+static double likeliest(const beyond *b)
+{
+    double best = 1.0, least = INFINITY;
+    for (int k = -STEPS; k <= STEPS; k++) {
+        double u = pow(LARGEST, (double)k / STEPS), sum = surprise_at(b, u);
+        if (sum < least) {
+            least = sum;
+            best = u;
+        }
+    }
+    return best;
+}
+
+static size_t count_sides(const beyond *b)
+{
+    size_t sides = 0;
+    for (size_t k = 0; k < b->count; k++)
+        sides += k == 0 || b->cuts[k].input != b->cuts[k - 1].input ||
+                 b->cuts[k].side != b->cuts[k - 1].side;
+    return sides;
+}
+
+static quorum_status ask(beyond *b, double *untested)
+{
+    quorum_status ready = draw_sample(b);
+    TRY(rows_fetch(ready, b->p->rows, b->row, b->n, &b->rows));
+    TRY(team_all(QUORUM_OK, prepare, b));
+    if (b->count == 0)
+        return QUORUM_OK;
+    TRY(left_out_predict(QUORUM_OK, &b->v, b->p->theta, b->given, b->p->threads, b->found));
+    *untested = fmax(1.0, likeliest(b) * (1.0 + 2.0 / (double)count_sides(b)));
+    return QUORUM_OK;
+}
+
+quorum_status beyond_learn(const beyond_problem *p, double *untested)
+{
+    double room = BYTES / (8.0 * 1.5 * TARGETS * ((double)p->rows->held.D + 1.0));
+    beyond b = {.p = p, .n = p->rows->n < SAMPLE ? p->rows->n : SAMPLE};
+    b.given = room < (double)p->neighbours ? (size_t)room : p->neighbours;
+    *untested = 0.0;
+    if (b.n < LEAST || b.given < LEAST_GIVEN)
+        return QUORUM_OK;
+    quorum_status status = ask(&b, untested);
+    beyond_free(&b);
+    return status == QUORUM_E_NUMERIC ? QUORUM_OK : status; /* then nothing is known */
+}
