@@ -101,18 +101,31 @@ def make_arrays(folder):
     write(folder, "more.npz", archive({**both, "meta.json": b"{}", "row.npy": npy(np.arange(4))}))
 
 
+# Tables that are more than numbers, a row of text each of a number i, and the options of a fit to them.
+TABLE_FITS = {
+    "levels": ("a,kind,y", lambda i: f"{i % 7},{'uvw'[i % 3]},{i % 5}", "--theta 1,1,0.1 --kernel se --experts 2"),
+    "dates": ("when,y", lambda i: f"2020-01-{i + 1:02d},{i % 5}", "--theta 1,1,0.1 --kernel se --experts 2 --periodic when:week"),
+    "all": ("when,kind,w,y", lambda i: f"2020-01-{i + 1:02d},{'uv'[i % 2]},{i % 4},{1 + i % 5}",
+            "--theta 1,1,0.1 --kernel se --experts 2 --periodic when:week --weights w --spread 4 --warp log"),
+}
+
+
 def make_models(quorum, folder):
     rng = np.random.default_rng(3)
     folder.mkdir(parents=True, exist_ok=True)
+    table = folder / "table.csv"
+    for name, (header, row, options) in TABLE_FITS.items():
+        table.write_text("\n".join([header, *map(row, range(14))]) + "\n")
+        subprocess.run([quorum, "fit", table, "-q", "-o", folder / f"{name}.npz", "--min-size", "1", *options.split()], check=True)
     for i, (options, inputs) in enumerate(FITS):
         rows = 100 if "--metric" in options else 40 if "--calibrate" in options else 14
         X = rng.uniform(0, 5, (rows, inputs)).round(2)
-        table = folder / "table.csv"
-        np.savetxt(table, np.column_stack([X, np.sin(X[:, 0]).round(3)]), delimiter=",",
+        y = np.sin(X[:, 0]).round(3) + (2 if "--warp" in options else 0)
+        np.savetxt(table, np.column_stack([X, y]), delimiter=",",
                    header=",".join("abcdefg"[:inputs] + "y"), comments="", fmt="%g")
         subprocess.run([quorum, "fit", table, "-q", "-o", folder / f"model{i}.npz", "--min-size", "1", "--graph-rows", "4",
                         *options.split()], check=True)
-        table.unlink()
+    table.unlink()
     packed = zipfile.ZipFile(folder / "model0.npz")
     write(folder, "deflated.npz", archive({n: packed.read(n) for n in packed.namelist()}, zipfile.ZIP_DEFLATED))
 
