@@ -146,7 +146,7 @@ def test_damaged_files_are_refused(tmp_path):
     whole = json.loads(members["meta.json"])
     changes = [("dates", [{"input": 9, "form": "yyyy-mm-dd"}]), ("dates", [{"input": 0, "form": "yy-mm-dd"}]), ("dates", []),
                ("dates", [{"input": 2, "form": "yyyy-mm-dd"}]), ("made_inputs", []), ("format_version", 1),
-               ("format_version", 8), ("made_inputs", [{"column": 0, "kind": "tan", "period": 3}] * 2),
+               ("format_version", 7), ("made_inputs", [{"column": 0, "kind": "tan", "period": 3}] * 2),
                ("made_inputs", [{"column": 3, "kind": "sin", "period": 3}]), ("target_place", 3),
                ("made_inputs", [{"column": 0, "kind": "sin", "period": 0}]),
                ("made_inputs", [{"column": 0, "kind": "missing"}] * 2)]
