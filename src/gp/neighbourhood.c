@@ -33,6 +33,7 @@
 
 /* What rows show holds up to so many times the variance that they have. */
 static const double TESTED_UP_TO = 2.0;
+static const double LEAST_WEIGHT = 1e-280; /* of rows, that sums of them have digits */
 
 quorum_status neighbourhood_space_new(size_t room, neighbourhood_space *out)
 {
@@ -137,10 +138,11 @@ static double shown_by_rows(double prior, surroundings around)
     return isinf(prior) ? 1.0 : (prior + around.surprise) / (prior + around.weight);
 }
 
+/* Rows whose weights are nearly lost to rounding have tested nothing. */
 static double tested_share(surroundings around, double variance)
 {
     double t = TESTED_UP_TO * around.tested / (around.weight * variance);
-    return around.weight > 0.0 ? fmin(t, 1.0) : 0.0;
+    return around.weight >= LEAST_WEIGHT ? fmin(t, 1.0) : 0.0;
 }
 
 double spread_factor(spread_rule rule, surroundings around, double variance)
@@ -158,8 +160,8 @@ double spread_factor_slope(spread_rule rule, surroundings around, double varianc
     double tests = around.weight * variance, ds = 0.0;
     if (!isinf(rule.prior))
         ds = (around_slope.surprise - s * around_slope.weight) / (rule.prior + around.weight);
-    if (!(t < 1.0) || !(tests > 0.0))
-        return ds;
+    if (!(t > 0.0) || !(t < 1.0))
+        return t > 0.0 ? ds : 0.0;
     double dt = (TESTED_UP_TO * around_slope.tested -
                  t * (around_slope.weight * variance + around.weight * variance_slope)) /
                 tests;

@@ -473,7 +473,7 @@ def shown_and_tested(theta, X, y, query, prior, count=32, weight=None, error=Non
         z2[i] = (y[i] - p.mean[0]) ** 2 / v[i]
     own = theta.signal - posterior(theta, X, y, query, noise).explained[0] + theta.noise
     s = (prior + np.sum(rho**2 * z2)) / (prior + np.sum(rho**2)) if np.isfinite(prior) else 1.0
-    return (s, min(1.0, 2 * np.average(v, weights=rho**2) / own)) if np.any(rho**2) else (1.0, 0.0)
+    return (s, min(1.0, 2 * np.average(v, weights=rho**2) / own)) if np.sum(rho**2) >= 1e-280 else (1.0, 0.0)
 
 
 def shown_by_inverse(theta, X, y, query, prior, count=32):
@@ -485,7 +485,7 @@ def shown_by_inverse(theta, X, y, query, prior, count=32):
     z2 = (inverse @ y)[:count] ** 2 * v
     own = theta.signal - posterior(theta, X, y, query).explained[0] + theta.noise
     s = (prior + np.sum(rho**2 * z2)) / (prior + np.sum(rho**2)) if np.isfinite(prior) else 1.0
-    return (s, min(1.0, 2 * np.average(v, weights=rho**2) / own)) if np.any(rho**2) else (1.0, 0.0)
+    return (s, min(1.0, 2 * np.average(v, weights=rho**2) / own)) if np.sum(rho**2) >= 1e-280 else (1.0, 0.0)
 
 
 def beyond_cuts(theta, X, seed):

@@ -297,7 +297,8 @@ def test_hostile_files_are_refused(fitted, tmp_path):
         ("a warp does not go with its format version", dict(meta={"format_version": 5})),
         ("categories do not go with its format version", dict(meta={"format_version": 6})),
         ("weights or known errors of rows do not go with its format version", dict(meta={"format_version": 7})),
-        ("reads versions 1 to 7: use a newer quorum", dict(meta={"format_version": 8})),
+        ("dates or made inputs do not go with its format version", dict(meta={"format_version": 8})),
+        ("reads versions 1 to 8: use a newer quorum", dict(meta={"format_version": 9})),
     ]
     assert "experts" in quorum("inspect", altered(f.path, tmp_path / "same.npz"))
     for k, (sentence, changes) in enumerate(damage):
