@@ -46,6 +46,7 @@ class Info(ctypes.Structure):
         ("target_mean", c_double), ("target_scale", c_double), ("offset_name", c_char_p),
         ("warp", c_char_p), ("warp_shift", c_double),
         ("levels", POINTER(c_size_t)), ("level", POINTER(POINTER(c_char_p))),
+        ("position", POINTER(POINTER(c_double))),
         ("weights_name", c_char_p), ("noise_name", c_char_p),
         ("columns", c_size_t), ("date", POINTER(c_char_p)), ("fills", POINTER(c_int)),
         ("untested", c_double)]

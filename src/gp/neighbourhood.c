@@ -33,7 +33,7 @@
 
 /* What rows show holds up to so many times the variance that they have. */
 static const double TESTED_UP_TO = 2.0;
-static const double LEAST_WEIGHT = 1e-280; /* of rows, that sums of them have digits */
+static const double LEAST_TESTS = 1e-280; /* of rows, that sums of them have digits */
 
 quorum_status neighbourhood_space_new(size_t room, neighbourhood_space *out)
 {
@@ -142,7 +142,7 @@ static double shown_by_rows(double prior, surroundings around)
 static double tested_share(surroundings around, double variance)
 {
     double t = TESTED_UP_TO * around.tested / (around.weight * variance);
-    return around.weight >= LEAST_WEIGHT ? fmin(t, 1.0) : 0.0;
+    return around.weight >= LEAST_TESTS ? fmin(t, 1.0) : 0.0;
 }
 
 double spread_factor(spread_rule rule, surroundings around, double variance)
