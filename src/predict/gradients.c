@@ -47,7 +47,7 @@ static void std_slopes(const quorum_model *m, const block_space *w, size_t q, do
 
 static quorum_status check_gradient(size_t D, const double *gradient, size_t query)
 {
-    for (size_t d = 0; gradient && d < D; d++)
+    for (size_t d = 0; d < D; d++)
         if (!isfinite(gradient[d]))
             return failure(QUORUM_E_NUMERIC,
                            "query %zu has no gradient that is a finite number: inputs or a target "
@@ -87,8 +87,10 @@ quorum_status block_write_gradients(const plan *p, const block_space *w, size_t 
         through_warp(D, block_mean(m, w, q), scale * sqrt(var), mean, std);
     for (size_t d = 0; p->s->mean_only && d < D; d++)
         std[d] = NAN;
-    TRY(check_gradient(D, out->mean_gradient ? mean : NULL, at));
-    TRY(check_gradient(D, out->std_gradient && !p->s->mean_only ? std : NULL, at));
+    if (out->mean_gradient)
+        TRY(check_gradient(D, mean, at));
+    if (out->std_gradient && !p->s->mean_only)
+        TRY(check_gradient(D, std, at));
     for (size_t d = 0; out->mean_gradient && d < D; d++)
         out->mean_gradient[at * D + d] = mean[d];
     for (size_t d = 0; out->std_gradient && d < D; d++)

@@ -102,7 +102,7 @@ static double deviation_along(const points *Z, size_t d)
 /* The inputs along which rows are farthest apart, the widest first. */
 static void choose_inputs(beyond *b)
 {
-    double wide[MOST_INPUTS];
+    double wide[MOST_INPUTS] = {0};
     for (size_t d = 0; d < b->Z.D; d++) {
         double own = deviation_along(&b->Z, d);
         size_t place = b->inputs < MOST_INPUTS ? b->inputs++ : MOST_INPUTS;
@@ -155,9 +155,10 @@ static void take_targets(beyond *b, const cut *c, size_t each)
 
 static void choose_targets(beyond *b, double *room)
 {
-    size_t all = 2 * PLACES * b->inputs, each = (TARGETS + all - 1) / all;
+    size_t each_input = 2 * (size_t)PLACES, all = each_input * b->inputs;
+    size_t each = (TARGETS + all - 1) / all;
     for (size_t k = 0; k < all; k++) {
-        cut c = {.input = b->input[k / (2 * PLACES)], .side = k / PLACES % 2 ? -1.0 : 1.0};
+        cut c = {.input = b->input[k / each_input], .side = k / PLACES % 2 ? -1.0 : 1.0};
         if (place_cut(b, PLACE[k % PLACES], room, &c))
             take_targets(b, &c, each);
     }
