@@ -78,8 +78,8 @@ typedef struct {
     size_t weights_place;
     char *noise_std; /* the name of the column of known errors; NULL: there is none */
     size_t noise_place;
-    int has_errors;      /* of a fit: 1 where rows have known errors, which no warp goes with */
-    char **date;         /* D: the form of dates (text/date.h), NULL of other columns; NULL: there
+    int has_errors; /* of a fit: 1 where rows have known errors, which no warp goes with */
+    char **date;    /* D: the form of dates (text/date.h), NULL of other columns; NULL: there
                             are none                                             */
 } model_columns;
 
