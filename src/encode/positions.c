@@ -4,12 +4,15 @@
 #include "encode/matched_pairs.h"
 #include "rows/scaling.h"
 
+#include <math.h>
+
 const double PRIOR_ROWS = 10.0;
 
 enum {
-    MOST_SAMPLED = 20000,   /* rows ...                                  */
-    LEAST_SAMPLED = 1000,   /* ... or fewer of many inputs, but no fewer */
-    MOST_NUMBERS = 16777216 /* that the sample may have in all           */
+    MOST_SAMPLED = 20000,    /* rows ...                                  */
+    LEAST_SAMPLED = 1000,    /* ... or fewer of many inputs, but no fewer */
+    MOST_NUMBERS = 16777216, /* that the sample may have in all           */
+    PLACES = 30              /* of positions                              */
 };
 
 /* The rows that positions are learned from. */
@@ -82,6 +85,12 @@ static quorum_status standardise(sample *s)
     return QUORUM_OK;
 }
 
+/* To PLACES binary places: sums are rounded by the order of the levels, and names give that. */
+static double to_places(double x)
+{
+    return ldexp(nearbyint(ldexp(x, PLACES)), -PLACES);
+}
+
 static quorum_status solve_pairs(sample *s, const matched_pairs *p)
 {
     encoding *e = s->e;
@@ -90,7 +99,7 @@ static quorum_status solve_pairs(sample *s, const matched_pairs *p)
     TRY(matched_pairs_solve(p, s->b));
     for (size_t d = 0; d < e->inputs; d++)
         for (size_t l = 0; l < e->of[d].levels; l++)
-            e->of[d].position[l] = s->b[p->first[d] + l];
+            e->of[d].position[l] = to_places(s->b[p->first[d] + l]);
     encoding_settle(e);
     return QUORUM_OK;
 }

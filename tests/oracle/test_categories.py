@@ -102,8 +102,8 @@ def test_positions_by_their_formula(here):
     town, a, grade, y = make_rows(600, 1)
     found = positions_of(here / "m.npz")
     wanted = effects(a[:, None], np.column_stack([town, grade]), y)
-    np.testing.assert_allclose(found["town"], wanted[0], rtol=1e-8, atol=1e-10)
-    np.testing.assert_allclose(found["grade"], wanted[1], rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(found["town"], wanted[0], rtol=1e-8, atol=2e-9)
+    np.testing.assert_allclose(found["grade"], wanted[1], rtol=1e-8, atol=2e-9)
     effect = np.random.default_rng(99).normal(size=len(TOWNS))  # of make_rows: what positions are about
     assert np.corrcoef(found["town"], effect)[0, 1] > 0.98
     levels = {c["input"]: c["levels"] for c in meta_of(here / "m.npz")["categories"]}
@@ -136,7 +136,7 @@ def test_rows_alike_in_their_numbers_are_paired_at_random(tmp_path, numbers):
     run("fit", tmp_path / "t.csv", "-o", tmp_path / "m.npz", "--kernel", "se", "--metric", "ard")
     wanted = effects(a[:, None][:, :numbers], np.column_stack([k, g]), y)
     for c, w in zip(meta_of(tmp_path / "m.npz")["categories"], wanted):
-        np.testing.assert_allclose(c["positions"], w, rtol=1e-8, atol=1e-10)
+        np.testing.assert_allclose(c["positions"], w, rtol=1e-8, atol=2e-9)
     np.testing.assert_allclose(np.diff(wanted[0]) * y.std(), 1.0, atol=0.2)
 
 
@@ -158,13 +158,13 @@ def test_text_is_a_table_with_positions(here, tmp_path, options):
 
 
 def test_names_do_not_matter(here, tmp_path):
-    """The order of the names changes numbers of levels and with them the rounding of positions, not predictions."""
+    """The order of the names changes numbers of levels, not predictions."""
     towns, grades = [f"{9 - i} town" for i in range(len(TOWNS))], ["\"x, y\"", "ß", "Z"]
     run("fit", write_text(tmp_path / "t.csv", make_rows(600, 1), towns, grades), "-o", tmp_path / "m.npz",
         "--experts", "3")
     write_text(tmp_path / "q.csv", make_rows(100, 2), towns, grades)
     one, other = predict(here / "m.npz", here / "test.csv"), predict(tmp_path / "m.npz", tmp_path / "q.csv")
-    np.testing.assert_allclose(one[1], other[1], rtol=1e-6, atol=1e-7)
+    assert np.array_equal(one[1], other[1])
 
 
 def test_strict_positions_are_of_the_rest(here, tmp_path):
