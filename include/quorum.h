@@ -342,16 +342,14 @@ typedef struct {
      * them, and have names such as "date (week, sin)". */
     size_t columns;
     const char *const *date; /* columns: the form of dates, NULL of others; NULL: there are none */
-    const int *fills; /* columns: 1 where a missing cell is filled; NULL: nowhere              */
-    double untested;  /* factor of variances that no row near a query has tested (docs/methods.md,
+    double untested; /* factor of variances that no row near a query has tested (docs/methods.md,
                         "Spread"); 0: not known, none                                     */
 } quorum_info;
 
 QUORUM_API quorum_status quorum_inspect(const quorum_model *model, quorum_info *info);
 
 /* The model's inputs X (rows x inputs) of a table's columns (rows x columns of quorum_info; dates in
- * seconds since 1970-01-01 UTC).  NaN is a missing cell, which is filled where the model does so, and
- * otherwise QUORUM_E_DATA.  A stream gives inputs already. */
+ * seconds since 1970-01-01 UTC).  NaN, a missing cell, is QUORUM_E_DATA.  A stream gives inputs already. */
 QUORUM_API quorum_status quorum_make_inputs(const quorum_model *model, const double *table,
                                             size_t rows, double *X);
 

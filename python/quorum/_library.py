@@ -48,7 +48,7 @@ class Info(ctypes.Structure):
         ("levels", POINTER(c_size_t)), ("level", POINTER(POINTER(c_char_p))),
         ("position", POINTER(POINTER(c_double))),
         ("weights_name", c_char_p), ("noise_name", c_char_p),
-        ("columns", c_size_t), ("date", POINTER(c_char_p)), ("fills", POINTER(c_int)),
+        ("columns", c_size_t), ("date", POINTER(c_char_p)),
         ("untested", c_double)]
 
 

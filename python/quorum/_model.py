@@ -212,11 +212,10 @@ class Model:
 
     def columns(self):
         """How many columns of a table the inputs are made of, the form of each one's dates (None of
-        others), or None where none has dates, and which have their holes filled, or None."""
+        others), or None where none has dates."""
         info = self._info()
         C = info.columns
-        return (C, [(info.date[d] or b"").decode() or None for d in range(C)] if info.date else None,
-                [bool(info.fills[d]) for d in range(C)] if info.fills else None)
+        return C, [(info.date[d] or b"").decode() or None for d in range(C)] if info.date else None
 
     def inputs_of(self, table):
         """The model's inputs of a table's columns."""

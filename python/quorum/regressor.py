@@ -232,7 +232,7 @@ class QuorumRegressor(RegressorMixin, Parameters):
         """Make the model's contents attributes."""
         info = model.inspect()
         self._model = model
-        self.n_features_in_, self._dates, _ = model.columns()
+        self.n_features_in_, self._dates = model.columns()
         self.input_names_ = info["names"][:-1]
         self.n_experts_ = len(info["experts"])
         inverse = 1 / info["input_lengthscale"]

@@ -471,12 +471,12 @@ static quorum_status make_room(quorum_stream *s, size_t rows)
     return QUORUM_OK;
 }
 
-/* The inputs of a row, all NaN where a column is and is not filled. */
+/* The inputs of a row, all NaN where a column is. */
 static void make_row(const quorum_stream *s, const double *columns, double *x)
 {
     int usable = 1;
     for (size_t d = 0; d < s->columns; d++)
-        usable &= !isnan(columns[d]) || (s->m->shown.fills && s->m->shown.fills[d]);
+        usable &= !isnan(columns[d]);
     if (usable && s->m->made.count > 0)
         made_apply(&s->m->made, 1, columns, x);
     else if (usable)

@@ -1,5 +1,5 @@
 /* Which inputs are made of the columns of training rows (made.h): those of the periods that are asked
- * for, and one for every column with holes.  For dates, auto takes of day, week and year those that the
+ * for.  For dates, auto takes of day, week and year those that the
  * rows span twice at least, whose half is no less than the least step between the first SAMPLE of them,
  * and in which the rows have PLACES different places of CLOCK: rows of one a day tell nothing of the hours, and
  * rows of one a month nothing of the days of the week. */
@@ -27,22 +27,16 @@ static quorum_status fail_memory(void)
 /* ---- What the rows have in each column ---- */
 
 typedef struct {
-    double least, most;         /* of the numbers that are there       */
-    double mean;                /* of them, kept up to date            */
-    double count, holes;        /* rows with a number, and without     */
+    double least, most;         /* of the column's numbers             */
+    double count;               /* rows that were looked at            */
     uint64_t place[AUTO_UNITS]; /* by unit: a bit for each place taken */
 } column_look;
 
 static void look_at(column_look *c, double t)
 {
-    if (isnan(t)) {
-        c->holes += 1.0;
-        return;
-    }
     c->least = c->count == 0.0 ? t : fmin(c->least, t);
     c->most = c->count == 0.0 ? t : fmax(c->most, t);
     c->count += 1.0;
-    c->mean += t / c->count - c->mean / c->count;
     for (int u = 0; u < AUTO_UNITS; u++) {
         double period = period_seconds(auto_units[u]), at = fmod(t, period) / period;
         int place = (int)(CLOCK * (at < 0.0 ? at + 1.0 : at));
@@ -150,8 +144,7 @@ static quorum_status add_made(choosing *c, made_input in, const char *what)
     TRY(make_room(c));
     if (!NEW_ARRAY(name, size))
         return fail_memory();
-    snprintf(name, size, in.kind == MADE_HOLE ? "%s (%s)" : "%s (%s, %s)", column, what,
-             in.kind == MADE_SIN ? "sin" : "cos");
+    snprintf(name, size, "%s (%s, %s)", column, what, in.kind == MADE_SIN ? "sin" : "cos");
     c->names[c->made.count] = name;
     c->made.of[c->made.count++] = in;
     return QUORUM_OK;
@@ -160,7 +153,7 @@ static quorum_status add_made(choosing *c, made_input in, const char *what)
 static quorum_status add_period(choosing *c, size_t column, double period, const char *what)
 {
     for (size_t k = 0; k < c->made.count; k++) /* once is enough */
-        if (c->made.of[k].column == column && c->made.of[k].number == period)
+        if (c->made.of[k].column == column && c->made.of[k].period == period)
             return QUORUM_OK;
     TRY(add_made(c, (made_input){column, MADE_SIN, period}, what));
     return add_made(c, (made_input){column, MADE_COS, period}, what);
@@ -230,21 +223,6 @@ static quorum_status add_listed(choosing *c, char *name)
     return QUORUM_OK;
 }
 
-static quorum_status add_holes(choosing *c)
-{
-    for (size_t d = 0; c->asked->fill && d < c->asked->columns; d++) {
-        char made_up[32];
-        if (c->look[d].holes == 0.0)
-            continue;
-        if (c->look[d].count == 0.0)
-            return failure(QUORUM_E_DATA,
-                           "column %.200s has no number in any row: leave it out with --ignore",
-                           column_name(c->asked, d, made_up));
-        TRY(add_made(c, (made_input){d, MADE_HOLE, c->look[d].mean}, "missing"));
-    }
-    return QUORUM_OK;
-}
-
 static quorum_status list_inputs(choosing *c)
 {
     char *name;
@@ -252,7 +230,7 @@ static quorum_status list_inputs(choosing *c)
         return fail_memory();
     quorum_status status = add_listed(c, name);
     mem_free(name);
-    return status < 0 ? status : add_holes(c);
+    return status;
 }
 
 static quorum_status list_here(void *context)

@@ -2,9 +2,7 @@
  * them stand those that are made:
  *
  *   sin, cos   sin and cos of 2 pi t / period, t the column's number: places on a circle, so that
- *              what a period brings back is near; 0 both, its middle, where t is missing
- *   hole       1 where the column's cell is missing, otherwise 0; the column itself then has the
- *              mean of the training rows that have it
+ *              what a period brings back is near
  *
  * Everything behind sees plain numbers with names of their own: "date (week, sin)". */
 #ifndef QRM_ENCODE_MADE_H
@@ -13,12 +11,12 @@
 #include "archive/json.h"
 #include "rows/scattered.h"
 
-typedef enum { MADE_SIN, MADE_COS, MADE_HOLE } made_kind;
+typedef enum { MADE_SIN, MADE_COS } made_kind;
 
 typedef struct {
     size_t column;
     made_kind kind;
-    double number; /* the period, above 0; of a hole: what fills it */
+    double period; /* above 0 */
 } made_input;
 
 typedef struct {
@@ -29,11 +27,8 @@ typedef struct {
 
 void made_free(made_inputs *m);
 
-/* X (n x (columns + count)) of T (n x columns, NaN: missing). */
+/* X (n x (columns + count)) of T (n x columns). */
 void made_apply(const made_inputs *m, size_t n, const double *T, double *X);
-
-/* Whether holes of this column are filled. */
-int made_fills(const made_inputs *m, size_t column);
 
 /* ---- periods.c: what of columns is periodic ---- */
 
@@ -55,7 +50,6 @@ typedef struct {
     const char *const *dates; /* columns: not NULL of dates; NULL: there are none */
     const size_t *levels;     /* columns: above 0 of categories; NULL: there are none */
     const char *periodic;     /* the option                          */
-    int fill;                 /* 1: holes are filled                 */
 } made_request;
 
 /* What to make of the rows, whose inputs are the table's columns; names (count, for the caller to free
@@ -65,7 +59,7 @@ quorum_status made_choose(quorum_status ready, const scattered_rows *rows,
 
 /* ---- made_in_file.c ---- */
 
-/* A list of {column, kind, period or fill}. */
+/* A list of {column, kind, period}. */
 void made_put(json_writer *w, const made_inputs *m);
 
 /* Reads it, of a model of so many inputs; *what says what is wrong with it, or is NULL where memory has

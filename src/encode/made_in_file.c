@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const kinds[] = {"sin", "cos", "missing"};
+static const char *const kinds[] = {"sin", "cos"};
 
 void made_put(json_writer *w, const made_inputs *m)
 {
@@ -17,8 +17,8 @@ void made_put(json_writer *w, const made_inputs *m)
         json_put_count(w, in->column);
         json_key(w, "kind");
         json_put_text(w, kinds[in->kind]);
-        json_key(w, in->kind == MADE_HOLE ? "fill" : "period");
-        json_put_number(w, in->number);
+        json_key(w, "period");
+        json_put_number(w, in->period);
         json_end(w);
     }
     json_end(w);
@@ -26,7 +26,7 @@ void made_put(json_writer *w, const made_inputs *m)
 
 static int kind_of(const char *text)
 {
-    for (int k = MADE_SIN; text && k <= MADE_HOLE; k++)
+    for (int k = MADE_SIN; text && k <= MADE_COS; k++)
         if (strcmp(kinds[k], text) == 0)
             return k;
     return -1;
@@ -36,12 +36,10 @@ static int read_input(const json_node *node, size_t columns, made_input *in)
 {
     int64_t column = json_as_integer(json_member(node, "column"), -1);
     int kind = kind_of(json_as_text(json_member(node, "kind")));
-    const char *key = kind == MADE_HOLE ? "fill" : "period";
-    double number = json_as_number(json_member(node, key), NAN);
-    if (kind < 0 || column < 0 || (uint64_t)column >= columns || !isfinite(number) ||
-        (kind != MADE_HOLE && number <= 0.0))
+    double period = json_as_number(json_member(node, "period"), NAN);
+    if (kind < 0 || column < 0 || (uint64_t)column >= columns || !isfinite(period) || period <= 0.0)
         return 0;
-    *in = (made_input){(size_t)column, (made_kind)kind, number};
+    *in = (made_input){(size_t)column, (made_kind)kind, period};
     return 1;
 }
 

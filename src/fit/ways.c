@@ -163,8 +163,7 @@ static quorum_status know_columns(void *context)
 {
     knowing *k = context;
     take_made(k);
-    TRY(copy_dates(k));
-    return model_show_columns(k->m);
+    return copy_dates(k);
 }
 
 static quorum_status fit_columns(fitting *f, const table_columns *t, made_rows *made,
@@ -177,8 +176,7 @@ static quorum_status fit_columns(fitting *f, const table_columns *t, made_rows *
                           .names = t->names,
                           .dates = t->dates,
                           .levels = t->categories.levels,
-                          .periodic = strcmp(periodic, "none") == 0 ? "" : periodic,
-                          .fill = 0};
+                          .periodic = strcmp(periodic, "none") == 0 ? "" : periodic};
     TRY(make_rows(given, &asked, t->categories, made));
     if (made->made.count > 0) {
         f->given = &made->rows;

@@ -41,10 +41,8 @@ size_t model_table_columns(const quorum_model *m)
 static quorum_status check_holes(const quorum_model *m, const double *table, size_t query)
 {
     for (size_t d = 0; d < m->made.columns; d++)
-        if (isnan(table[d]) && !m->shown.fills[d])
-            return failure(QUORUM_E_DATA,
-                           "query %zu: %.200s is missing, and the training data have no row where "
-                           "it is",
+        if (isnan(table[d]))
+            return failure(QUORUM_E_DATA, "query %zu: %.200s is missing: inputs must be finite",
                            query, m->columns.names[d]);
     return QUORUM_OK;
 }

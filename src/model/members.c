@@ -313,8 +313,7 @@ const meta_member meta_members[] = {
      .kind = "list of objects",
      .doc = "only where there are any: the last inputs, which are made of the first ones, the "
             "columns, before `x_mean` and `x_scale` apply. Each has the `column` t that it is made "
-            "of, from 0, and its `kind`: `\"sin\"` or `\"cos\"`, that of 2 pi t / `period`, or "
-            "`\"missing\"`, 1 where t is missing, when t counts as `fill`, and otherwise 0"},
+            "of, from 0, and its `kind`: `\"sin\"` or `\"cos\"`, that of 2 pi t / `period`"},
     {.key = "options",
      .type = OWN,
      .put = put_options,

@@ -64,7 +64,6 @@ void quorum_model_free(quorum_model *m)
     for (size_t d = 0; m->columns.date && d < m->rows.D; d++)
         mem_free(m->columns.date[d]);
     mem_free(m->columns.date);
-    mem_free(m->shown.fills);
     mem_free(m);
 }
 
@@ -138,19 +137,7 @@ quorum_status model_complete(quorum_model *m)
             m->shown.at_bound[d] = 0;
     }
     TRY(model_show_levels(m));
-    TRY(model_show_columns(m));
     return model_show_line(m);
-}
-
-quorum_status model_show_columns(quorum_model *m)
-{
-    if (m->made.count == 0 || m->shown.fills)
-        return QUORUM_OK;
-    if (!NEW_ZEROED(m->shown.fills, m->rows.D))
-        return failure(QUORUM_E_MEMORY, "out of memory for the columns of a model");
-    for (size_t d = 0; d < model_table_columns(m); d++)
-        m->shown.fills[d] = made_fills(&m->made, d);
-    return QUORUM_OK;
 }
 
 quorum_status model_show_levels(quorum_model *m)
@@ -226,7 +213,6 @@ quorum_status quorum_inspect(const quorum_model *m, quorum_info *info)
         .position = m->shown.position,
         .columns = model_table_columns(m),
         .date = (const char *const *)m->columns.date,
-        .fills = m->shown.fills,
     };
     members_show(&now, info);
     show_target(&m->units, info);

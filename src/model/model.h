@@ -105,7 +105,6 @@ typedef struct {
     size_t *levels;            /* D: of categories; these three NULL without any     */
     const char *const **level; /* D                                                  */
     const double **position;   /* D                                                  */
-    int *fills;                /* D: 1 where holes are filled; NULL: nowhere         */
 } model_shown;
 
 struct quorum_model {
@@ -161,14 +160,10 @@ quorum_status model_complete(quorum_model *m);
 /* Of these the categories alone, for a model that gets its encoding later. */
 quorum_status model_show_levels(quorum_model *m);
 
-/* Of these what is said of the table's columns, likewise. */
-quorum_status model_show_columns(quorum_model *m);
-
 /* Columns of a table that the inputs are, and are made of. */
 size_t model_table_columns(const quorum_model *m);
 
-/* X (n x D) of a table (n x columns, NaN: missing).  A hole in a column that has none filled is
- * QUORUM_E_DATA. */
+/* X (n x D) of a table (n x columns); NaN, a missing cell, is QUORUM_E_DATA. */
 quorum_status model_make_inputs(const quorum_model *m, size_t n, const double *table, double *X);
 
 /* The experts' own rows: every row once. */

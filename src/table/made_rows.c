@@ -83,7 +83,7 @@ static quorum_status join_inputs(void *context)
 
 static int asks_for_nothing(const made_request *asked)
 {
-    return asked->periodic[0] == '\0' && !asked->fill;
+    return asked->periodic[0] == '\0';
 }
 
 quorum_status make_rows(const scattered_rows *given, const made_request *asked,
