@@ -1,6 +1,7 @@
 /* [sign] digits [. digits] [e exponent] -> the double that is nearest to it. */
 #include "base/number.h"
 
+#include <endian.h>
 #include <float.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -56,6 +57,24 @@ static const uint64_t power_of_five[INTEGER_POWERS + 1] = {1u,
                                                            1490116119384765625u,
                                                            7450580596923828125u};
 
+/* Eight bytes at once, the first in the lowest, each less '0': how many of the first are digits.  Only
+ * of a digit is a byte below 10, which added to 0x76 leaves its top bit alone. */
+static unsigned count_digits(uint64_t word)
+{
+    const uint64_t low = 0x7F7F7F7F7F7F7F7Fu;
+    uint64_t others = (((word & low) + 0x7676767676767676u) | word) & ~low;
+    return others ? (unsigned)__builtin_ctzll(others) / 8 : 8;
+}
+
+/* The number of eight digits: pairs of them, then pairs of pairs, then of those. */
+static uint64_t number_of_digits(uint64_t word)
+{
+    word = (word * 10 + (word >> 8)) & 0x00FF00FF00FF00FFu;
+    word = (word * 100 + (word >> 16)) & 0x0000FFFF0000FFFFu;
+    return (word * 10000 + (word >> 32)) & 0xFFFFFFFFu;
+}
+
+/* One at a time: as a rule there are few before the point. */
 static const char *scan_digits(const char *p, const char *end, uint64_t *digits)
 {
     uint64_t w = *digits;
@@ -67,6 +86,24 @@ static const char *scan_digits(const char *p, const char *end, uint64_t *digits)
     }
     *digits = w;
     return p;
+}
+
+/* Behind the point, where there may be any number of them: eight at once as long as there are. */
+static const char *scan_fraction(const char *p, const char *end, uint64_t *digits)
+{
+    static const uint64_t power[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+    while (end - p >= 8) {
+        uint64_t word;
+        memcpy(&word, p, sizeof word);
+        word = le64toh(word) ^ 0x3030303030303030u;
+        unsigned count = count_digits(word);
+        word = count > 0 ? word << (64 - 8 * count) : 0; /* zeros before them */
+        *digits = *digits * power[count] + number_of_digits(word);
+        p += count;
+        if (count < 8)
+            return p;
+    }
+    return scan_digits(p, end, digits);
 }
 
 /* e [+-] digits; without digits there is no exponent and p comes back. */
@@ -96,14 +133,13 @@ static int count_leading_zeros(const char *p, const char *end)
 static const char *scan_decimal(const char *p, const char *end, decimal *d)
 {
     *d = (decimal){.negative = p < end && *p == '-'};
-    if (p < end && (*p == '-' || *p == '+'))
-        p++;
+    p += p < end && (*p == '-' || *p == '+');
     const char *first = p;
     p = scan_digits(p, end, &d->digits);
     long count = p - first;
     if (p < end && *p == '.') {
         const char *point = p;
-        p = scan_digits(p + 1, end, &d->digits);
+        p = scan_fraction(p + 1, end, &d->digits);
         d->exponent = -(int)(p - point - 1);
         count += p - point - 1;
     }
@@ -168,6 +204,7 @@ static double parse_slowly(const char *p, const char *end, locale_t c_locale)
 
 const char *number_parse(const char *p, const char *end, locale_t c_locale, double *value)
 {
+    static const double signs[] = {1.0, -1.0};
     decimal d;
     const char *stop = scan_decimal(p, end, &d);
     if (!stop)
@@ -186,6 +223,6 @@ const char *number_parse(const char *p, const char *end, locale_t c_locale, doub
         magnitude = 0.0;
     else
         magnitude = q < 0 ? divide_exactly(d.digits, -q) : multiply_exactly(d.digits, q);
-    *value = d.negative ? -magnitude : magnitude;
+    *value = signs[d.negative] * magnitude; /* exactly, and no branch: signs cannot be foreseen */
     return stop;
 }
