@@ -13,6 +13,9 @@ typedef struct npz_writer npz_writer;
 
 npz_writer *npz_writer_new(void); /* NULL: out of memory */
 
+/* Members that are added from now on go into this folder, such as "target2/"; "": none. */
+void npz_writer_within(npz_writer *w, const char *folder);
+
 /* Data are referenced, not copied: they must live until npz_writer_save.
  * ndim is 0, 1 or 2; a 2-d array is row-major (C order). */
 quorum_status npz_add_doubles(npz_writer *w, const char *name, int ndim, const size_t *shape,
@@ -43,6 +46,11 @@ void npz_writer_free(npz_writer *w);
 
 quorum_status npz_open(const char *path, npz_reader **out);
 int npz_has(const npz_reader *r, const char *name);
+
+/* From now on names of members are those in this folder, such as "target2/", which must be shorter than
+ * 32 bytes; "": of the file itself.  `shared` (it ends with NULL, and lives as long as the reader; NULL:
+ * none) are full names that stand for those in `other` where the folder has none. */
+void npz_within(npz_reader *r, const char *folder, const char *other, const char *const *shared);
 
 /* Reads member `name`.npy as double ('<f8', or any other integer or float type
  * converted) or int64; C or Fortran order, little or big endian; *data is C

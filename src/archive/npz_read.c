@@ -14,12 +14,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_NAME = 256, CONVERT_BYTES = 1 << 16 };
+enum { MAX_NAME = 256, MAX_FOLDER = 32, CONVERT_BYTES = 1 << 16 };
 
 struct npz_reader {
     char *path;
     int fd; /* to be closed, or -1: the caller's */
     zip_reader zip;
+    /* npz_within: */
+    char within[MAX_FOLDER], other[MAX_FOLDER];
+    const char *const *shared;
 };
 
 /* A member that is being read. */
@@ -108,11 +111,41 @@ static int array_member_name(const char *name, char *out /* MAX_NAME */)
     return n > 0 && n < MAX_NAME;
 }
 
+void npz_within(npz_reader *r, const char *folder, const char *other, const char *const *shared)
+{
+    snprintf(r->within, sizeof r->within, "%s", folder);
+    snprintf(r->other, sizeof r->other, "%s", other);
+    r->shared = shared;
+}
+
+static const zip_member *find_in(const npz_reader *r, const char *folder, const char *name)
+{
+    char full[MAX_FOLDER + MAX_NAME];
+    if (folder[0] == '\0')
+        return zip_reader_find(&r->zip, name);
+    int n = snprintf(full, sizeof full, "%s%s", folder, name);
+    return n > 0 && (size_t)n < sizeof full ? zip_reader_find(&r->zip, full) : NULL;
+}
+
+static int is_shared(const npz_reader *r, const char *name)
+{
+    const char *const *s = r->shared;
+    while (s && *s && strcmp(*s, name) != 0)
+        s++;
+    return s && *s;
+}
+
+/* The member of this full name. */
+static const zip_member *find_member(const npz_reader *r, const char *name)
+{
+    const zip_member *found = find_in(r, r->within, name);
+    return found || !is_shared(r, name) ? found : find_in(r, r->other, name);
+}
+
 int npz_has(const npz_reader *r, const char *name)
 {
     char array[MAX_NAME];
-    return zip_reader_find(&r->zip, name) ||
-           (array_member_name(name, array) && zip_reader_find(&r->zip, array));
+    return find_member(r, name) || (array_member_name(name, array) && find_member(r, array));
 }
 
 size_t npz_count_arrays(const npz_reader *r, char *name, size_t size)
@@ -131,7 +164,7 @@ size_t npz_count_arrays(const npz_reader *r, char *name, size_t size)
 
 double npz_member_bytes(const npz_reader *r, const char *name)
 {
-    const zip_member *found = zip_reader_find(&r->zip, name);
+    const zip_member *found = find_member(r, name);
     return found ? (double)found->size : 0.0;
 }
 
@@ -167,9 +200,9 @@ static quorum_status fail_member(const member *m, const char *what)
 
 static quorum_status open_member(npz_reader *r, const char *name, member *m)
 {
-    const zip_member *found = zip_reader_find(&r->zip, name);
+    const zip_member *found = find_member(r, name);
     *m = (member){.npz = r};
-    snprintf(m->name, sizeof m->name, "%s", name);
+    snprintf(m->name, sizeof m->name, "%s", found ? found->name : name);
     if (!found)
         return fail_member(m, "is not in the file");
     TRY(zip_stream_open(&m->stream, &r->zip, found));

@@ -27,6 +27,7 @@ struct npz_writer {
     size_t count, capacity;
     npz_check check; /* or NULL */
     void *context;
+    char within[ZIP_MAX_NAME]; /* what names begin with */
 };
 
 /* ---- gathering ---- */
@@ -35,6 +36,11 @@ npz_writer *npz_writer_new(void)
 {
     npz_writer *w;
     return NEW_ZEROED(w, 1);
+}
+
+void npz_writer_within(npz_writer *w, const char *folder)
+{
+    snprintf(w->within, sizeof w->within, "%s", folder);
 }
 
 static void free_member(member *m)
@@ -72,7 +78,7 @@ static quorum_status add_member(npz_writer *w, const char *name, const char *ext
                                 member **out)
 {
     member *m = NULL;
-    size_t size = strlen(name) + strlen(extension) + 1;
+    size_t size = strlen(w->within) + strlen(name) + strlen(extension) + 1;
     if (size > ZIP_MAX_NAME)
         return failure(QUORUM_E_ARGUMENT, "the name %.40s... is too long", name);
     TRY(grow_members(w));
@@ -82,7 +88,7 @@ static quorum_status add_member(npz_writer *w, const char *name, const char *ext
         free_member(m);
         return failure(QUORUM_E_MEMORY, "out of memory while gathering what to write");
     }
-    snprintf(m->name, size, "%s%s", name, extension);
+    snprintf(m->name, size, "%s%s%s", w->within, name, extension);
     m->zip.name = m->name;
     for (size_t i = 0; i < w->count; i++) {
         if (strcmp(w->members[i]->name, m->name) == 0) {

@@ -1,0 +1,74 @@
+/* quorum plot: what a model says along one or two inputs, as a picture. */
+#include "arguments.h"
+#include "command.h"
+#include "output.h"
+#include "slice.h"
+#include "slice_picture.h"
+#include "talk.h"
+#include "targets.h"
+
+static int run_plot(const arguments *given)
+{
+    slice s = {0};
+    output out = {0};
+    const char *path = argument_value(given, "output");
+    if (!argument_value(given, "x"))
+        return usage_error(given->command, "--x is missing: the input that varies");
+    if (path && !output_is_direct(path) && !has_extension(path, ".svg"))
+        return usage_error(given->command,
+                           "-o %s: pictures are .svg; rsvg-convert makes others "
+                           "of them",
+                           path);
+    detail_settings(given);
+    int code = slice_make(&s, given);
+    if (code == EXIT_DONE)
+        code = output_open(&out, given, path);
+    if (code == EXIT_DONE) {
+        draw_slice(&s, out.file);
+        code = output_commit(&out, given);
+    }
+    output_discard(&out);
+    slice_free(&s);
+    return code;
+}
+
+static const operand operands[] = {
+    {"MODEL", "A model file written by 'quorum fit'."},
+    {NULL, NULL},
+};
+
+static const own_flag flags[] = {
+    {"x", 0, "NAME", NULL, NULL,
+     "The input that varies from left to right, over the range of the training rows or "
+     "NAME=FROM:TO."},
+    {"y", 0, "NAME", NULL, NULL,
+     "A second input, upwards: the picture is then a map of the mean and one of the std."},
+    {"at", 0, "LIST", NULL, NULL,
+     "Where the other inputs stand, as in c=3,city=Rome; without it at their medians, categories "
+     "at "
+     "their most frequent level, an offset at 0."},
+    {"output", 'o', "FILE.svg", NULL, NULL, "The picture; standard output when absent."},
+    TARGET_FLAG_ONE,
+    {NULL, 0, NULL, NULL, NULL, NULL},
+};
+
+const command plot_command = {
+    .name = "plot",
+    .summary = "draw what a model says along one or two inputs",
+    .usage = "MODEL --x NAME [--y NAME] [--at LIST] [-o FILE.svg] [options]",
+    .description =
+        "Draws a slice through the model as SVG: along one input the mean with its interval, along "
+        "two a map of the mean and one of the std, in colours whose lightness tells them apart for "
+        "every reader. The training rows that are nearest to the slice, a tenth of them at most "
+        "and none beyond a "
+        "length-scale, are points.",
+    .option_names = "method select neighbours space interval interval-shape calibration latent "
+                    "threads memory",
+    .operands = operands,
+    .flags = flags,
+    .examples = "  quorum plot model.npz --x temperature -o slice.svg\n"
+                "  quorum plot model.npz --x lon --y lat --at month=7 -o map.svg\n"
+                "  quorum plot model.npz --x a=0:10 --interval 0.5 --latent -o slice.svg\n",
+    .lists_methods = true,
+    .run = run_plot,
+};

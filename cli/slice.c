@@ -1,0 +1,381 @@
+/* Where a slice lies, what the model says along it, and which rows are near it.
+ *
+ * Inputs that stand still are at the median of the training rows, categories at their most frequent
+ * level.  The rows that are shown are the nearest tenth, those whose distance from the slice, sqrt(sum_d
+ * ((x_d - at_d) / (scale_d l_d))^2) over the inputs that stand still, is at most one length-scale. */
+#include "slice.h"
+
+#include "grid.h"
+#include "talk.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE_POINTS = 301, MAP_POINTS = 81, LEAST_NEAR = 40, MOST_NEAR = 800 };
+
+static const double NEAR = 1.0;    /* length-scales                                        */
+static const double MARGIN = 0.03; /* beyond the training rows, as a share of their range  */
+
+/* ---- The training rows ---- */
+
+static int read_rows(slice *s)
+{
+    const arguments *given = s->given;
+    int code = chosen_load_one(&s->targets, given);
+    if (code != EXIT_DONE)
+        return code;
+    s->model = s->targets.model[0];
+    quorum_status status = quorum_inspect(s->model, &s->info);
+    if (status < 0)
+        return library_failure(given, status);
+    s->table = malloc(s->info.rows * s->info.columns * sizeof *s->table);
+    s->y = malloc(s->info.rows * sizeof *s->y);
+    s->at = calloc(s->info.columns, sizeof *s->at);
+    s->near = malloc(s->info.rows * sizeof *s->near);
+    if (!s->table || !s->y || !s->at || !s->near)
+        return failure(given, "out of memory for %zu rows", s->info.rows);
+    status = quorum_training_rows(s->model, s->table, s->y);
+    return status < 0 ? library_failure(given, status) : EXIT_DONE;
+}
+
+static bool is_category(const slice *s, size_t d)
+{
+    return s->info.levels && s->info.levels[d] > 0;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The middle of a sorted list, or of levels the one that comes most often. */
+static double middle_of(const double *sorted, size_t n, bool levels)
+{
+    if (!levels)
+        return n % 2 ? sorted[n / 2] : 0.5 * (sorted[n / 2 - 1] + sorted[n / 2]);
+    size_t best = 0, run = 0, longest = 0;
+    for (size_t i = 0; i < n; i++) {
+        run = i > 0 && sorted[i] == sorted[i - 1] ? run + 1 : 1;
+        if (run > longest) {
+            longest = run;
+            best = i;
+        }
+    }
+    return sorted[best];
+}
+
+/* Degrees end where the model's do. */
+static void keep_on_sphere(const slice *s, slice_axis *a)
+{
+    if (s->info.place == 0 || (a->column != s->info.longitude && a->column != s->info.latitude))
+        return;
+    bool across = a->column == s->info.longitude;
+    a->from = fmax(a->from, across ? -180.0 : -90.0);
+    a->to = fmin(a->to, across ? 360.0 : 90.0);
+}
+
+/* s->at of all columns, and the range of those that vary. */
+static int find_middles(slice *s)
+{
+    size_t n = s->info.rows, columns = s->info.columns;
+    double *sorted = malloc(n * sizeof *sorted);
+    if (!sorted)
+        return failure(s->given, "out of memory for %zu rows", n);
+    for (size_t d = 0; d < columns; d++) {
+        for (size_t i = 0; i < n; i++)
+            sorted[i] = s->table[i * columns + d];
+        qsort(sorted, n, sizeof *sorted, compare_numbers);
+        s->at[d] = middle_of(sorted, n, is_category(s, d));
+        for (size_t k = 0; k < s->axes; k++) {
+            slice_axis *a = &s->axis[k];
+            if (a->column != d || !isnan(a->from))
+                continue;
+            double range = sorted[n - 1] - sorted[0];
+            double margin = range > 0.0 ? MARGIN * range : fmax(1.0, fabs(sorted[0])) * 0.5;
+            a->from = sorted[0] - margin;
+            a->to = sorted[n - 1] + margin;
+            keep_on_sphere(s, a);
+        }
+    }
+    free(sorted);
+    return EXIT_DONE;
+}
+
+/* ---- Flags ---- */
+
+static size_t find_column(const slice *s, const char *name)
+{
+    size_t d = 0;
+    while (d < s->info.columns && strcmp(s->info.names[d], name) != 0)
+        d++;
+    return d;
+}
+
+static int no_column(const slice *s, const char *option, const char *name)
+{
+    return failure(s->given, "--%s: \"%s\" is no input of the model; 'quorum inspect' lists them",
+                   option, name);
+}
+
+/* "NAME" or "NAME=FROM:TO". */
+static int read_axis(slice *s, const char *option, size_t count)
+{
+    const char *text = argument_value(s->given, option);
+    slice_axis *a = &s->axis[s->axes++];
+    char name[512], rest;
+    const char *equals = strrchr(text, '=');
+    *a = (slice_axis){.from = NAN, .count = count};
+    bool ranged = equals && sscanf(equals, "=%lf:%lf%c", &a->from, &a->to, &rest) == 2 &&
+                  isfinite(a->from) && isfinite(a->to) && a->from < a->to;
+    if (!ranged)
+        a->from = NAN;
+    snprintf(name, sizeof name, "%.*s", ranged ? (int)(equals - text) : 511, text);
+    a->column = find_column(s, name);
+    if (a->column == s->info.columns && equals && !ranged)
+        return usage_error(s->given->command, "--%s: NAME or NAME=FROM:TO is wanted, not '%s'",
+                           option, text);
+    if (a->column == s->info.columns)
+        return no_column(s, option, name);
+    if (is_category(s, a->column))
+        return failure(s->given, "--%s: \"%s\" is a category; give it one level by --at %s=LEVEL",
+                       option, name, name);
+    return EXIT_DONE;
+}
+
+static int read_level(slice *s, size_t d, const char *text)
+{
+    for (size_t l = 0; l < s->info.levels[d]; l++)
+        if (strcmp(s->info.level[d][l], text) == 0) {
+            s->at[d] = (double)l;
+            return EXIT_DONE;
+        }
+    return failure(s->given, "--at: \"%s\" is no level of \"%s\"", text, s->info.names[d]);
+}
+
+static int set_value(slice *s, const quorum_axis *a)
+{
+    size_t d = find_column(s, a->name);
+    char number[40];
+    if (a->count != 1)
+        return usage_error(s->given->command, "--at: %s: one value is wanted", a->name);
+    if (s->info.offset_name && strcmp(s->info.offset_name, a->name) == 0 && a->value) {
+        s->offset = a->value[0];
+        return EXIT_DONE;
+    }
+    if (d == s->info.columns)
+        return no_column(s, "at", a->name);
+    for (size_t k = 0; k < s->axes; k++)
+        if (s->axis[k].column == d)
+            return usage_error(s->given->command, "--at: \"%s\" varies already", a->name);
+    if (is_category(s, d)) {
+        snprintf(number, sizeof number, "%.15g", a->value ? a->value[0] : 0.0);
+        return read_level(s, d, a->text ? a->text : number);
+    }
+    if (!a->value)
+        return failure(s->given, "--at: %s=%s: a number is wanted%s", a->name, a->text,
+                       s->info.date && s->info.date[d] ? ", seconds since 1970-01-01 UTC of a date"
+                                                       : "");
+    s->at[d] = a->value[0];
+    return EXIT_DONE;
+}
+
+static int read_at(slice *s)
+{
+    const char *text = argument_value(s->given, "at");
+    grid g = {0};
+    int code = text ? grid_parse(&g, text, "at", s->given) : EXIT_DONE;
+    for (size_t i = 0; code == EXIT_DONE && i < g.axes; i++)
+        code = set_value(s, &g.axis[i]);
+    grid_free(&g);
+    return code;
+}
+
+static int read_flags(slice *s)
+{
+    bool plane = argument_value(s->given, "y") != NULL;
+    int code = read_axis(s, "x", plane ? MAP_POINTS : LINE_POINTS);
+    if (code == EXIT_DONE && plane)
+        code = read_axis(s, "y", MAP_POINTS);
+    if (code == EXIT_DONE && plane && s->axis[0].column == s->axis[1].column)
+        code = usage_error(s->given->command, "--x and --y are the same input");
+    if (code == EXIT_DONE)
+        code = find_middles(s);
+    return code == EXIT_DONE ? read_at(s) : code;
+}
+
+/* ---- Predictions ---- */
+
+double slice_value(const slice *s, size_t k, size_t i)
+{
+    const slice_axis *a = &s->axis[k];
+    return a->from + (a->to - a->from) * ((double)i / (double)(a->count - 1));
+}
+
+static void fill_table(const slice *s, double *table)
+{
+    for (size_t i = 0; i < s->points; i++) {
+        double *row = table + i * s->info.columns;
+        memcpy(row, s->at, s->info.columns * sizeof *row);
+        for (size_t k = 0, place = i; k < s->axes; place /= s->axis[k++].count)
+            row[s->axis[k].column] = slice_value(s, k, place % s->axis[k].count);
+    }
+}
+
+static quorum_status predict(slice *s, const double *table, double *X, double *offset)
+{
+    quorum_prediction out = {.mean = s->mean, .std = s->std, .lower = s->lower, .upper = s->upper};
+    for (size_t i = 0; i < s->points; i++)
+        offset[i] = s->offset;
+    if (s->info.offset_name)
+        out.offset = offset;
+    quorum_status status = quorum_make_inputs(s->model, table, s->points, X);
+    return status < 0 ? status
+                      : quorum_predict(s->model, X, s->points, s->given->options, &out, NULL);
+}
+
+static int predict_slice(slice *s)
+{
+    s->points = s->axis[0].count * (s->axes > 1 ? s->axis[1].count : 1);
+    size_t bytes = s->points * sizeof(double);
+    double *table = malloc(bytes * s->info.columns), *X = malloc(bytes * s->info.inputs);
+    double *offset = malloc(bytes);
+    s->mean = malloc(bytes);
+    s->std = malloc(bytes);
+    s->lower = malloc(bytes);
+    s->upper = malloc(bytes);
+    int code = EXIT_DONE;
+    if (table && X && offset && s->mean && s->std && s->lower && s->upper) {
+        fill_table(s, table);
+        quorum_status status = predict(s, table, X, offset);
+        code = status < 0 ? library_failure(s->given, status) : EXIT_DONE;
+    } else {
+        code = failure(s->given, "out of memory for %zu points", s->points);
+    }
+    free(table);
+    free(X);
+    free(offset);
+    return code;
+}
+
+/* ---- Rows near the slice ---- */
+
+/* Squared, in length-scales, along input d alone. */
+static double squared_distance(const slice *s, size_t d, double x)
+{
+    double at = s->at[d];
+    for (size_t k = 0; k < s->axes; k++)
+        if (s->axis[k].column == d)
+            return 0.0;
+    if (s->info.constant[d])
+        return 0.0;
+    if (is_category(s, d)) {
+        x = s->info.position[d][(size_t)x];
+        at = s->info.position[d][(size_t)at];
+    }
+    double z = (x - at) / (s->info.x_scale[d] * s->info.input_lengthscale[d]);
+    return z * z;
+}
+
+/* Of column d of a row: its own value where that varies, and otherwise the slice's. */
+static double held_at(const slice *s, size_t d, const double *row)
+{
+    for (size_t k = 0; k < s->axes; k++)
+        if (s->axis[k].column == d)
+            return row[d];
+    return s->at[d];
+}
+
+/* Squared, in length-scales, of the row's place from the slice: the chord, with
+ * |p - q|^2 = 4 (sin^2(dlat / 2) + cos lat_p cos lat_q sin^2(dlon / 2)). */
+static double squared_chord(const slice *s, const double *row)
+{
+    const double degree = M_PI / 180.0;
+    const quorum_info *info = &s->info;
+    size_t d = info->place;
+    while (d < info->place + 2 && info->constant[d])
+        d++;
+    double lat = degree * row[info->latitude];
+    double to = degree * held_at(s, info->latitude, row);
+    double up = sin(0.5 * (lat - to));
+    double along = sin(0.5 * degree * (row[info->longitude] - held_at(s, info->longitude, row)));
+    double unit = info->x_scale[d] * info->input_lengthscale[d];
+    return 4.0 * (up * up + cos(lat) * cos(to) * along * along) / (unit * unit);
+}
+
+typedef struct {
+    double distance; /* squared */
+    size_t row;
+} near_row;
+
+static int compare_near(const void *a, const void *b)
+{
+    const near_row *x = a, *y = b;
+    if (x->distance != y->distance)
+        return x->distance < y->distance ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+static near_row measure(const slice *s, size_t i)
+{
+    near_row r = {.row = i};
+    for (size_t d = 0; d < s->info.columns; d++)
+        r.distance += squared_distance(s, d, s->table[i * s->info.columns + d]);
+    if (s->info.place > 0)
+        r.distance += squared_chord(s, s->table + i * s->info.columns);
+    return r;
+}
+
+/* How many of the rows, the nearest first, are shown: of a tenth those within NEAR, or where no input
+ * stands still all. */
+static size_t count_near(const slice *s, const near_row *sorted)
+{
+    size_t n = s->info.rows, tenth = n / 10 > LEAST_NEAR ? n / 10 : LEAST_NEAR, count = 0;
+    if (sorted[n - 1].distance == 0.0)
+        return n;
+    while (count < n && count < tenth && sorted[count].distance <= NEAR * NEAR)
+        count++;
+    return count;
+}
+
+/* Of too many every so-manieth, so that the picture can be read. */
+static int find_near(slice *s)
+{
+    near_row *sorted = malloc(s->info.rows * sizeof *sorted);
+    if (!sorted)
+        return failure(s->given, "out of memory for %zu rows", s->info.rows);
+    for (size_t i = 0; i < s->info.rows; i++)
+        sorted[i] = measure(s, i);
+    qsort(sorted, s->info.rows, sizeof *sorted, compare_near);
+    size_t count = count_near(s, sorted), step = (count + MOST_NEAR - 1) / MOST_NEAR;
+    for (size_t i = 0; i < count; i += step)
+        s->near[s->nears++] = sorted[i].row;
+    free(sorted);
+    return EXIT_DONE;
+}
+
+int slice_make(slice *s, const arguments *given)
+{
+    *s = (slice){.given = given};
+    int code = read_rows(s);
+    if (code == EXIT_DONE)
+        code = read_flags(s);
+    if (code == EXIT_DONE)
+        code = predict_slice(s);
+    return code == EXIT_DONE ? find_near(s) : code;
+}
+
+void slice_free(slice *s)
+{
+    free(s->at);
+    free(s->table);
+    free(s->y);
+    free(s->near);
+    free(s->mean);
+    free(s->std);
+    free(s->lower);
+    free(s->upper);
+    chosen_free(&s->targets);
+}

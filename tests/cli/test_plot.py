@@ -1,0 +1,133 @@
+"""quorum plot: slices as SVG, whose marks are where predict and the training rows are."""
+import re
+import xml.etree.ElementTree as xml
+
+import numpy as np
+
+from conftest import make_rows, run, write_csv
+
+NUMBER = r"-?\d+(?:\.\d+)?"
+
+
+def paths(svg):
+    return [e for e in xml.fromstring(svg).iter() if e.tag.endswith("path")]
+
+
+def places(path):
+    return np.array([[float(v) for v in pair] for pair in re.findall(f"[ML]({NUMBER}) ({NUMBER})", path.get("d"))])
+
+
+def texts(svg):
+    return ["".join(e.itertext()) for e in xml.fromstring(svg).iter() if e.tag.endswith("text")]
+
+
+def to_data(pixels, ticks):
+    """Pixels to data by two ticks, (pixel, value)."""
+    (p0, v0), (p1, v1) = ticks
+    return v0 + (pixels - p0) * (v1 - v0) / (p1 - p0)
+
+
+def ticks(svg, anchor):
+    """The first and last tick of an axis, by where their numbers stand."""
+    found = [(float(e.get("x")) if anchor == "middle" else float(e.get("y")) - 4.0, float(e.text))
+             for e in xml.fromstring(svg).iter() if e.tag.endswith("text") and e.get("text-anchor") == anchor
+             and re.fullmatch(NUMBER, e.text)]
+    return found[0], found[-1]
+
+
+def test_a_line_is_the_mean_in_its_interval(data):
+    svg = run("plot", data / "model.npz", "--x", "a=-1:1", "--at", "b=0.5", "--interval", "0.8").out
+    line = next(p for p in paths(svg) if "L" in p.get("d") and p.get("fill") == "none")
+    band = next(p for p in paths(svg) if p.get("stroke") == "none")
+    table = run("predict", data / "model.npz", "--grid", "a=-1:1:301,b=0.5", "-q", "--interval", "0.8").table()[1]
+    x, y = (to_data(places(line)[:, k], ticks(svg, anchor)) for k, anchor in ((0, "middle"), (1, "end")))
+    np.testing.assert_allclose(x, table[:, 0], atol=5e-4)
+    np.testing.assert_allclose(y, table[:, 2], atol=5e-3)
+    ends = to_data(places(band)[:, 1], ticks(svg, "end"))
+    np.testing.assert_allclose(ends, np.concatenate([table[:, 5], table[::-1, 4]]), atol=5e-3)
+    assert "at b = 0.5" in texts(svg) and "y by a" in texts(svg) and "interval of probability 0.8" in texts(svg)
+
+
+def test_other_inputs_are_at_their_medians_and_near_rows_are_rows(data):
+    rows = np.loadtxt(data / "train.csv", delimiter=",", skiprows=1)
+    svg = run("plot", data / "model.npz", "--x", "a").out
+    assert f"at b = {np.median(rows[:, 1]):.4g}" in texts(svg)
+    points = places(next(p for p in paths(svg) if "h0" in p.get("d") and len(places(p)) > 3))
+    found = np.column_stack([to_data(points[:, k], ticks(svg, anchor)) for k, anchor in ((0, "middle"), (1, "end"))])
+    nearest = rows[np.argsort(abs(rows[:, 1] - np.median(rows[:, 1])))[:40]][:, [0, 2]]
+    assert len(found) == 40
+    for point in found:
+        assert abs(nearest - point).max(axis=1).min() < 0.01
+
+
+def lightness(colour):
+    """CIE L* of #rrggbb, by its definition."""
+    light = [((v / 255 + 0.055) / 1.055) ** 2.4 if v / 255 > 0.04045 else v / 255 / 12.92
+             for v in (int(colour[i:i + 2], 16) for i in (1, 3, 5))]
+    y = 0.2126 * light[0] + 0.7152 * light[1] + 0.0722 * light[2]
+    return 116 * y ** (1 / 3) - 16
+
+
+def test_maps_and_their_scale(data):
+    svg = run("plot", data / "model.npz", "--x", "a", "--y", "b").out
+    assert "mean of y" in texts(svg) and "std of y" in texts(svg)
+    bars = [e for e in xml.fromstring(svg).iter() if e.tag.endswith("rect") and e.get("width") == "14"
+            and e.get("fill") != "none"][:64]
+    steps = np.diff([lightness(b.get("fill")) for b in bars])
+    assert len(bars) == 64 and (steps > 0.3).all() and lightness(bars[0].get("fill")) < 25
+    # cells: those of the mean are coloured by the mean at their place
+    rows = np.loadtxt(data / "train.csv", delimiter=",", skiprows=1)
+    ends = [(rows[:, d].min() - 0.03 * np.ptp(rows[:, d]), rows[:, d].max() + 0.03 * np.ptp(rows[:, d])) for d in (0, 1)]
+    grid = ",".join(f"{name}={low:.17g}:{high:.17g}:81" for name, (low, high) in zip("ab", ends))
+    mean = run("predict", data / "model.npz", "--grid", grid, "-q", "--mean-only").table()[1][:, 2].reshape(81, 81)
+    wanted = np.clip(np.floor(64 * (mean - mean.min()) / np.ptp(mean)), 0, 63)
+    found = np.full((81, 81), -1)
+    colours = [b.get("fill") for b in bars]
+    for p in paths(svg):
+        if p.get("fill") not in colours:
+            continue
+        for x, y, w in re.findall(f"M({NUMBER}) ({NUMBER})h({NUMBER})v", p.get("d")):
+            column, row = (float(x) - 66) / 340 * 81, 80 - (float(y) - 74) / 340 * 81
+            if column < 81:
+                width = round((float(w) - 0.4) / 340 * 81)
+                found[round(row), round(column):round(column) + width] = colours.index(p.get("fill"))
+    assert (found >= 0).all() and (found != wanted).mean() < 0.01 # but for rounding at the border of two colours
+
+
+def test_categories_offsets_and_names(tmp_path):
+    rng = np.random.default_rng(2)
+    lines = [f'{a:.3f},{"red" if i % 3 else "blue"},{10 * a:.3f},{12 * a + i % 3:.3f}'
+             for i, a in enumerate(rng.uniform(0, 1, 90))]
+    (tmp_path / "t.csv").write_text("\n".join(["a<b,colour,base,y&z", *lines]) + "\n")
+    run("fit", tmp_path / "t.csv", "-o", tmp_path / "m.npz", "--offset", "base", "--theta", "1,1,1,0.1", "-q")
+    plot = ["plot", tmp_path / "m.npz", "--x", "a<b"]
+    assert "at colour = red" in texts(run(*plot).out)
+    assert "at colour = blue" in texts(run(*plot, "--at", "colour=blue,base=3").out)
+    run(*plot, "-o", tmp_path / "p.svg")
+    assert (tmp_path / "p.svg").read_text() == run(*plot).out
+    assert "no level" in run(*plot, "--at", "colour=green", code=1).err
+    assert "is a category" in run("plot", tmp_path / "m.npz", "--x", "colour", code=1).err
+
+
+def test_one_input_shows_all_rows(tmp_path):
+    write_csv(tmp_path / "t.csv", make_rows(50)[:, [0, 2]], header="a,y")
+    run("fit", tmp_path / "t.csv", "-o", tmp_path / "m.npz", "--theta", "1,1,0.1", "-q")
+    assert "the 50 training rows nearest to it" in texts(run("plot", tmp_path / "m.npz", "--x", "a").out)
+
+
+def test_what_is_refused(data, tmp_path):
+    for words, code, sentence in (([], 2, "--x is missing"), (["--x", "z"], 1, "no input"), (["--x", "a=1"], 2, "FROM:TO"),
+                                  (["--x", "a=2:1"], 2, "FROM:TO"), (["--x", "a", "--y", "a"], 2, "the same input"),
+                                  (["--x", "a", "--at", "a=1"], 2, "varies already"), (["--x", "a", "--at", "z=1"], 1, "no input"),
+                                  (["--x", "a", "--at", "b=1:2:3"], 2, "one value"), (["--x", "a", "--at", "b=x"], 1, "a number"),
+                                  (["--x", "a", "-o", tmp_path / "p.png"], 2, ".svg")):
+        assert sentence in run("plot", data / "model.npz", *words, code=code).err, words
+
+
+def test_dates_are_written_as_dates(tmp_path):
+    rng = np.random.default_rng(5)
+    rows = [f"2024-02-{1 + i % 28:02d},{x:.3f},{np.sin(x) + 0.01 * i:.3f}" for i, x in enumerate(rng.uniform(0, 3, 90))]
+    (tmp_path / "t.csv").write_text("\n".join(["day,x,y", *rows]) + "\n")
+    run("fit", tmp_path / "t.csv", "-o", tmp_path / "m.npz", "--kernel", "se", "--max-evaluations", 10, "-q")
+    run("plot", tmp_path / "m.npz", "--x", "x", "-o", tmp_path / "s.svg")
+    assert any(re.search(r"day = 2024-02-\d\d \d\d:\d\d", t) for t in texts((tmp_path / "s.svg").read_text()))
