@@ -1,14 +1,14 @@
 /* Whether predictions return to a mean or to a line (trend=auto): one more quick round, of the best
  * kernel, on what a line leaves, and the same rows left out again.
  *
- *   y -> y - f(x)' beta,   beta by least squares (fit/line.c)
+ *   y -> y - f(x)' beta,   beta by least squares (theta/line.c)
  *
  * Among rows neither matters.  Rows are left out with so many of their nearest ones that what is
  * returned to shows, also where there are too few rows for the gaps of train/contender.h; and each
  * is predicted as if the line had been found without it. */
-#include "fit/finder.h"
+#include "theta/finder.h"
 
-#include "fit/line.h"
+#include "theta/line.h"
 #include "team/work.h"
 
 enum {

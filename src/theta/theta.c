@@ -1,6 +1,7 @@
 /* Finding theta (docs/training.md).
  *
  *   warp          with warp=auto, which target: a first look and a quick round of each
+ *   start         with the option start, another model's theta, kernel and metric instead of the next one
  *   first look    exact likelihood of a few random parts: theta_0, good enough for a metric
  *   quick round   block-Vecchia likelihood of few rows in theta_0's metric, for every
  *                 kernel that is a candidate; each row left out in turn scores them
@@ -9,10 +10,11 @@
  *                 variances without; for the winner also all of theta without such scales,
  *                 and the better of the two by rows left out
  *   spread        how far the rows around a query may scale its variance, from rows left out
+ *   noise         whether a neighbourhood has a noise of its own, from rows left out
  *
  * train=random and train=subset replace the rounds by likelihoods of random rows;
  * train=parts, the paper's way, trains on the experts' own rows after the partition. */
-#include "fit/finder.h"
+#include "theta/finder.h"
 
 #include "base/memory.h"
 #include "base/random.h"
@@ -116,6 +118,11 @@ static quorum_status train_before_partition(finder *f, int looked)
     }
 }
 
+static int has_start(const settings *s)
+{
+    return s->start[0] != '\0';
+}
+
 /* Whether theta has to be known, if roughly, before anything else. */
 static int needs_first_look(const settings *s)
 {
@@ -157,24 +164,48 @@ quorum_status theta_before_partition(quorum_model *m, const settings *s, const p
                                      const scattered_rows *given, const scattered_rows *rows,
                                      checkpoint *c, training_result *result)
 {
+    settings own = *s;
     finder f = {
         .m = m, .s = s, .p = p, .given = given, .rows = rows, .checkpoint = c, .result = result};
+    if (has_start(s) && s->theta[0] != '\0')
+        return failure(QUORUM_E_ARGUMENT, "start does not go with theta, which skips training");
     m->history.train = s->train;
     m->spread = wanted_spread(m, s);
+    m->nested_spread = 1;
     int learns = !(m->spread > 0.0);
     TRY(team_all(QUORUM_OK, prepare_theta, &f));
     if (s->theta[0] != '\0')
-        return QUORUM_OK;
+        return learn_noise(&f, 0);
     f.planned = count_searches(m, s) + WARP_SEARCHES * count_warps(m, s);
     TRY(find_warp(&f));
-    if (needs_first_look(s))
+    if (has_start(s)) {
+        TRY(theta_start(&f, &own));
+        f.s = &own;
+    } else if (needs_first_look(s)) {
         TRY(first_look(&f));
+    }
     TRY(choose_theta(&f));
-    TRY(train_before_partition(&f, needs_first_look(s)));
+    TRY(train_before_partition(&f, has_start(s) || needs_first_look(s)));
     if (!(m->spread > 0.0))
         TRY(learn_spread(&f));
     TRY(learn_neighbours(&f));
+    TRY(learn_noise(&f, learns));
     return learns ? learn_untested(&f) : QUORUM_OK;
+}
+
+quorum_status theta_is_shared(quorum_model *m, const settings *s, const progress *p,
+                              const scattered_rows *given, const scattered_rows *rows,
+                              training_result *result)
+{
+    finder f = {.m = m, .s = s, .p = p, .given = given, .rows = rows, .result = result};
+    m->spread = wanted_spread(m, s);
+    m->nested_spread = 1;
+    m->local_noise = 0;
+    m->untested = 0.0;
+    if (m->spread > 0.0)
+        return QUORUM_OK;
+    TRY(learn_spread(&f));
+    return learn_untested(&f);
 }
 
 static int ascending(const void *a, const void *b)
@@ -218,7 +249,7 @@ static quorum_status train_on_experts(finder *f)
             f->result->rows += count_weights(&part, 0);
         }
     } else {
-        o.start = needs_first_look(f->s) ? &m->theta : NULL;
+        o.start = has_start(f->s) || needs_first_look(f->s) ? &m->theta : NULL;
         status = search_theta(f, &rows, experts, m->history.train_experts, &o, &m->theta);
     }
 done:

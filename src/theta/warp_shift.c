@@ -10,7 +10,7 @@
  *
  * Zeros are an atom whose density grows without bound as c falls, so they count in mean and deviation
  * only.  Negative targets have no logarithm. */
-#include "fit/line.h"
+#include "theta/line.h"
 
 #include "gp/noise.h"
 

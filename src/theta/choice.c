@@ -1,6 +1,6 @@
 /* Which kernel, which metric, how much spread and how many neighbours: what predicts training rows
  * best that are left out in turn. */
-#include "fit/finder.h"
+#include "theta/finder.h"
 
 #include "base/memory.h"
 #include "team/work.h"
@@ -264,7 +264,8 @@ static quorum_status score_count(const vecchia_parts *v, const quorum_model *m, 
                                  left_out_row *rows, count_score *c)
 {
     size_t count = v->parts.M;
-    TRY(left_out_predict(QUORUM_OK, v, &m->theta, c->neighbours, threads, rows));
+    left_out_how how = {.most = c->neighbours, .threads = threads};
+    TRY(left_out_predict(QUORUM_OK, v, &m->theta, &how, rows));
     double all = left_out_weights(rows, count);
     for (size_t i = 0; i < count; i++) {
         c->density += rows[i].weight * (left_out_density(&rows[i], m->spread) / all);
@@ -352,6 +353,7 @@ quorum_status learn_untested(finder *f)
     beyond_problem problem = {.rows = f->rows,
                               .theta = &m->theta,
                               .prior = m->spread,
+                              .local_noise = m->local_noise,
                               .neighbours = m->neighbours ? m->neighbours : OWN_NEIGHBOURS,
                               .seed = m->seed,
                               .threads = options_threads(f->s)};

@@ -1,6 +1,6 @@
 /* One search for theta: on random rows, or on blocks of near rows given their nearest earlier ones
  * (train/vecchia.h), quickly or at length. */
-#include "fit/finder.h"
+#include "theta/finder.h"
 
 #include "base/memory.h"
 #include "base/random.h"
@@ -52,7 +52,8 @@ training_options search_options(const finder *f)
                               .memory = options_memory(f->s),
                               .checkpoint = f->checkpoint,
                               .progress = f->p,
-                              .varying = model_varying(f->m)};
+                              .varying = model_scales(f->m),
+                              .same = f->m->same};
 }
 
 static training_options hasty_options(const finder *f)

@@ -20,6 +20,11 @@ quorum_status theta_before_partition(quorum_model *m, const settings *s, const p
 quorum_status theta_after_partition(quorum_model *m, const settings *s, const progress *p,
                                     checkpoint *c, training_result *result);
 
+/* Of a target whose theta is there already (share=theta): its own spread. */
+quorum_status theta_is_shared(quorum_model *m, const settings *s, const progress *p,
+                              const scattered_rows *given, const scattered_rows *rows,
+                              training_result *result);
+
 /* ---- warp_choice.c ---- */
 
 /* Whether the fit tries both warps (warp=auto): as many trials; and the searches that they take. */

@@ -5,7 +5,7 @@
  *
  * Sigma^-1 is that of the block-Vecchia likelihood (train/vecchia.h) of up to ROWS rows: up to
  * EXACT rows it is exact. */
-#include "fit/line.h"
+#include "theta/line.h"
 
 #include "base/memory.h"
 #include "base/random.h"

@@ -4,7 +4,7 @@
  *   z -> E' z,   s(z, z') = sum_k (E' (z - z'))_k^2 / l_k^2
  *
  * Any metric that is linear in the inputs is a rotation and length-scales. */
-#include "fit/finder.h"
+#include "theta/finder.h"
 
 #include "base/memory.h"
 #include "linalg/blas.h"
@@ -16,9 +16,27 @@
 
 enum { MOST_TURNS = 3 };
 
+/* Constant inputs stay as they are, and those that share a length-scale: directions would each have their
+ * own. */
+static int stays(const quorum_model *m, size_t d)
+{
+    int shares = m->same && m->same[d] != d;
+    for (size_t k = d + 1; m->same && k < m->rows.D; k++)
+        shares |= m->same[k] == d;
+    return m->units.constant[d] || shares;
+}
+
+static size_t count_turning(const quorum_model *m)
+{
+    size_t count = 0;
+    for (size_t d = 0; d < m->rows.D; d++)
+        count += !stays(m, d);
+    return count;
+}
+
 int count_turns(const quorum_model *m, const settings *s)
 {
-    int may = s->metric != METRIC_ARD && s->train == TRAIN_NEIGHBOURS && model_varying(m) > 1 &&
+    int may = s->metric != METRIC_ARD && s->train == TRAIN_NEIGHBOURS && count_turning(m) > 1 &&
               m->rows.D <= MOST_DIRECTIONS && m->rows.n >= LEAST_SCORED;
     return may ? MOST_TURNS : 0;
 }
@@ -61,10 +79,12 @@ static quorum_status find_directions(turning *t)
     const hyper *theta = &t->list[0]->theta;
     size_t D = theta->D;
     double change[MOST_DIRECTIONS];
+    char stay[MOST_DIRECTIONS];
     vecchia_parts v;
+    for (size_t d = 0; d < D; d++)
+        stay[d] = (char)stays(f->m, d);
     TRY(left_out_parts(t->f, theta, 0, &v));
-    quorum_status status =
-        directions_find(&v, theta, u->constant, options_threads(f->s), t->E, change);
+    quorum_status status = directions_find(&v, theta, stay, options_threads(f->s), t->E, change);
     vecchia_parts_free(&v);
     TRY(status);
     if (u->rotation)
@@ -74,8 +94,7 @@ static quorum_status find_directions(turning *t)
     return QUORUM_OK;
 }
 
-/* The rows along these directions of the inputs; NULL: the inputs themselves. */
-static void turn_rows(const finder *f, double *rotation)
+void turn_rows(const finder *f, double *rotation)
 {
     f->m->units.rotation = rotation;
     model_standardise(f->m, f->rows->held.n, f->given->held.X, f->rows->held.X);

@@ -1,5 +1,5 @@
 /* Which hyperparameters ended on a bound of their range: the sentence of QUORUM_AT_BOUND. */
-#include "fit/theta.h"
+#include "theta/theta.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef QRM_FIT_FINDER_H
 #define QRM_FIT_FINDER_H
 
-#include "fit/theta.h"
+#include "theta/theta.h"
 #include "train/contender.h"
 #include "train/train.h"
 #include "train/vecchia.h"
@@ -83,8 +83,23 @@ quorum_status quick_round_and_score(finder *f, contender *c);
 /* Turns of the metric that may be tried: searches for each contender. */
 int count_turns(const quorum_model *m, const settings *s);
 
+/* The rows along these directions of the inputs (D x D, the model's); NULL: the inputs themselves. */
+void turn_rows(const finder *f, double *rotation);
+
 /* The listed contenders, best first, in a metric of directions while that predicts rows better. */
 quorum_status find_metric(finder *f, contender **list, int count);
+
+/* ---- start.c ---- */
+
+/* With the option start: m->theta and the metric are those of that model, in these rows' units, and *own names
+ * its kernel, and no metric to look for. */
+quorum_status theta_start(finder *f, settings *own);
+
+/* ---- noise_choice.c ---- */
+
+/* m->local_noise, after the number of neighbours, and with a noise of neighbourhoods' own m->spread
+ * too, if that is learned. */
+quorum_status learn_noise(finder *f, int learns);
 
 /* ---- warp_choice.c ---- */
 

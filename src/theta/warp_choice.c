@@ -7,9 +7,9 @@
  *
  * of standardised numbers z = (w(y) - y_mean) / y_scale also -log y_scale.  Everything is found anew
  * afterwards: a fit by auto is that of the warp that it chose. */
-#include "fit/finder.h"
+#include "theta/finder.h"
 
-#include "fit/line.h"
+#include "theta/line.h"
 #include "gp/kernel.h"
 #include "team/work.h"
 
