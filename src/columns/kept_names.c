@@ -1,5 +1,5 @@
 /* A list of columns, `id,"lon, degrees",-1` or `all`, as the columns that a reader keeps. */
-#include "api/kept_names.h"
+#include "columns/kept_names.h"
 
 #include "base/memory.h"
 #include "text/list.h"

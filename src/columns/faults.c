@@ -1,5 +1,5 @@
 /* The sentence about all columns with faults (faults.h). */
-#include "api/faults.h"
+#include "columns/faults.h"
 
 #include "base/memory.h"
 

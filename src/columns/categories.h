@@ -3,7 +3,7 @@
 #ifndef QRM_API_CATEGORIES_H
 #define QRM_API_CATEGORIES_H
 
-#include "api/reading.h"
+#include "columns/reading.h"
 
 typedef struct {
     size_t inputs, used; /* used: selected columns, the inputs being the first of them */

@@ -1,5 +1,5 @@
 /* Columns of dates in training data (dates.h): recognised by their first cells, read by one form. */
-#include "api/dates.h"
+#include "columns/dates.h"
 
 #include "base/memory.h"
 #include "team/work.h"

@@ -3,7 +3,7 @@
 #ifndef QRM_API_DATES_H
 #define QRM_API_DATES_H
 
-#include "api/categories.h"
+#include "columns/categories.h"
 
 typedef struct {
     size_t inputs, used;

@@ -1,7 +1,8 @@
 /* Categories of training data (categories.h).  A column of text is one, unless nearly every row has
  * a text of its own: such a column identifies rows, or is prose, and is left out. */
-#include "api/categories.h"
+#include "columns/categories.h"
 
+#include "columns/target_columns.h"
 #include "base/memory.h"
 #include "rows/scattered.h"
 
@@ -324,7 +325,10 @@ static void forget_input(quorum_data *d, size_t i, size_t gone)
 {
     size_t place = i + gone; /* among the inputs as they were read */
     size_t in_file = place + (d->target + gone <= place);
-    move_weights(d, in_file + (d->offset && d->offset_place + gone <= in_file), gone);
+    if (d->targets > 1)
+        targets_forget_input(d, i);
+    else
+        move_weights(d, in_file + (d->offset && d->offset_place + gone <= in_file), gone);
     d->target -= d->target + gone > place;
     d->offset_place -= d->offset_place + gone > in_file;
     if (d->names) {
@@ -360,7 +364,8 @@ static quorum_status take_levels(void *context)
     TRY(name_levels(s));
     TRY(name_left_out(s));
     size_t kept = inputs - d->left_out;
-    for (size_t i = 0; i < held; i++) {
+    int changes = s->all > 0 || kept < inputs;
+    for (size_t i = 0; changes && i < held; i++) {
         renumber(s, d->X + i * inputs);
         keep_inputs(s, d->X + i * inputs, d->X + i * kept);
     }
