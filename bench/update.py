@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""New rows into a model: seconds of quorum update, beside reading the model and a fit to all rows, as committed CSV.
+
+    bench/update.py [--quorum build/quorum] [--rows 100000 1000000] [--new 1 1000 10000] [--turns 3]
+
+Rows are made: 8 inputs, a smooth target, noise.  A model of --rows rows is trained on few of them and calibrated.
+`update` takes --new rows in; `inspect` reads the model and does nothing else; `fit` is what an update replaces at
+the least: a fit to all rows with theta given, without training or calibration.  They take turns, and the median of
+--turns is kept.  Writes results/update.csv.
+"""
+import argparse
+import os
+import statistics
+import sys
+import tempfile
+
+import numpy as np
+
+from common import HERE, load, made, measured, write_csv
+
+FIELDS = ["rows", "new", "what", "wall_seconds", "processor_seconds", "peak_mb"]
+
+
+def save(folder, name, rows):
+    path = os.path.join(folder, name)
+    np.save(path, rows)
+    return path
+
+
+def prepare(args, folder, rows):
+    """The model, and files of new rows and of all by their number."""
+    rng = np.random.default_rng(3)
+    old, model = made(rng, rows), os.path.join(folder, "model.npz")
+    measured([args.quorum, "fit", save(folder, "old.npy", old), "-o", model, "--quiet", "--kernel", "matern32",
+              "--metric", "ard", "--train-rows", "2000", "--partition", "kdtree"])
+    files = {}
+    for new in args.new:
+        fresh = made(rng, new)
+        files[new] = save(folder, f"new{new}.npy", fresh), save(folder, f"all{new}.npy", np.vstack([old, fresh]))
+    return model, files
+
+
+def commands(args, folder, model, new, everything):
+    other = os.path.join(folder, "other.npz")
+    return {"update": ["update", model, new, "-o", other, "--quiet"],
+            "inspect": ["inspect", model],
+            "fit": ["fit", everything, "-o", other, "--quiet", "--kernel", "matern32", "--theta", "1,1,0.1",
+                    "--partition", "kdtree"]}
+
+
+def measure(args, rows):
+    with tempfile.TemporaryDirectory(dir=args.folder) as folder:
+        model, files = prepare(args, folder, rows)
+        for new, (fresh, everything) in files.items():
+            lines = commands(args, folder, model, fresh, everything)
+            turns = [{what: measured([args.quorum, *words]) for what, words in lines.items()}
+                     for _ in range(args.turns)]
+            for what in lines:
+                used = [turn[what] for turn in turns]
+                yield {"rows": rows, "new": new, "what": what,
+                       "wall_seconds": statistics.median(u["wall"] for u in used),
+                       "processor_seconds": statistics.median(u["processor"] for u in used),
+                       "peak_mb": max(u["peak_mb"] for u in used)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quorum", default=os.path.join(HERE, "..", "build", "quorum"))
+    parser.add_argument("--rows", type=int, nargs="+", default=[100_000, 1_000_000])
+    parser.add_argument("--new", type=int, nargs="+", default=[1, 1000, 10_000])
+    parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--folder", help="where files are made; the system's temporary folder")
+    parser.add_argument("--output", default=os.path.join(HERE, "results", "update.csv"))
+    args = parser.parse_args()
+    rows = (row for count in args.rows for row in measure(args, count))
+    write_csv(args.output, "bench/update.py " + " ".join(sys.argv[1:]), args.quorum, FIELDS, rows, [load()])
+
+
+if __name__ == "__main__":
+    main()
