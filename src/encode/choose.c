@@ -1,12 +1,14 @@
-/* Which inputs are made of the columns of training rows (made.h): those of the periods that are asked
- * for.  For dates, auto takes of day, week and year those that the
- * rows span twice at least, whose half is no less than the least step between the first SAMPLE of them,
+/* Which inputs are made of the columns of training rows (made.h): those of the periods and the place that
+ * are asked for, one for every column of numbers with holes, and where levels stand apart one for each of
+ * them.  For dates, auto takes of day, week and year those that the rows span twice at least, whose half
+ * is no less than the least step between the first SAMPLE of them,
  * and in which the rows have PLACES different places of CLOCK: rows of one a day tell nothing of the hours, and
  * rows of one a month nothing of the days of the week. */
 #include "encode/made.h"
 
 #include "base/memory.h"
 #include "base/plain.h"
+#include "text/list.h"
 
 #include <errno.h>
 #include <math.h>
@@ -28,12 +30,14 @@ static quorum_status fail_memory(void)
 
 typedef struct {
     double least, most;         /* of the column's numbers             */
-    double count;               /* rows that were looked at            */
+    double count;               /* rows that have one                  */
     uint64_t place[AUTO_UNITS]; /* by unit: a bit for each place taken */
 } column_look;
 
 static void look_at(column_look *c, double t)
 {
+    if (isnan(t))
+        return;
     c->least = c->count == 0.0 ? t : fmin(c->least, t);
     c->most = c->count == 0.0 ? t : fmax(c->most, t);
     c->count += 1.0;
@@ -144,7 +148,11 @@ static quorum_status add_made(choosing *c, made_input in, const char *what)
     TRY(make_room(c));
     if (!NEW_ARRAY(name, size))
         return fail_memory();
-    snprintf(name, size, "%s (%s, %s)", column, what, in.kind == MADE_SIN ? "sin" : "cos");
+    if (in.kind == MADE_LEVEL)
+        snprintf(name, size, "%s = %s", column, what);
+    else
+        snprintf(name, size, in.kind == MADE_HOLE ? "%s (%s)" : "%s (%s, %s)", column, what,
+                 in.kind == MADE_SIN ? "sin" : "cos");
     c->names[c->made.count] = name;
     c->made.of[c->made.count++] = in;
     return QUORUM_OK;
@@ -155,8 +163,8 @@ static quorum_status add_period(choosing *c, size_t column, double period, const
     for (size_t k = 0; k < c->made.count; k++) /* once is enough */
         if (c->made.of[k].column == column && c->made.of[k].period == period)
             return QUORUM_OK;
-    TRY(add_made(c, (made_input){column, MADE_SIN, period}, what));
-    return add_made(c, (made_input){column, MADE_COS, period}, what);
+    TRY(add_made(c, (made_input){.column = column, .kind = MADE_SIN, .period = period}, what));
+    return add_made(c, (made_input){.column = column, .kind = MADE_COS, .period = period}, what);
 }
 
 static quorum_status add_auto(choosing *c)
@@ -171,7 +179,8 @@ static quorum_status add_auto(choosing *c)
 }
 
 /* By name, or by number among the inputs. */
-static quorum_status find_column(const made_request *a, const char *name, size_t *column)
+static quorum_status find_column(const made_request *a, const char *option, const char *name,
+                                 size_t *column)
 {
     char made_up[32], *end;
     for (*column = 0; *column < a->columns; (*column)++)
@@ -184,7 +193,7 @@ static quorum_status find_column(const made_request *a, const char *name, size_t
         return QUORUM_OK;
     }
     return failure(QUORUM_E_ARGUMENT,
-                   "periodic: there is no input column \"%.200s\"; the first is \"%.200s\"", name,
+                   "%s: there is no input column \"%.200s\"; the first is \"%.200s\"", option, name,
                    column_name(a, 0, made_up));
 }
 
@@ -216,9 +225,98 @@ static quorum_status add_listed(choosing *c, char *name)
             TRY(add_auto(c));
             continue;
         }
-        TRY(find_column(c->asked, name, &column));
+        TRY(find_column(c->asked, "periodic", name, &column));
         TRY(check_column(c->asked, column, text));
         TRY(add_period(c, column, period, text));
+    }
+    return QUORUM_OK;
+}
+
+static quorum_status add_holes(choosing *c)
+{
+    for (size_t d = 0; c->asked->has_holes && d < c->asked->columns; d++)
+        if (c->asked->has_holes[d])
+            TRY(add_made(c, (made_input){.column = d, .kind = MADE_HOLE}, "missing"));
+    return QUORUM_OK;
+}
+
+static quorum_status add_levels(choosing *c, size_t d)
+{
+    made_input in = {.column = d, .kind = MADE_LEVEL, .levels = c->asked->levels[d]};
+    for (; in.level < in.levels; in.level++)
+        TRY(add_made(c, in, c->asked->level[d][in.level]));
+    return QUORUM_OK;
+}
+
+static quorum_status add_categories(choosing *c)
+{
+    const made_request *a = c->asked;
+    for (size_t d = 0; a->apart && a->levels && a->level && d < a->columns; d++)
+        if (a->levels[d] > 0 && a->levels[d] <= MOST_APART && a->level[d])
+            TRY(add_levels(c, d));
+    return QUORUM_OK;
+}
+
+/* ---- A place ---- */
+
+/* Of numbers without holes, within the range of degrees. */
+static quorum_status check_degrees(const choosing *c, size_t d, const char *what, double least,
+                                   double most)
+{
+    char made_up[32];
+    const char *name = column_name(c->asked, d, made_up);
+    const column_look *look = &c->look[d];
+    if ((c->asked->levels && c->asked->levels[d] > 0) || (c->asked->dates && c->asked->dates[d]))
+        return failure(QUORUM_E_ARGUMENT, "lonlat: column %.200s has no numbers", name);
+    if (c->asked->has_holes && c->asked->has_holes[d])
+        return failure(QUORUM_E_DATA,
+                       "lonlat: cells of %.200s are missing, and a place cannot be filled in: drop "
+                       "these rows",
+                       name);
+    if (look->least < least || look->most > most)
+        return failure(QUORUM_E_DATA,
+                       "lonlat: %.200s goes from %.6g to %.6g, and %ss from %g to %g degrees; the "
+                       "option is LON,LAT",
+                       name, look->least, look->most, what, least, most);
+    return QUORUM_OK;
+}
+
+static quorum_status add_place_input(choosing *c, made_input in)
+{
+    static const char *const axis[] = {"x", "y", "z"};
+    char one[32], two[32], *name;
+    const char *lon = column_name(c->asked, in.column, one);
+    const char *lat = column_name(c->asked, in.other, two);
+    size_t size = strlen(lon) + strlen(lat) + 8;
+    TRY(make_room(c));
+    if (!NEW_ARRAY(name, size))
+        return fail_memory();
+    snprintf(name, size, "%s %s (%s)", lon, lat, axis[in.kind - MADE_X]);
+    c->names[c->made.count] = name;
+    c->made.of[c->made.count++] = in;
+    return QUORUM_OK;
+}
+
+/* Longitudes are from 0 on where some are beyond 180 and none is below 0. */
+static quorum_status add_place(choosing *c, char *name)
+{
+    made_input in = {0};
+    const char *rest = list_take(c->asked->lonlat, name);
+    if (!rest)
+        return failure(QUORUM_E_ARGUMENT, "lonlat: \"%.200s\" is not LON,LAT", c->asked->lonlat);
+    TRY(find_column(c->asked, "lonlat", name, &in.column));
+    if (!list_take(rest, name))
+        return failure(QUORUM_E_ARGUMENT, "lonlat: \"%.200s\" is not LON,LAT", c->asked->lonlat);
+    TRY(find_column(c->asked, "lonlat", name, &in.other));
+    if (in.column == in.other)
+        return failure(QUORUM_E_ARGUMENT, "lonlat: longitude and latitude are the same column");
+    TRY(check_degrees(c, in.column, "longitude", LEAST_LONGITUDE, MOST_LONGITUDE));
+    TRY(check_degrees(c, in.other, "latitude", -MOST_LATITUDE, MOST_LATITUDE));
+    const column_look *lon = &c->look[in.column];
+    in.degrees = lon->least >= 0.0 && lon->most > 180.0 ? 0.0 : LEAST_LONGITUDE;
+    for (int kind = MADE_X; kind <= MADE_Z; kind++) {
+        in.kind = (made_kind)kind;
+        TRY(add_place_input(c, in));
     }
     return QUORUM_OK;
 }
@@ -226,11 +324,15 @@ static quorum_status add_listed(choosing *c, char *name)
 static quorum_status list_inputs(choosing *c)
 {
     char *name;
-    if (!NEW_ARRAY(name, strlen(c->asked->periodic) + 1))
+    if (!NEW_ARRAY(name, strlen(c->asked->periodic) + strlen(c->asked->lonlat) + 1))
         return fail_memory();
     quorum_status status = add_listed(c, name);
+    if (status >= 0 && c->asked->lonlat[0] != '\0')
+        status = add_place(c, name);
     mem_free(name);
-    return status;
+    TRY(status);
+    TRY(add_holes(c));
+    return add_categories(c);
 }
 
 static quorum_status list_here(void *context)

@@ -129,3 +129,22 @@ int encoding_is_new(const encoding *e, const double *x)
             return 1;
     return 0;
 }
+
+int encoding_needs_nodes(const encoding *e, const double *x)
+{
+    for (size_t d = 0; e->of && d < e->inputs; d++)
+        if (category_needs_nodes(&e->of[d], x[d]))
+            return 1;
+    return 0;
+}
+
+int category_needs_nodes(const category *c, double x)
+{
+    return c->levels > 0 && !c->apart && !category_has(c, x);
+}
+
+void encoding_stand_apart(encoding *e, const made_inputs *made)
+{
+    for (size_t d = 0; e->of && d < e->inputs; d++)
+        e->of[d].apart = e->of[d].levels > 0 ? made_first_level(made, d) : 0;
+}

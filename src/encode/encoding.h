@@ -5,11 +5,15 @@
  * The position of level l is its effect on the target, the numbers and the other categories being
  * alike: what pairs of rows that are near in their numbers say of it (matched_pairs.h), in standard
  * deviations of the target, shrunk towards 0 by PRIOR_ROWS rows' worth.  Levels are near each other
- * where they do the same to the target. */
+ * where they do the same to the target.
+ *
+ * A category whose levels stand apart (made.h) has the position 0 for all of them: inputs of its levels
+ * tell them apart instead. */
 #ifndef QRM_ENCODE_ENCODING_H
 #define QRM_ENCODE_ENCODING_H
 
 #include "archive/json.h"
+#include "encode/made.h"
 #include "rows/scattered.h"
 
 typedef struct {
@@ -17,6 +21,7 @@ typedef struct {
     char **name;      /* levels: UTF-8, ascending bytewise, no two alike             */
     double *position; /* levels: finite                                              */
     double unknown;   /* of a level that is none of these: the mean of the positions */
+    size_t apart;     /* where its levels stand apart, the first input of them; 0: they do not */
 } category;
 
 typedef struct {
@@ -44,14 +49,21 @@ void encoding_apply(const encoding *e, size_t n, const double *X, double *Z);
 /* Whether x, in the column of a category, is the number of one of its levels. */
 int category_has(const category *c, double x);
 
-/* Whether the row x (inputs) has a level that is not known. */
+/* Whether the row x (inputs) has a level that is not known, and whether known ones have to stand for it
+ * (nodes.h): not where levels stand apart. */
 int encoding_is_new(const encoding *e, const double *x);
+int encoding_needs_nodes(const encoding *e, const double *x);
+int category_needs_nodes(const category *c, double x);
+
+/* Which categories stand apart: those whose levels are among what is made. */
+void encoding_stand_apart(encoding *e, const made_inputs *made);
 
 /* ---- positions.c ---- */
 
 extern const double PRIOR_ROWS;
 
-/* Learns the positions from rows, whose inputs are numbers and levels' numbers, checked before. */
+/* Learns the positions from rows, whose inputs are numbers and levels' numbers, checked before; 0 of levels
+ * that stand apart. */
 quorum_status encoding_learn(quorum_status ready, const scattered_rows *rows, encoding *e);
 
 /* ---- levels_in_file.c ---- */

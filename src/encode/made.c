@@ -21,11 +21,30 @@ static double on_circle(const made_input *in, double t)
     return in->kind == MADE_SIN ? sin(angle) : cos(angle);
 }
 
+double made_of(const made_input *in, double t)
+{
+    if (in->kind == MADE_LEVEL)
+        return level_apart(in, t);
+    if (in->kind == MADE_HOLE)
+        return isnan(t) ? 1.0 : 0.0;
+    return isnan(t) ? 0.0 : on_circle(in, t);
+}
+
+/* Of the row t (columns). */
+static double make_one(const made_input *in, const double *t)
+{
+    return made_is_place(in) ? on_sphere(in->kind, t[in->column], t[in->other])
+                             : made_of(in, t[in->column]);
+}
+
 static void make_row(const made_inputs *m, const double *t, double *x)
 {
     memcpy(x, t, m->columns * sizeof *x);
     for (size_t k = 0; k < m->count; k++)
-        x[m->columns + k] = on_circle(&m->of[k], t[m->of[k].column]);
+        x[m->columns + k] = make_one(&m->of[k], t);
+    for (size_t k = 0; k < m->count; k++)
+        if (m->of[k].kind == MADE_X)
+            x[m->of[k].column] = x[m->of[k].other] = 0.0;
 }
 
 void made_apply(const made_inputs *m, size_t n, const double *T, double *X)

@@ -238,3 +238,20 @@ quorum_status matched_pairs_solve(const matched_pairs *p, double *b)
     mem_free(room);
     return QUORUM_OK;
 }
+
+void matched_pairs_gain(const matched_pairs *p, const double *b, double *gain)
+{
+    size_t D = p->e->inputs;
+    for (size_t i = 0; i < p->rows->n; i++)
+        for (size_t k = 0; k < p->near; k++) {
+            size_t j = p->other[i * p->near + k];
+            const double *x = p->rows->X + i * D, *z = p->rows->X + j * D;
+            double left = p->rows->y[i] - p->rows->y[j] - difference(p, i, j, b);
+            for (size_t d = 0; d < D; d++)
+                if (p->e->of[d].levels > 0 && x[d] != z[d]) {
+                    const double *of = b + p->first[d];
+                    double effect = of[(size_t)x[d]] - of[(size_t)z[d]];
+                    gain[d] += pair_share(p, i) * effect * (2.0 * left + effect);
+                }
+        }
+}

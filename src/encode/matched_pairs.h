@@ -28,4 +28,8 @@ void matched_pairs_free(matched_pairs *p);
 /* The unknowns (first[inputs] of them). */
 quorum_status matched_pairs_solve(const matched_pairs *p, double *b);
 
+/* Adds to gain (inputs) how much less is left of the pairs' differences, squared and weighted, by the
+ * effects of each category in b than with those of the other inputs in b alone. */
+void matched_pairs_gain(const matched_pairs *p, const double *b, double *gain);
+
 #endif

@@ -72,17 +72,12 @@ quorum_status level_nodes_choose(const category *c, level_nodes *out)
 
 /* ---- Of a query ---- */
 
-static int is_new(const category *c, double x)
-{
-    return c->levels > 0 && !category_has(c, x);
-}
-
 node_set node_set_of(const encoding *e, const level_nodes *nodes, const double *x)
 {
     node_set s = {0};
     size_t fresh = 0;
     for (size_t d = 0; d < e->inputs; d++) {
-        if (!is_new(&e->of[d], x[d]))
+        if (!category_needs_nodes(&e->of[d], x[d]))
             continue;
         s.count = fresh++ == 0 ? nodes[d].count : MOST_NODES;
         s.widen = fmax(s.widen, nodes[d].widen);
@@ -105,7 +100,7 @@ void node_set_fill(const encoding *e, const level_nodes *nodes, const node_set *
     size_t fresh = 0;
     for (size_t d = 0; d < e->inputs; d++) {
         z[d] = x[d];
-        if (is_new(&e->of[d], x[d]))
+        if (category_needs_nodes(&e->of[d], x[d]))
             z[d] = (double)level_at(&nodes[d], s, fresh++, j);
     }
 }

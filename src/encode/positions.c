@@ -1,6 +1,7 @@
 /* The positions of levels: their effects on the target (matched_pairs.h), from all rows or from
  * MOST_SAMPLED of them, spread evenly. */
 #include "base/memory.h"
+#include "encode/earned.h"
 #include "encode/matched_pairs.h"
 #include "rows/scaling.h"
 
@@ -22,7 +23,8 @@ typedef struct {
     double *mean;  /* inputs + 1: of each column of them, the target last */
     double *scale; /* inputs + 1                                      */
     char *constant;
-    double *b; /* the unknowns of the pairs */
+    double *b;    /* the unknowns of the pairs */
+    char *earned; /* inputs: 0 of a category that tells nothing */
 } sample;
 
 static void sample_free(sample *s)
@@ -32,6 +34,7 @@ static void sample_free(sample *s)
     mem_free(s->scale);
     mem_free(s->constant);
     mem_free(s->b);
+    mem_free(s->earned);
 }
 
 static size_t sample_size(const scattered_rows *rows)
@@ -94,12 +97,15 @@ static double to_places(double x)
 static quorum_status solve_pairs(sample *s, const matched_pairs *p)
 {
     encoding *e = s->e;
-    if (!NEW_ARRAY(s->b, p->first[e->inputs]))
+    if (!NEW_ARRAY(s->b, p->first[e->inputs]) || !NEW_ARRAY(s->earned, e->inputs))
         return failure(QUORUM_E_MEMORY, "out of memory for the effects of levels");
     TRY(matched_pairs_solve(p, s->b));
-    for (size_t d = 0; d < e->inputs; d++)
+    TRY(encoding_earned(e, &s->rows, s->earned));
+    for (size_t d = 0; d < e->inputs; d++) {
+        int has_none = e->of[d].apart || !s->earned[d];
         for (size_t l = 0; l < e->of[d].levels; l++)
-            e->of[d].position[l] = to_places(s->b[p->first[d] + l]);
+            e->of[d].position[l] = has_none ? 0.0 : to_places(s->b[p->first[d] + l]);
+    }
     encoding_settle(e);
     return QUORUM_OK;
 }
@@ -116,9 +122,19 @@ static quorum_status learn_from_sample(void *context)
     return status;
 }
 
+static int has_positions(const encoding *e)
+{
+    for (size_t d = 0; d < e->inputs; d++)
+        if (e->of[d].levels > 0 && !e->of[d].apart)
+            return 1;
+    return 0;
+}
+
 quorum_status encoding_learn(quorum_status ready, const scattered_rows *rows, encoding *e)
 {
     sample s = {.e = e};
+    if (!has_positions(e))
+        return ready;
     quorum_status status = take_sample(ready, rows, &s);
     status = team_all(status, learn_from_sample, &s);
     sample_free(&s);
