@@ -17,6 +17,7 @@
 
 #include "base/memory.h"
 #include "base/random.h"
+#include "calibrate/held_out.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,18 +31,7 @@ enum {
 
 static const double LEAST_OF_TAIL = 0.1; /* least factor of std, over that of the 95 % interval */
 
-/* ---- A model without the rows that are held out ---- */
-
-/* Which rows to take out, and when. */
-typedef struct {
-    const quorum_model *m;
-    size_t *rows;         /* n: in the order in which they are asked ... */
-    size_t asked;         /* ... and how many of them                    */
-    size_t wanted;        /* rows to take out at most ...                */
-    size_t together;      /* ... and in one round                        */
-    unsigned char *round; /* n: 1, 2, ..: in the first round, the second, ..; 0: never */
-    size_t count;         /* rows that are taken out                     */
-} row_choice;
+/* ---- Which rows ---- */
 
 /* Drawn by the seed, in rounds of few. */
 static void ask_any(row_choice *c)
@@ -49,11 +39,7 @@ static void ask_any(row_choice *c)
     size_t n = c->m->rows.n;
     c->wanted = n / SHARE_HELD_OUT > MOST_HELD_OUT ? MOST_HELD_OUT : n / SHARE_HELD_OUT;
     c->together = n / SHARE_OF_ROUND > 1 ? n / SHARE_OF_ROUND : 1;
-    for (size_t i = 0; i < n; i++)
-        c->rows[i] = i;
-    rng r = rng_seed(c->m->seed, STREAM_CALIBRATE);
-    rng_shuffle(&r, c->rows, n);
-    c->asked = n;
+    row_choice_draw(c, STREAM_CALIBRATE);
 }
 
 /* Those that theta does not know, all at once. */
@@ -65,129 +51,24 @@ static void ask_held(row_choice *c, const char *held)
     c->wanted = c->together = c->asked;
 }
 
-/* Every expert keeps one row at least; left (M) is room. */
-static void take_out(row_choice *c, size_t *left)
-{
-    const quorum_model *m = c->m;
-    parts all = model_parts(m);
-    for (size_t e = 0; e < m->M; e++)
-        left[e] = m->offset[e + 1] - m->offset[e];
-    for (size_t i = 0; i < c->asked && c->count < c->wanted; i++) {
-        size_t e = part_of_row(&all, c->rows[i]);
-        if (left[e] < 2)
-            continue;
-        left[e]--;
-        c->round[c->rows[i]] = (unsigned char)(1 + c->count++ / c->together);
-    }
-}
-
 static quorum_status choose_rows(const quorum_model *m, const char *held, unsigned char *round,
                                  size_t *count)
 {
-    row_choice c = {.m = m, .round = round};
-    size_t *left = NULL;
-    quorum_status status = QUORUM_OK;
-    if (!NEW_ARRAY(c.rows, m->rows.n) || !NEW_ARRAY(left, m->M)) {
-        status = failure(QUORUM_E_MEMORY, "out of memory for calibrating on %zu rows", m->rows.n);
-        goto done;
+    row_choice c;
+    quorum_status status = row_choice_new(m, round, &c);
+    if (status == QUORUM_OK) {
+        if (held)
+            ask_held(&c, held);
+        else
+            ask_any(&c);
+        row_choice_take_out(&c);
+        *count = c.count;
+        if (c.count < LEAST_HELD_OUT)
+            status = failure(QUORUM_E_DATA,
+                             "calibrate can hold out %zu of %zu rows, and needs %d: leave it off",
+                             c.count, m->rows.n, LEAST_HELD_OUT);
     }
-    if (held)
-        ask_held(&c, held);
-    else
-        ask_any(&c);
-    take_out(&c, left);
-    *count = c.count;
-    if (c.count < LEAST_HELD_OUT)
-        status = failure(QUORUM_E_DATA,
-                         "calibrate can hold out %zu of %zu rows, and needs %d: leave it off",
-                         c.count, m->rows.n, LEAST_HELD_OUT);
-done:
-    mem_free(c.rows);
-    mem_free(left);
-    return status;
-}
-
-/* Copies of the arrays that prediction looks at; the rest stays empty. */
-static quorum_status copy_settings(const quorum_model *m, quorum_model *to)
-{
-    size_t D = m->rows.D;
-    NEW_ARRAY(to->units.x_mean, D);
-    NEW_ARRAY(to->units.x_scale, D);
-    NEW_ARRAY(to->units.constant, D);
-    NEW_ARRAY(to->theta.lengthscale, D);
-    NEW_ZEROED(to->columns.names, D + 1);
-    if (!to->units.x_mean || !to->units.x_scale || !to->units.constant || !to->theta.lengthscale ||
-        !to->columns.names)
-        return failure(QUORUM_E_MEMORY, "out of memory for calibrating");
-    memcpy(to->units.x_mean, m->units.x_mean, D * sizeof *m->units.x_mean);
-    memcpy(to->units.x_scale, m->units.x_scale, D * sizeof *m->units.x_scale);
-    memcpy(to->units.constant, m->units.constant, D);
-    if (m->units.rotation) {
-        if (!NEW_ARRAY(to->units.rotation, D * D))
-            return failure(QUORUM_E_MEMORY, "out of memory for calibrating");
-        memcpy(to->units.rotation, m->units.rotation, D * D * sizeof *m->units.rotation);
-    }
-    memcpy(to->theta.lengthscale, m->theta.lengthscale, D * sizeof *m->units.x_mean);
-    to->graph_how = m->graph_how;
-    to->units.y_mean = m->units.y_mean;
-    to->units.y_scale = m->units.y_scale;
-    to->seed = m->seed;
-    return line_copy(D, &m->units, &to->units);
-}
-
-/* The ranking, if there is one, is all that prediction wants of the graph. */
-static quorum_status copy_ranking(const quorum_model *m, quorum_model *to)
-{
-    if (!m->learned.graph.ranking)
-        return QUORUM_OK;
-    if (!NEW_ARRAY(to->learned.graph.ranking, m->M))
-        return failure(QUORUM_E_MEMORY, "out of memory for calibrating");
-    memcpy(to->learned.graph.ranking, m->learned.graph.ranking,
-           m->M * sizeof *m->learned.graph.ranking);
-    return QUORUM_OK;
-}
-
-/* The rows that are not held out, still sorted by expert: nobody holds the others. */
-static quorum_status copy_rows(const quorum_model *m, const char *held, quorum_model *to)
-{
-    size_t at = 0;
-    TRY(rows_new(&m->rows, to->rows.n, &to->rows));
-    if (!NEW_ARRAY(to->offset, m->M + 1))
-        return failure(QUORUM_E_MEMORY, "out of memory for calibrating");
-    to->offset[0] = 0;
-    for (size_t e = 0; e < m->M; e++) {
-        for (size_t i = m->offset[e]; i < m->offset[e + 1]; i++)
-            if (!held[i])
-                rows_copy(&m->rows, i, 1, &to->rows, at++);
-        to->offset[e + 1] = at;
-    }
-    parts own = model_parts(m);
-    return extra_rows_without(&own, &m->extra, held, &to->extra);
-}
-
-static quorum_status without_rows(const quorum_model *m, const char *held, size_t count,
-                                  quorum_model **out)
-{
-    quorum_model *to = model_new();
-    if (!to)
-        return failure(QUORUM_E_MEMORY, "out of memory for calibrating");
-    to->rows.D = m->rows.D;
-    to->M = m->M;
-    to->rows.n = m->rows.n - count;
-    to->theta = m->theta;
-    to->spread = m->spread;
-    to->untested = m->untested;
-    to->neighbours = m->neighbours;
-    to->theta.lengthscale = NULL;
-    quorum_status status = copy_settings(m, to);
-    if (status == QUORUM_OK)
-        status = copy_ranking(m, to);
-    if (status == QUORUM_OK)
-        status = copy_rows(m, held, to);
-    if (status < 0)
-        quorum_model_free(to);
-    else
-        *out = to;
+    row_choice_free(&c);
     return status;
 }
 
@@ -197,66 +78,6 @@ static int ascending(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return x < y ? -1 : x > y;
-}
-
-/* One round: a model without the rows that it holds out, and what that predicts for them. */
-typedef struct {
-    const quorum_model *m;
-    const unsigned char *round;
-    int which;
-    quorum_model *reduced;
-    char *held;         /* n: 1 where a row is held out  */
-    size_t count;       /* rows that are                 */
-    double *X, *y;      /* count x D, count: in units    */
-    double *mean, *std; /* count                         */
-    double *error;      /* count: known of the rows, in units; NULL: nothing */
-    double *weight;     /* count                         */
-} calibration_round;
-
-static void round_free(calibration_round *r)
-{
-    mem_free(r->held);
-    quorum_model_free(r->reduced);
-    mem_free(r->X);
-    mem_free(r->y);
-    mem_free(r->mean);
-    mem_free(r->std);
-    mem_free(r->error);
-    mem_free(r->weight);
-}
-
-/* The held-out rows in their units. */
-static quorum_status copy_held_out(calibration_round *r)
-{
-    const quorum_model *m = r->m;
-    size_t D = m->rows.D, at = 0;
-    if (!NEW_ARRAY(r->X, r->count * D) || !NEW_ARRAY(r->y, r->count) ||
-        !NEW_ARRAY(r->mean, r->count) || !NEW_ARRAY(r->std, r->count) ||
-        !NEW_ARRAY(r->weight, r->count) || (m->rows.error && !NEW_ARRAY(r->error, r->count)))
-        return failure(QUORUM_E_MEMORY, "out of memory for calibrating on %zu rows", r->count);
-    for (size_t i = 0; i < m->rows.n; i++) {
-        if (!r->held[i])
-            continue;
-        model_in_units(m, m->rows.X + i * D, r->X + at * D);
-        r->weight[at] = row_weight(&m->rows, i);
-        if (m->rows.error && r->error)
-            r->error[at] = m->rows.error[i] * m->units.y_scale;
-        r->y[at++] = model_target_in_units(m, m->rows.X + i * D, m->rows.y[i]);
-    }
-    return QUORUM_OK;
-}
-
-static quorum_status prepare_round(void *context)
-{
-    calibration_round *r = context;
-    if (!NEW_ARRAY(r->held, r->m->rows.n))
-        return failure(QUORUM_E_MEMORY, "out of memory for calibrating");
-    for (size_t i = 0; i < r->m->rows.n; i++)
-        r->count += (size_t)(r->held[i] = r->round[i] == r->which);
-    if (r->count == 0)
-        return QUORUM_OK;
-    TRY(without_rows(r->m, r->held, r->count, &r->reduced));
-    return copy_held_out(r);
 }
 
 int findings_new(size_t most, findings *f)
@@ -296,12 +117,11 @@ void findings_add(findings *f, double error, double std, double unit, double wei
 }
 
 /* Takes out the rows of one round, predicts them and adds their ratios. */
-static quorum_status one_round(calibration_round *r, const quorum_options *options, findings *f)
+static quorum_status one_round(held_out *r, const quorum_options *options, findings *f)
 {
-    quorum_status status = team_all(QUORUM_OK, prepare_round, r);
-    quorum_prediction out = {.mean = r->mean, .std = r->std, .noise_std = r->error};
+    quorum_status status = team_all(QUORUM_OK, held_out_make, r);
     if (status >= 0 && r->count > 0)
-        status = quorum_predict(r->reduced, r->X, r->count, options, &out, NULL);
+        status = held_out_predict(r, options);
     double unit = r->m->units.y_scale;
     for (size_t i = 0; status >= 0 && i < r->count; i++)
         findings_add(f, r->y[i] - r->mean[i], r->std[i], unit, r->weight[i]);
@@ -314,10 +134,10 @@ static quorum_status all_rounds(const quorum_model *m, const unsigned char *roun
 {
     size_t taken = 1;
     for (int which = 1; taken > 0; which++) {
-        calibration_round r = {.m = m, .round = round, .which = which};
+        held_out r = {.m = m, .round = round, .which = which};
         quorum_status status = one_round(&r, options, f);
         taken = r.count;
-        round_free(&r);
+        held_out_free(&r);
         TRY(status);
     }
     return QUORUM_OK;

@@ -19,6 +19,9 @@ int model_calibrates_unasked(size_t n, const settings *s);
 quorum_status model_calibrate_left_out(quorum_model *m, const settings *s, size_t experts,
                                        const scattered_rows *rows);
 
+/* m->method: what method auto is, of a model that has all but its calibration (method_choice.c). */
+quorum_status model_choose_method(quorum_model *m, const quorum_options *options);
+
 /* ---- What is found of each row ---- */
 
 typedef struct {

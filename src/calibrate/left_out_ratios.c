@@ -74,8 +74,8 @@ static quorum_status leave_out(const quorum_model *m, const settings *s, const v
     l->count = v->parts.M;
     quorum_status ready = team_all(QUORUM_OK, make_room, l);
     TRY(ready);
-    return V ? left_out_predict_line(ready, v, &m->theta, V, options_threads(s), l->rows)
-             : left_out_predict(ready, v, &m->theta, v->parts.rows.n, options_threads(s), l->rows);
+    left_out_how how = {.V = V, .local_noise = m->local_noise, .threads = options_threads(s)};
+    return left_out_predict(ready, v, &m->theta, &how, l->rows);
 }
 
 quorum_status model_calibrate_left_out(quorum_model *m, const settings *s, size_t experts,

@@ -1,8 +1,12 @@
-/* Method cells: each query is predicted by the expert of the cell that it lies in (cell_expert.h).
- * Queries of a cell are asked together, and a query's answer depends on that query alone:
+/* Method cells: each query is predicted by the experts of the cells around it (cell_expert.h),
  *
- *   mean = k*' C^-1 y,   var = s_f^2 - k*' C^-1 k*,   times the spread, and of a linear trend u' V u */
+ *   mean_e = k*' C^-1 y,   v_e = s_f^2 - k*' C^-1 k*,   o_e = spread_e (v_e + s^2)
+ *
+ * joined as a product in which each fades towards the borders (cell_seats.h).  Queries of a cell are
+ * asked together, and a query's answer depends on that query alone. */
+#include "cells/cell_seats.h"
 #include "cells/cell_store.h"
+#include "cells/kept_cells.h"
 
 #include "base/memory.h"
 #include "near/ranked.h"
@@ -23,6 +27,7 @@ static int is_cells(const rule *r)
 /* ---- The plan ---- */
 
 typedef struct {
+    const quorum_model *model;
     cell_source source;
     size_t m;
     int threads;
@@ -32,7 +37,12 @@ static quorum_status make_store(void *context, void **out)
 {
     const store_request *r = context;
     cell_store *store = NULL;
-    quorum_status status = cell_store_new(&r->source, r->m, r->threads, &store);
+    cell_map map = {0};
+    quorum_status status = cells_of_model(r->model, r->source.Z, r->m, r->threads, &map);
+    if (status == QUORUM_OK)
+        status = cell_store_new(&r->source, r->m, &map, &store);
+    else
+        cell_map_free(&map);
     *out = store;
     return status;
 }
@@ -79,7 +89,7 @@ static double room_for(const plan *p)
 static quorum_status plan_cells(plan *p, const double *X, size_t n)
 {
     const quorum_model *m = p->m;
-    store_request r = {.m = p->neighbours, .threads = p->threads};
+    store_request r = {.model = m, .m = p->neighbours, .threads = p->threads};
     void *store;
     (void)X;
     (void)n;
@@ -91,6 +101,7 @@ static quorum_status plan_cells(plan *p, const double *X, size_t n)
     TRY(plan_neighbours(p));
     TRY(model_points(m, &r.source.Z)); /* there already: the search is over them */
     r.source.theta = &m->theta;
+    r.source.local_noise = m->local_noise;
     r.source.rows = &m->rows;
     r.source.index = p->index;
     r.source.width = m->units.line ? m->rows.D + 1 : 0;
@@ -101,7 +112,7 @@ static quorum_status plan_cells(plan *p, const double *X, size_t n)
 
 static double query_bytes(const plan *p)
 {
-    return 8.0 * (10.0 + (double)plan_line_width(p));
+    return 8.0 * CELL_SEATS * (10.0 + (double)plan_line_width(p));
 }
 
 static size_t block_most(const plan *p)
@@ -112,40 +123,36 @@ static size_t block_most(const plan *p)
 
 /* ---- Queries by cells ---- */
 
-/* order[i] = {cell, query} of the first n queries, cell after cell; cell (n) is room. */
-static quorum_status sort_by_cell(const plan *p, const points *Q, size_t n, size_t *cell,
-                                  ranked *order)
-{
-    points queries = points_view(Q, 0, n);
-    TRY(cell_map_find(cell_store_map(p->cells), &queries, p->threads, cell));
-    for (size_t q = 0; q < n; q++)
-        order[q] = (ranked){(double)cell[q], q};
-    ranked_sort(order, n);
-    return QUORUM_OK;
-}
-
 static quorum_status order_by_cells(const plan *p, const points *Q, size_t *order)
 {
     ranked *sorted;
     if (!NEW_ARRAY(sorted, Q->n))
         return failure(QUORUM_E_MEMORY, "out of memory for ordering %zu queries", Q->n);
-    quorum_status status = sort_by_cell(p, Q, Q->n, order, sorted);
+    quorum_status status = cell_map_find(cell_store_map(p->cells), Q, p->threads, order);
+    for (size_t q = 0; status == QUORUM_OK && q < Q->n; q++)
+        sorted[q] = (ranked){(double)order[q], q};
+    if (status == QUORUM_OK)
+        ranked_sort(sorted, Q->n);
     for (size_t i = 0; i < Q->n; i++)
         order[i] = status < 0 ? i : sorted[i].row;
     mem_free(sorted);
     return status;
 }
 
-/* A block's queries, cell after cell, and what their experts say of them in that order. */
+/* A block's pairs of a query and an expert of it, cell after cell, and what the experts say in that
+ * order. */
 typedef struct {
     const plan *p;
     const points *Q;
-    size_t n, width;
-    ranked *sorted; /* n                                                 */
-    size_t *query;  /* n                                                 */
-    size_t groups;  /* cells that have queries                           */
-    size_t *cell;   /* groups                                            */
-    size_t *start;  /* groups + 1: where their queries start in `query`   */
+    size_t n, seats, pairs, width; /* pairs = n seats: pair q seats + s is query q's s-th */
+    size_t *seat;                  /* pairs: the cell ...                                */
+    double *weight;                /* pairs: ... its share, and then its weight         */
+    ranked *sorted;                /* pairs                                              */
+    size_t *query;                 /* pairs, in the order of cells                       */
+    size_t *place;                 /* pairs: where in that order each is                 */
+    size_t groups;                 /* cells that have queries                            */
+    size_t *cell;                  /* groups                                             */
+    size_t *start;                 /* groups + 1: where their pairs start                */
     cell_answers said;
     int workers;
     cell_space *space; /* workers */
@@ -155,59 +162,80 @@ static void job_free(cell_job *j)
 {
     for (int w = 0; j->space && w < j->workers; w++)
         cell_space_free(&j->space[w]);
-    mem_free(j->space);
-    mem_free(j->sorted);
-    mem_free(j->query);
-    mem_free(j->cell);
-    mem_free(j->start);
-    mem_free(j->said.mean);
-    mem_free(j->said.explained);
-    mem_free(j->said.spread);
-    mem_free(j->said.lift);
+    void *const rooms[] = {j->space,     j->seat,           j->weight,      j->sorted,
+                           j->query,     j->place,          j->cell,        j->start,
+                           j->said.mean, j->said.explained, j->said.spread, j->said.noise,
+                           j->said.lift};
+    for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++)
+        mem_free(rooms[i]);
 }
 
-static quorum_status group_queries(cell_job *j)
+/* query, place, cell and start, from the pairs' cells. */
+static void group_pairs(cell_job *j)
 {
-    TRY(sort_by_cell(j->p, j->Q, j->n, j->query, j->sorted));
-    for (size_t i = 0; i < j->n; i++) {
-        size_t cell = (size_t)j->sorted[i].key;
-        j->query[i] = j->sorted[i].row;
+    for (size_t i = 0; i < j->pairs; i++)
+        j->sorted[i] = (ranked){(double)j->seat[i], i};
+    ranked_sort(j->sorted, j->pairs);
+    for (size_t i = 0; i < j->pairs; i++) {
+        size_t pair = j->sorted[i].row, cell = j->seat[pair];
+        j->query[i] = pair / j->seats;
+        j->place[pair] = i;
         if (i == 0 || cell != j->cell[j->groups - 1]) {
             j->cell[j->groups] = cell;
             j->start[j->groups++] = i;
         }
     }
-    j->start[j->groups] = j->n;
-    return QUORUM_OK;
+    j->start[j->groups] = j->pairs;
 }
 
 static quorum_status make_answers(cell_job *j)
 {
-    int with_variance = !plan_skips_variance(j->p);
-    NEW_ARRAY(j->said.mean, j->n);
+    int with_variance = j->seats > 1 || !plan_skips_variance(j->p); /* several are weighed by it */
+    NEW_ARRAY(j->said.mean, j->pairs);
     if (with_variance) {
-        NEW_ARRAY(j->said.explained, j->n);
-        NEW_ARRAY(j->said.spread, j->n);
+        NEW_ARRAY(j->said.explained, j->pairs);
+        NEW_ARRAY(j->said.spread, j->pairs);
+        NEW_ARRAY(j->said.noise, j->pairs);
     }
     if (j->width > 0)
-        NEW_ARRAY(j->said.lift, j->n * j->width);
-    if (j->said.mean && (!with_variance || (j->said.explained && j->said.spread)) &&
+        NEW_ARRAY(j->said.lift, j->pairs * j->width);
+    if (j->said.mean &&
+        (!with_variance || (j->said.explained && j->said.spread && j->said.noise)) &&
         (j->width == 0 || j->said.lift))
+        return QUORUM_OK;
+    return failure(QUORUM_E_MEMORY, "out of memory for %zu queries", j->n);
+}
+
+static quorum_status make_pairs(cell_job *j)
+{
+    NEW_ARRAY(j->seat, j->pairs);
+    NEW_ARRAY(j->weight, j->pairs);
+    NEW_ARRAY(j->sorted, j->pairs);
+    NEW_ARRAY(j->query, j->pairs);
+    NEW_ARRAY(j->place, j->pairs);
+    NEW_ARRAY(j->cell, j->pairs);
+    NEW_ARRAY(j->start, j->pairs + 1);
+    if (j->seat && j->weight && j->sorted && j->query && j->place && j->cell && j->start)
         return QUORUM_OK;
     return failure(QUORUM_E_MEMORY, "out of memory for %zu queries", j->n);
 }
 
 static quorum_status job_new(const plan *p, const points *Q, size_t n, cell_job *j)
 {
-    *j = (cell_job){.p = p, .Q = Q, .n = n, .width = plan_line_width(p), .workers = 1};
-    NEW_ARRAY(j->sorted, n);
-    NEW_ARRAY(j->query, n);
-    NEW_ARRAY(j->cell, n);
-    NEW_ARRAY(j->start, n + 1);
-    if (!j->sorted || !j->query || !j->cell || !j->start)
-        return failure(QUORUM_E_MEMORY, "out of memory for %zu queries", n);
+    const cell_map *map = cell_store_map(p->cells);
+    points queries = points_view(Q, 0, n);
+    size_t seats = cell_seats(map);
+    *j = (cell_job){.p = p,
+                    .Q = Q,
+                    .n = n,
+                    .seats = seats,
+                    .pairs = n * seats,
+                    .workers = 1,
+                    .width = plan_line_width(p)};
+    TRY(make_pairs(j));
     TRY(make_answers(j));
-    TRY(group_queries(j));
+    TRY(cell_seats_find(map, &queries, p->threads, j->seat, j->weight));
+    group_pairs(j);
     j->workers = workers_for(p, j->groups);
     if (!NEW_ZEROED(j->space, (size_t)j->workers))
         return failure(QUORUM_E_MEMORY, "out of memory for %zu queries", n);
@@ -225,6 +253,7 @@ static quorum_status ask_cell(void *context, size_t item, int worker)
     cell_answers here = {.mean = j->said.mean + first,
                          .explained = j->said.explained ? j->said.explained + first : NULL,
                          .spread = j->said.spread ? j->said.spread + first : NULL,
+                         .noise = j->said.noise ? j->said.noise + first : NULL,
                          .lift = j->said.lift ? j->said.lift + first * j->width : NULL};
     TRY(cell_store_take(store, j->cell[item], room_for(j->p), &e));
     cell_expert_ask(cell_store_source(store), e, j->Q, j->query + first, count, j->p->spread,
@@ -237,7 +266,8 @@ static quorum_status ask_cell(void *context, size_t item, int worker)
 
 static size_t list_answers(const cell_job *j, team_result *out)
 {
-    double *const answers[] = {j->said.mean, j->said.explained, j->said.spread, j->said.lift};
+    double *const answers[] = {j->said.mean, j->said.explained, j->said.spread, j->said.noise,
+                               j->said.lift};
     size_t count = 0;
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++)
         if (answers[i])
@@ -248,34 +278,81 @@ static size_t list_answers(const cell_job *j, team_result *out)
     return count;
 }
 
-/* What was said of the i-th query in the order of cells. */
-static void take_answer(const cell_job *j, size_t i, block_space *w, tally *t)
+/* The query's experts, their weights being of what each says of the variance. */
+static void weigh_experts(const cell_job *j, size_t q, tally *t)
+{
+    const hyper *theta = &j->p->m->theta;
+    double observed[CELL_SEATS];
+    int clamped = 0;
+    for (size_t s = 0; s < j->seats; s++) {
+        size_t i = j->place[q * j->seats + s];
+        double var = theta->signal - j->said.explained[i];
+        clamped = clamped || var < -ROUNDING * theta->signal;
+        observed[s] = j->said.spread[i] *
+                      variance_left(theta->signal, j->said.explained[i], j->said.noise[i]);
+    }
+    cell_seats_weigh(j->seats, observed, j->weight + q * j->seats);
+    t->events.clamped += (size_t)clamped;
+}
+
+/* sum_e w_e (mean_e, v_e, o_e); the spread is what makes sum w o of sum w (v + s^2). */
+static void join_experts(const cell_job *j, size_t q, block_space *w)
+{
+    const hyper *theta = &j->p->m->theta;
+    double mean = 0.0, var = 0.0, noise = 0.0, observed = 0.0;
+    for (size_t s = 0; s < j->seats; s++) {
+        size_t i = j->place[q * j->seats + s];
+        double weight = j->weight[q * j->seats + s];
+        double own = variance_left(theta->signal, j->said.explained[i], j->said.noise[i]);
+        mean += weight * j->said.mean[i];
+        var += weight * fmax(theta->signal - j->said.explained[i], 0.0);
+        noise += weight * j->said.noise[i];
+        observed += weight * (j->said.spread[i] * own);
+    }
+    w->mean[q] = mean;
+    w->var[q] = var;
+    w->noise[q] = noise;
+    w->spread[q] = observed / (var + noise);
+}
+
+/* u' V u of the experts together, whose means are linear in y. */
+static void join_doubt(const cell_job *j, size_t q, block_space *w)
 {
     const quorum_model *m = j->p->m;
-    size_t q = j->query[i];
-    w->mean[q] = j->said.mean[i];
-    w->var[q] = 0.0;
-    if (!j->said.explained)
-        return;
-    double var = m->theta.signal - j->said.explained[i];
-    t->events.clamped += var < -ROUNDING * m->theta.signal;
-    w->var[q] = fmax(var, 0.0);
-    w->spread[q] = j->said.spread[i];
-    if (j->said.lift) {
-        double *lift = j->said.lift + i * j->width;
-        w->doubt[q] = model_line_doubt(m, w->X + q * m->rows.D, lift, lift);
+    double *lift = j->said.lift + j->place[q * j->seats] * j->width;
+    for (size_t d = 0; d < j->width; d++) {
+        double sum = 0.0;
+        for (size_t s = 0; s < j->seats; s++) {
+            size_t pair = q * j->seats + s;
+            sum += j->weight[pair] * j->said.lift[j->place[pair] * j->width + d];
+        }
+        lift[d] = sum;
     }
+    w->doubt[q] = model_line_doubt(m, w->X + q * m->rows.D, lift, lift);
+}
+
+static void take_answer(const cell_job *j, size_t q, block_space *w, tally *t)
+{
+    if (!j->said.explained) { /* the mean of one expert is wanted */
+        w->mean[q] = j->said.mean[j->place[q]];
+        w->var[q] = 0.0;
+        return;
+    }
+    weigh_experts(j, q, t);
+    join_experts(j, q, w);
+    if (j->said.lift)
+        join_doubt(j, q, w);
 }
 
 static quorum_status answer_cells(const plan *p, size_t n, block_space *w, tally *t)
 {
     cell_job j;
-    team_result answers[4];
+    team_result answers[5];
     quorum_status ready = job_new(p, &w->Q, n, &j);
     size_t count = ready >= 0 ? list_answers(&j, answers) : 0;
     quorum_status status = team_map(ready, j.workers, j.groups, ask_cell, &j, answers, count);
-    for (size_t i = 0; status == QUORUM_OK && i < n; i++)
-        take_answer(&j, i, w, t);
+    for (size_t q = 0; status == QUORUM_OK && q < n; q++)
+        take_answer(&j, q, w, t);
     job_free(&j);
     return status;
 }

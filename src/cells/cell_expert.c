@@ -5,6 +5,7 @@
 #include "experts/committee.h"
 #include "gp/covariance.h"
 #include "linalg/blas.h"
+#include "linalg/packed_triangle.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,7 +17,7 @@ enum { TAIL = 256 }; /* rows around the cell that can tell how surprising the da
 void cell_expert_free(cell_expert *e)
 {
     points_free(&e->X);
-    mem_free(e->L);
+    mem_free(e->packed);
     mem_free(e->alpha);
     mem_free(e->W);
     mem_free(e->surprise);
@@ -27,27 +28,28 @@ void cell_expert_free(cell_expert *e)
 
 double cell_expert_bytes(size_t m, size_t D, size_t width)
 {
-    return 8.0 * (double)m * ((double)m + 2.0 * (double)D + (double)width + 5.0);
+    return 8.0 *
+           ((double)packed_triangle_size(m) + (double)m * (2.0 * (double)D + (double)width + 5.0));
 }
 
 static quorum_status make_room(const cell_source *s, size_t m, size_t tail, cell_expert *e)
 {
     *e = (cell_expert){.m = m, .tail = tail < m ? tail : m};
     TRY(points_new(m, s->Z->D, &e->X));
-    NEW_ARRAY(e->L, m * m);
+    NEW_ARRAY(e->packed, packed_triangle_size(m));
     NEW_ARRAY(e->alpha, m);
     NEW_ARRAY(e->surprise, e->tail);
     NEW_ARRAY(e->variance, e->tail);
     NEW_ARRAY(e->weight, e->tail);
     if (s->width > 0)
         NEW_ARRAY(e->W, m * s->width);
-    if (e->L && e->alpha && e->surprise && e->variance && e->weight && (e->W || s->width == 0))
+    if (e->packed && e->alpha && e->surprise && e->variance && e->weight && (e->W || s->width == 0))
         return QUORUM_OK;
     return failure(QUORUM_E_MEMORY, "out of memory for a cell's expert of %zu rows", m);
 }
 
 /* W = L^-1 F, row i of F being (1, x_i). */
-static void solve_features(const cell_source *s, const size_t *row, cell_expert *e)
+static void solve_features(const cell_source *s, const size_t *row, const double *L, cell_expert *e)
 {
     size_t m = e->m, D = s->rows->D;
     for (size_t i = 0; i < m; i++) {
@@ -55,22 +57,23 @@ static void solve_features(const cell_source *s, const size_t *row, cell_expert 
         for (size_t d = 0; d < D; d++)
             e->W[(d + 1) * m + i] = s->rows->X[row[i] * D + d];
     }
-    blas_solve_lower(m, s->width, e->L, m, e->W, m);
+    blas_solve_lower(m, s->width, L, m, e->W, m);
 }
 
 /* The last rows, each left out, from the last block T of L:  (C^-1)_ii = sum_k (T^-1)_ki^2. */
-static quorum_status leave_out(const hyper *theta, const row_set *rows, cell_expert *e)
+static quorum_status leave_out(const hyper *theta, const row_set *rows, const double *L,
+                               cell_expert *e)
 {
     size_t m = e->m, q = e->tail, first = m - q;
     double *inverse;
-    if (!NEW_ZEROED(inverse, q * q))
+    if (!NEW_ARRAY(inverse, q * q))
         return failure(QUORUM_E_MEMORY, "out of memory for a cell's expert of %zu rows", m);
     for (size_t i = 0; i < q; i++)
-        inverse[i * q + i] = 1.0;
-    blas_solve_lower(q, q, e->L + first * m + first, m, inverse, q);
+        memcpy(inverse + i * q + i, L + (first + i) * (m + 1), (q - i) * sizeof *inverse);
+    blas_small_triangle_inverse(q, inverse, q);
     for (size_t i = 0; i < q; i++) {
-        const double *column = inverse + i * q;
-        double precision = vec_dot(q, column, column), alpha = e->alpha[first + i];
+        const double *column = inverse + i * q + i;
+        double precision = vec_dot(q - i, column, column), alpha = e->alpha[first + i];
         double rest = noise_of_one(theta, rows, first + i) - noise_of(theta, rows, first + i);
         double share = share_of_row(precision, rest);
         e->surprise[i] = alpha * alpha / precision * share;
@@ -81,21 +84,55 @@ static quorum_status leave_out(const hyper *theta, const row_set *rows, cell_exp
     return QUORUM_OK;
 }
 
+/* The noise around the cell, from its expert's last rows. */
+static quorum_status find_noise(const cell_source *s, const points *X, const row_set *rows,
+                                noise_around *out)
+{
+    size_t m = X->n < LOCAL_ROWS ? X->n : LOCAL_ROWS;
+    points last = points_view(X, X->n - m, m);
+    row_set view = rows_view(rows, X->n - m, m);
+    local_noise_space ws;
+    double *K = NULL;
+    *out = (noise_around){.noise = s->theta->noise};
+    if (!s->local_noise)
+        return QUORUM_OK;
+    quorum_status status = local_noise_space_new(&ws);
+    if (status == QUORUM_OK && !NEW_ARRAY(K, m * m))
+        status = failure(QUORUM_E_MEMORY, "out of memory for the noise around a cell");
+    if (status == QUORUM_OK)
+        status = covariance_self(s->theta, &last, K, NULL, 1);
+    if (status == QUORUM_OK)
+        *out = find_noise_around(s->theta, &view, m, K, &ws);
+    local_noise_space_free(&ws);
+    mem_free(K);
+    return status;
+}
+
 static quorum_status fill(const cell_source *s, const size_t *row, size_t tail, cell_expert *e)
 {
     row_set rows = {0};
+    double *L; /* comes first, so that what is kept does not lie between those of experts */
+    if (!NEW_ARRAY(L, e->m * e->m))
+        return failure(QUORUM_E_MEMORY, "out of memory for a cell's expert of %zu rows", e->m);
     quorum_status status = make_room(s, e->m, tail, e);
     if (status == QUORUM_OK)
         status = rows_new(s->rows, e->m, &rows);
     if (status == QUORUM_OK) {
         points_gather(s->Z, row, e->m, &e->X);
         rows_take_fields(s->rows, row, e->m, &rows);
-        status = factorise(s->theta, &e->X, &rows, 1, e->L, e->alpha);
+        status = find_noise(s, &e->X, &rows, &e->noise);
     }
-    if (status == QUORUM_OK && s->width > 0)
-        solve_features(s, row, e);
+    hyper here = *s->theta;
+    here.noise = e->noise.noise;
     if (status == QUORUM_OK)
-        status = leave_out(s->theta, &rows, e);
+        status = factorise(&here, &e->X, &rows, 1, L, e->alpha);
+    if (status == QUORUM_OK && s->width > 0)
+        solve_features(s, row, L, e);
+    if (status == QUORUM_OK)
+        status = leave_out(&here, &rows, L, e);
+    if (status == QUORUM_OK)
+        packed_triangle_make(e->m, L, e->packed);
+    mem_free(L);
     rows_free(&rows);
     return status;
 }
@@ -122,7 +159,9 @@ quorum_status cell_space_new(size_t m, size_t D, cell_space *out)
 {
     *out = (cell_space){0};
     TRY(points_new(CELL_PANEL, D, &out->Q));
-    if (NEW_ARRAY(out->K, m * CELL_PANEL) && NEW_ARRAY(out->near, nearest_room(SPREAD_ROWS)))
+    NEW_ARRAY(out->room, packed_triangle_room(m, CELL_PANEL));
+    if (out->room && NEW_ARRAY(out->K, m * CELL_PANEL) &&
+        NEW_ARRAY(out->near, nearest_room(WIDE_ROWS)))
         return QUORUM_OK;
     return failure(QUORUM_E_MEMORY, "out of memory for a cell's queries");
 }
@@ -131,25 +170,26 @@ void cell_space_free(cell_space *w)
 {
     points_free(&w->Q);
     mem_free(w->K);
+    mem_free(w->room);
     mem_free(w->near);
     *w = (cell_space){0};
 }
 
 /* Sums over the rows nearest to a query, which have the largest k (m). */
-static surroundings look_around(const cell_expert *e, double signal, const double *k, ranked *room)
+static surroundings look_around(const cell_expert *e, const hyper *theta, const double *k,
+                                ranked *room)
 {
     const double *last = k + e->m - e->tail;
-    size_t row[SPREAD_ROWS];
-    surroundings sums = {0};
-    nearest best = nearest_start(e->tail < SPREAD_ROWS ? e->tail : SPREAD_ROWS, room);
+    size_t row[WIDE_ROWS];
+    surroundings sums = {.log_level = e->noise.log_level, .excess = e->noise.noise - theta->noise};
+    nearest best = nearest_start(e->tail < WIDE_ROWS ? e->tail : WIDE_ROWS, room);
     for (size_t i = 0; i < e->tail; i++)
         nearest_offer(&best, -last[i], i);
     size_t count = nearest_finish(&best, row, NULL);
     for (size_t i = 0; i < count; i++) {
-        double rho = last[row[i]] / signal, rho2 = e->weight[row[i]] * (rho * rho);
-        sums.weight += rho2;
-        sums.surprise += rho2 * e->surprise[row[i]];
-        sums.tested += rho2 * e->variance[row[i]];
+        double rho = last[row[i]] / theta->signal, rho2 = e->weight[row[i]] * (rho * rho);
+        left_out_figures shown = {e->surprise[row[i]], e->variance[row[i]]};
+        surroundings_add(&sums, i, rho2, shown);
     }
     return sums;
 }
@@ -162,7 +202,7 @@ static void read_covariances(const cell_source *s, const cell_expert *e, size_t 
         const double *k = w->K + q * e->m;
         mean[q] = vec_dot(e->m, k, e->alpha);
         if (around)
-            around[q] = look_around(e, s->theta->signal, k, w->near);
+            around[q] = look_around(e, s->theta, k, w->near);
     }
 }
 
@@ -173,16 +213,19 @@ static void ask_panel(const cell_source *s, const cell_expert *e, size_t b, size
     size_t m = e->m;
     points Q = points_view(&w->Q, 0, padded);
     surroundings around[CELL_PANEL] = {{0}};
-    int is_plain = isinf(how.prior) && how.untested == 1.0; /* no factor at all */
+    int is_plain =
+        isinf(how.prior) && how.untested == 1.0 && !how.local_noise; /* no factor at all */
     covariance_cross(s->theta, &e->X, &Q, w->K, m);
     read_covariances(s, e, b, w, out->mean, out->explained && !is_plain ? around : NULL);
     if (!out->explained)
         return;
-    blas_solve_lower(m, padded, e->L, m, w->K, m);
+    packed_triangle_solve(m, e->packed, b, w->K, w->room);
     for (size_t q = 0; q < b; q++) {
         const double *a = w->K + q * m; /* L^-1 k* */
         out->explained[q] = vec_dot(m, a, a);
-        out->spread[q] = spread_factor(how, around[q], variance_left(s->theta, out->explained[q]));
+        out->noise[q] = e->noise.noise;
+        out->spread[q] = spread_factor(
+            how, around[q], variance_left(s->theta->signal, out->explained[q], out->noise[q]));
         for (size_t d = 0; out->lift && d < s->width; d++)
             out->lift[q * s->width + d] = vec_dot(m, a, e->W + d * m);
     }
@@ -193,17 +236,19 @@ static cell_answers answers_from(const cell_answers *all, size_t first, size_t w
     return (cell_answers){.mean = all->mean + first,
                           .explained = all->explained ? all->explained + first : NULL,
                           .spread = all->explained ? all->spread + first : NULL,
+                          .noise = all->explained ? all->noise + first : NULL,
                           .lift = all->lift ? all->lift + first * width : NULL};
 }
 
-/* The last query again and again makes a panel a multiple of QUERY_MULTIPLE wide. */
+/* Where BLAS takes part, the last query again and again makes a panel a multiple of QUERY_MULTIPLE
+ * wide. */
 void cell_expert_ask(const cell_source *s, const cell_expert *e, const points *Q,
                      const size_t *query, size_t b, spread_rule how, cell_space *w,
                      const cell_answers *out)
 {
     for (size_t first = 0; first < b; first += CELL_PANEL) {
         size_t count = b - first < CELL_PANEL ? b - first : CELL_PANEL;
-        size_t padded = padded_queries(count);
+        size_t padded = covariance_by_products(Q->D) ? padded_queries(count) : count;
         for (size_t i = 0; i < padded; i++)
             w->which[i] = query[first + (i < count ? i : count - 1)];
         points_gather(Q, w->which, padded, &w->Q);

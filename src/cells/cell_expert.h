@@ -3,9 +3,9 @@
  *
  *   mean = k*' alpha,   explained = |L^-1 k*|^2,   lift = W' L^-1 k*,   W = L^-1 F (m x width)
  *
- * and the spread's surroundings (gp/neighbourhood.h) from the SPREAD_ROWS rows nearest to x among
+ * and the spread's surroundings (gp/neighbourhood.h) from the WIDE_ROWS rows nearest to x among
  * the last ones, the cell's own and some around, each left out of the expert:  z_i^2 = alpha_i^2 / (C^-1)_ii,  v_i = 1 / (C^-1)_ii, but for
- * weights. */
+ * weights.  With a local noise s^2 is that around the cell (gp/local_noise.h). */
 #ifndef QRM_CELLS_CELL_EXPERT_H
 #define QRM_CELLS_CELL_EXPERT_H
 
@@ -19,18 +19,20 @@ typedef struct {
     const points *Z;     /* all rows, scaled ...                                   */
     const row_set *rows; /* ... and as they are, whole                             */
     const neighbour_index *index;
-    size_t width; /* of a linear trend's features f(x) = (1, x): D + 1; 0: no trend */
+    int local_noise; /* whether each expert has a noise of its own */
+    size_t width;    /* of a linear trend's features f(x) = (1, x): D + 1; 0: no trend */
 } cell_source;
 
 typedef struct {
     size_t m, tail;
     points X;         /* m: its rows, nearest to the cell last         */
-    double *L;        /* m x m, the lower triangle                     */
+    double *packed;   /* L, the lower triangle (linalg/packed_triangle.h) */
     double *alpha;    /* m                                             */
     double *W;        /* m x width; NULL: there is no trend            */
     double *surprise; /* tail: z_i^2 of the last rows ...              */
     double *variance; /* tail: ... v_i ...                             */
     double *weight;   /* tail: ... and as how many rows each counts    */
+    noise_around noise;
 } cell_expert;
 
 quorum_status cell_expert_new(const cell_source *s, const cell_map *map, size_t cell, size_t m,
@@ -41,11 +43,12 @@ void cell_expert_free(cell_expert *e);
 double cell_expert_bytes(size_t m, size_t D, size_t width);
 
 /* A worker's space for asking experts of m rows. */
-enum { CELL_PANEL = 64 }; /* queries at a time */
+enum { CELL_PANEL = 96 }; /* queries at a time: whole groups for BLAS and packed triangles */
 typedef struct {
     points Q;     /* CELL_PANEL */
     double *K;    /* m x CELL_PANEL: k*, then L^-1 k* */
-    ranked *near; /* nearest_room(SPREAD_ROWS) */
+    double *room; /* of that solve                    */
+    ranked *near; /* nearest_room(WIDE_ROWS) */
     size_t which[CELL_PANEL];
 } cell_space;
 
@@ -57,6 +60,7 @@ typedef struct {
     double *mean;      /* b                                                    */
     double *explained; /* b; NULL: means alone are wanted, and nothing below   */
     double *spread;    /* b: the factor of the variance                        */
+    double *noise;     /* b: of an observation                                 */
     double *lift;      /* b x width; NULL: there is no trend                   */
 } cell_answers;
 

@@ -1,4 +1,5 @@
-/* Cells: parts of at most `core` rows by median splits along the input of the largest variance; then
+/* Cells: parts of at most `core` rows by splits along the input of the largest variance, at the row
+ * that leaves as many cells on either side, or one more; then
  * each row goes to the part with the nearest mean, and the means are taken anew, a few times (Lloyd).
  * Boxes of many inputs are long where they were not split; the cells of means are round, and a query
  * finds the rows around it in its cell's expert. */
@@ -29,49 +30,51 @@ void cell_map_free(cell_map *map)
 
 typedef struct {
     const points *Z;
-    size_t *row;  /* n: rows, part after part */
-    size_t level; /* 2^level parts            */
+    size_t *row;  /* n: rows, part after part                     */
+    size_t cells; /* that parts become                            */
+    size_t level; /* 2^level parts, of 0, 1 or more cells each     */
 } split_job;
 
-/* Where part k of 2^level equal parts of the rows starts. */
-static size_t part_start(size_t n, size_t level, size_t k)
+/* The first cell of part k: those of parts differ by one at most. */
+static size_t first_cell(const split_job *j, size_t level, size_t k)
 {
-    size_t rest = n & (((size_t)1 << level) - 1);
-    return k * (n >> level) + (k * rest >> level);
+    size_t rest = j->cells & (((size_t)1 << level) - 1);
+    return k * (j->cells >> level) + (k * rest >> level);
 }
 
-/* Part `item` becomes two. */
+/* Where the rows of cell c start: those of cells differ by one at most. */
+static size_t first_row(size_t n, size_t cells, size_t c)
+{
+    return c * (n / cells) + c * (n % cells) / cells;
+}
+
+/* Part `item` becomes two, if it has two cells. */
 static quorum_status split_part(void *context, size_t item, int worker)
 {
     const split_job *j = context;
-    size_t n = j->Z->n, D = j->Z->D, from = part_start(n, j->level, item);
-    size_t to = part_start(n, j->level, item + 1);
-    size_t middle = part_start(n, j->level + 1, 2 * item + 1);
-    size_t d = widest_input(j->row + from, to - from, j->Z->Z, D);
+    size_t n = j->Z->n, D = j->Z->D;
+    size_t c0 = first_cell(j, j->level, item), c2 = first_cell(j, j->level, item + 1);
+    size_t c1 = first_cell(j, j->level + 1, 2 * item + 1);
+    size_t from = first_row(n, j->cells, c0), to = first_row(n, j->cells, c2);
     (void)worker;
-    select_nth(j->row + from, to - from, middle - from, j->Z->Z, D, d);
+    if (c1 == c0 || c1 == c2)
+        return QUORUM_OK;
+    size_t d = widest_input(j->row + from, to - from, j->Z->Z, D);
+    select_nth(j->row + from, to - from, first_row(n, j->cells, c1) - from, j->Z->Z, D, d);
     return QUORUM_OK;
 }
 
-static size_t splits_for(size_t n, size_t core)
-{
-    size_t level = 0;
-    while ((n - 1) >> level >= core)
-        level++;
-    return level;
-}
-
-/* label (n): the part of each row; row (n) is room. */
-static quorum_status split_rows(const points *Z, size_t splits, int threads, size_t *row,
+/* label (n): the cell of each row; row (n) is room. */
+static quorum_status split_rows(const points *Z, size_t cells, int threads, size_t *row,
                                 size_t *label)
 {
-    split_job j = {.Z = Z, .row = row};
+    split_job j = {.Z = Z, .row = row, .cells = cells};
     for (size_t i = 0; i < Z->n; i++)
         row[i] = i;
-    for (; j.level < splits; j.level++)
+    for (; (size_t)1 << j.level < cells; j.level++)
         TRY(parallel_for(threads, (size_t)1 << j.level, split_part, &j));
-    for (size_t k = 0; k < (size_t)1 << splits; k++)
-        for (size_t i = part_start(Z->n, splits, k); i < part_start(Z->n, splits, k + 1); i++)
+    for (size_t k = 0; k < cells; k++)
+        for (size_t i = first_row(Z->n, cells, k); i < first_row(Z->n, cells, k + 1); i++)
             label[row[i]] = k;
     return QUORUM_OK;
 }
@@ -91,6 +94,15 @@ static void list_rows(const size_t *label, cell_map *map)
         map->row[start[label[i]]++] = i;
     memmove(start + 1, start, map->cells * sizeof *start);
     start[0] = 0;
+}
+
+static void set_centre(const points *c, size_t D, size_t k, const double *z)
+{
+    c->norm[k] = 0.0;
+    for (size_t d = 0; d < D; d++) {
+        c->Z[k * D + d] = c->T[d * c->stride + k] = z[d];
+        c->norm[k] += z[d] * z[d];
+    }
 }
 
 /* The mean of cell k's rows; one without rows stays where it is. */
@@ -131,11 +143,10 @@ static int rounds_for(size_t n)
     return rounds > 1 ? (int)rounds : 1;
 }
 
-static quorum_status settle_cells(const points *Z, size_t splits, int threads, size_t *label,
-                                  cell_map *map)
+static quorum_status settle_cells(const points *Z, int threads, size_t *label, cell_map *map)
 {
     int rounds = rounds_for(Z->n);
-    TRY(split_rows(Z, splits, threads, map->row, label));
+    TRY(split_rows(Z, map->cells, threads, map->row, label));
     TRY(move_centres(Z, threads, label, map));
     for (int round = 0; round < rounds; round++) {
         TRY(cell_map_find(map, Z, threads, label));
@@ -146,17 +157,41 @@ static quorum_status settle_cells(const points *Z, size_t splits, int threads, s
     return QUORUM_OK;
 }
 
+static quorum_status make_room(const points *Z, size_t cells, cell_map *out)
+{
+    *out = (cell_map){.n = Z->n, .D = Z->D, .cells = cells};
+    TRY(points_new(out->cells, out->D, &out->centre));
+    if (NEW_ARRAY(out->row, out->n) && NEW_ARRAY(out->start, out->cells + 1))
+        return QUORUM_OK;
+    return failure(QUORUM_E_MEMORY, "out of memory for the cells of %zu rows", out->n);
+}
+
 quorum_status cell_map_new(const points *Z, size_t core, int threads, cell_map *out)
 {
     assert(Z->n >= 1 && core >= 2);
-    size_t splits = splits_for(Z->n, core), *label;
-    *out = (cell_map){.n = Z->n, .D = Z->D, .cells = (size_t)1 << splits};
-    TRY(points_new(out->cells, out->D, &out->centre));
-    NEW_ARRAY(out->row, out->n);
-    NEW_ARRAY(out->start, out->cells + 1);
-    if (!out->row || !out->start || !NEW_ARRAY(label, out->n))
+    size_t *label;
+    TRY(make_room(Z, (Z->n + core - 1) / core, out));
+    if (!NEW_ARRAY(label, out->n))
         return failure(QUORUM_E_MEMORY, "out of memory for the cells of %zu rows", out->n);
-    quorum_status status = settle_cells(Z, splits, threads, label, out);
+    quorum_status status = settle_cells(Z, threads, label, out);
     mem_free(label);
     return status;
+}
+
+quorum_status cell_map_known(const points *Z, size_t cells, const double *centre,
+                             const size_t *label, int threads, cell_map *out)
+{
+    TRY(make_room(Z, cells, out));
+    for (size_t k = 0; k < cells; k++)
+        set_centre(&out->centre, out->D, k, centre + k * out->D);
+    list_rows(label, out);
+    return neighbour_index_new(&out->centre, threads, &out->index);
+}
+
+void cell_map_tell(const cell_map *map, double *centre, size_t *label)
+{
+    memcpy(centre, map->centre.Z, map->cells * map->D * sizeof *centre);
+    for (size_t k = 0; k < map->cells; k++)
+        for (size_t i = map->start[k]; i < map->start[k + 1]; i++)
+            label[map->row[i]] = k;
 }

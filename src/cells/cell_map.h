@@ -18,6 +18,11 @@ typedef struct {
 quorum_status cell_map_new(const points *Z, size_t core, int threads, cell_map *out);
 void cell_map_free(cell_map *map);
 
+/* The cells that rows are known to be in: centre (cells x D) and label (n), as cell_map_tell told them. */
+quorum_status cell_map_known(const points *Z, size_t cells, const double *centre,
+                             const size_t *label, int threads, cell_map *out);
+void cell_map_tell(const cell_map *map, double *centre, size_t *label);
+
 /* cell (Q->n) of each point. */
 quorum_status cell_map_find(const cell_map *map, const points *Q, int threads, size_t *cell);
 

@@ -36,23 +36,27 @@ static size_t core_of(size_t m)
 }
 
 /* An expert with all rows needs one cell only. */
-static size_t core_of_all(const cell_source *s, size_t m)
+quorum_status cell_store_divide(const points *Z, size_t m, int threads, cell_map *out)
 {
-    size_t n = s->Z->n;
-    return m >= n ? (n > 2 ? n : 2) : core_of(m);
+    size_t all = Z->n > 2 ? Z->n : 2;
+    return cell_map_new(Z, m >= Z->n ? all : core_of(m), threads, out);
 }
 
-quorum_status cell_store_new(const cell_source *s, size_t m, int threads, cell_store **out)
+quorum_status cell_store_new(const cell_source *s, size_t m, cell_map *map, cell_store **out)
 {
     cell_store *store;
     *out = NULL;
-    if (!NEW_ZEROED(store, 1))
+    if (!NEW_ZEROED(store, 1)) {
+        cell_map_free(map);
         return failure(QUORUM_E_MEMORY, "out of memory for the cells of %zu rows", s->Z->n);
+    }
     pthread_mutex_init(&store->lock, NULL);
     store->source = *s;
     store->m = m;
-    quorum_status status = cell_map_new(s->Z, core_of_all(s, m), threads, &store->map);
-    if (status == QUORUM_OK && !NEW_ZEROED(store->slot, store->map.cells))
+    store->map = *map;
+    *map = (cell_map){0};
+    quorum_status status = QUORUM_OK;
+    if (!NEW_ZEROED(store->slot, store->map.cells))
         status = failure(QUORUM_E_MEMORY, "out of memory for the cells of %zu rows", s->Z->n);
     if (status < 0)
         cell_store_free(store);

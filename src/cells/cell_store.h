@@ -8,8 +8,12 @@
 
 typedef struct cell_store cell_store;
 
-/* Cells with experts of m rows; the source's parts must outlive it. */
-quorum_status cell_store_new(const cell_source *s, size_t m, int threads, cell_store **out);
+/* The cells themselves, with experts of m rows. */
+quorum_status cell_store_divide(const points *Z, size_t m, int threads, cell_map *out);
+
+/* Cells with experts of m rows; the source's parts must outlive it.  map: the cells, which become the
+ * store's, also after failure. */
+quorum_status cell_store_new(const cell_source *s, size_t m, cell_map *map, cell_store **out);
 void cell_store_free(cell_store *store); /* accepts NULL */
 
 const cell_map *cell_store_map(const cell_store *store);

@@ -4,6 +4,7 @@
 #include "cells/halo.h"
 
 #include "base/memory.h"
+#include "linalg/clones.h"
 #include "near/ranked.h"
 
 #include <math.h>
@@ -11,38 +12,61 @@
 enum { POOL = 4 }; /* candidates for each row that is wanted */
 
 typedef struct {
-    points core;       /* the cell's own rows   */
-    size_t *candidate; /* count                 */
-    ranked *order;     /* core->n + count       */
+    points core;       /* the cell's own rows         */
+    points pool;       /* count: the candidates ...   */
+    size_t *candidate; /* count: ... their rows ...   */
+    double *distance;  /* count: ... and their key    */
+    double *room;      /* count                       */
+    ranked *order;     /* core->n + count             */
 } halo_space;
 
 static void space_free(halo_space *w)
 {
     points_free(&w->core);
+    points_free(&w->pool);
     mem_free(w->candidate);
+    mem_free(w->distance);
+    mem_free(w->room);
     mem_free(w->order);
 }
 
 static quorum_status space_new(size_t own, size_t count, size_t D, halo_space *w)
 {
     TRY(points_new(own, D, &w->core));
-    if (NEW_ARRAY(w->candidate, count) && NEW_ARRAY(w->order, own + count))
+    TRY(points_new(count, D, &w->pool));
+    if (NEW_ARRAY(w->candidate, count) && NEW_ARRAY(w->distance, count) &&
+        NEW_ARRAY(w->room, count) && NEW_ARRAY(w->order, own + count))
         return QUORUM_OK;
     return failure(QUORUM_E_MEMORY, "out of memory for the rows around a cell");
 }
 
-/* min_c |z - z_c|^2 over the core. */
-static double distance_from(const points *core, const double *z)
+/* least_i = min(least_i, |t_i - z|^2) over n points, input after input in T (D x stride); s (n) is
+ * room. */
+CLONED
+static void keep_least(size_t n, size_t D, size_t stride, const double *restrict T,
+                       const double *restrict z, double *restrict s, double *restrict least)
 {
-    double least = INFINITY;
-    for (size_t i = 0; i < core->n; i++) {
-        const double *c = core->Z + i * core->D;
-        double s = 0.0;
-        for (size_t d = 0; d < core->D; d++)
-            s += (z[d] - c[d]) * (z[d] - c[d]);
-        least = fmin(least, s);
+    for (size_t i = 0; i < n; i++)
+        s[i] = 0.0;
+    for (size_t d = 0; d < D; d++) {
+        const double *t = T + d * stride;
+        double c = z[d];
+        for (size_t i = 0; i < n; i++)
+            s[i] += (t[i] - c) * (t[i] - c);
     }
-    return least;
+    for (size_t i = 0; i < n; i++)
+        least[i] = s[i] < least[i] ? s[i] : least[i];
+}
+
+/* distance (count) of the candidates from the core. */
+static void measure_pool(const points *Z, size_t count, halo_space *w)
+{
+    points_gather(Z, w->candidate, count, &w->pool);
+    for (size_t i = 0; i < count; i++)
+        w->distance[i] = INFINITY;
+    for (size_t c = 0; c < w->core.n; c++)
+        keep_least(count, Z->D, w->pool.stride, w->pool.T, w->core.Z + c * Z->D, w->room,
+                   w->distance);
 }
 
 static int is_own(const size_t *own, size_t count, size_t row)
@@ -54,8 +78,7 @@ static int is_own(const size_t *own, size_t count, size_t row)
 }
 
 /* The cell's own rows before all others, at -1, and the candidates at their distance. */
-static size_t rank_rows(const size_t *own, size_t rows, const points *Z, size_t candidates,
-                        halo_space *w)
+static size_t rank_rows(const size_t *own, size_t rows, size_t candidates, halo_space *w)
 {
     size_t count = 0;
     for (size_t i = 0; i < rows; i++)
@@ -63,7 +86,7 @@ static size_t rank_rows(const size_t *own, size_t rows, const points *Z, size_t 
     for (size_t i = 0; i < candidates; i++) {
         size_t row = w->candidate[i];
         if (!is_own(own, rows, row))
-            w->order[count++] = (ranked){distance_from(&w->core, Z->Z + row * Z->D), row};
+            w->order[count++] = (ranked){w->distance[i], row};
     }
     return count;
 }
@@ -89,7 +112,8 @@ quorum_status halo_choose(const cell_map *map, size_t cell, const points *Z,
     TRY_OR_DONE(space_new(rows > 0 ? rows : 1, candidates, map->D, &w));
     take_core(map, cell, Z, rows, &w);
     TRY_OR_DONE(neighbour_search(index, &centre, candidates, 1, w.candidate, NULL));
-    size_t count = rank_rows(own, rows, Z, candidates, &w);
+    measure_pool(Z, candidates, &w);
+    size_t count = rank_rows(own, rows, candidates, &w);
     ranked_select(w.order, count, m - 1);
     ranked_sort(w.order, m);
     for (size_t i = 0; i < m; i++)
