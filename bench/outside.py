@@ -3,9 +3,10 @@
 
     bench/outside.py [--quorum build/quorum] [--cases smooth3d_500 ...] [--seeds 1]
 
-Made data.  smooth3d: rows in the cube [-1, 1]^3, queries in [-2, 2]^3 outside of it; paper: the paper's function of one
+Made data, four cases with a bar and four others; rules were compared on functions like paper and damped1d, so that waves2d alone is fresh.  smooth3d: rows in the cube [-1, 1]^3, queries in [-2, 2]^3 outside of it; paper: the paper's function of one
 input in [0, 1] with noise 0.02 and the squared exponential, queries up to 0.3 beyond; hole4d: rows in [-1, 1]^4 outside the
-ball of radius 0.6, queries in it.  Fits with the defaults and with `--spread none`, and the latter also without calibration, which
+ball of radius 0.6, queries in it.  damped1d, waves2d, friedman5d: rows in a unit cube with noise, queries up to 0.3
+beyond; robot4d: normal rows, queries farther out.  Fits with the defaults and with `--spread none`, and the latter also without calibration, which
 is what theta alone says.  Writes results/outside.csv: MSLL and coverage among the rows and outside of them.
 """
 import argparse
@@ -35,6 +36,37 @@ def paper(X):
     return 5 * x**2 * np.sin(12 * x) + (x**3 - 0.5) * np.sin(3 * x - 0.5) + 4 * np.cos(2 * x)
 
 
+def damped(X):
+    return np.exp(-2 * X[:, 0]) * np.sin(15 * X[:, 0])
+
+
+def waves(X):
+    return np.sin(7 * X[:, 0]) * np.cos(5 * X[:, 1]) + X[:, 0] * X[:, 1]
+
+
+def friedman(X):
+    return 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2 + 10 * X[:, 3] + 5 * X[:, 4]
+
+
+def robot(X):
+    first, second = np.pi * X[:, 0], np.pi * X[:, 1]
+    return (1 + X[:, 2]) * np.cos(first) + (1 + X[:, 3]) * np.cos(first + second)
+
+
+def unit(inputs):
+    def places(rng, rows):
+        around = rng.uniform(-0.3, 1.3, (20000, inputs))
+        return (rng.uniform(0, 1, (rows, inputs)), rng.uniform(0, 1, (1000, inputs)),
+                around[(np.abs(around - 0.5) > 0.5).any(axis=1)][:1500])
+    return places
+
+
+def cloud(rng, rows):
+    around = 1.6 * rng.standard_normal((20000, 4))
+    far = np.linalg.norm(around, axis=1)
+    return rng.standard_normal((rows, 4)), rng.standard_normal((1000, 4)), around[(far > 3) & (far < 4.5)][:1500]
+
+
 def cube(rng, rows):
     around = rng.uniform(-2, 2, (8000, 3))
     return rng.uniform(-1, 1, (rows, 3)), rng.uniform(-1, 1, (1000, 3)), around[np.abs(around).max(axis=1) > 1][:1500]
@@ -55,7 +87,9 @@ def ball(rng, rows):
 
 
 CASES = {"smooth3d_500": (cube, 500, three, 0.0, "auto"), "smooth3d_3000": (cube, 3000, three, 0.0, "auto"),
-         "paper": (line, 2000, paper, 0.02, "se"), "hole4d": (ball, 4000, four, 0.0, "auto")}
+         "paper": (line, 2000, paper, 0.02, "se"), "hole4d": (ball, 4000, four, 0.0, "auto"),
+         "damped1d": (unit(1), 1500, damped, 0.02, "auto"), "waves2d": (unit(2), 1500, waves, 0.1, "auto"),
+         "friedman5d": (unit(5), 2000, friedman, 1.0, "auto"), "robot4d": (cloud, 3000, robot, 0.02, "auto")}
 
 
 def made(case, seed):

@@ -18,6 +18,11 @@ enum {
 };
 static const double NEAR = 1e-3;
 
+int covariance_by_products(size_t inputs)
+{
+    return inputs > FEW_INPUTS;
+}
+
 static double distance_by_difference(const points *a, size_t i, const points *b, size_t j)
 {
     const double *x = a->Z + i * a->D, *y = b->Z + j * b->D;

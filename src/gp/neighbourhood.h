@@ -4,54 +4,56 @@
 #define QRM_GP_NEIGHBOURHOOD_H
 
 #include "gp/expert.h"
+#include "gp/local_noise.h"
 
 #include <math.h>
 
-/* Rows, of the nearest, that are asked how well the others predict them. */
-enum { SPREAD_ROWS = 32 };
+/* Rows, of the nearest, that are asked how well the others predict them: many around, those nearby, and
+ * the closest. */
+enum { WIDE_ROWS = 128, SPREAD_ROWS = 32, CLOSE_ROWS = 8 };
+
+typedef struct {
+    double weight, surprise;
+} row_sums;
 
 /* What the nearest rows show, each left out of the neighbourhood: sums over them, weighted by
- * w_i rho_i^2, w_i being the row's own weight and rho_i = k(x, x_i) / s_f^2. */
+ * w_i rho_i^2, w_i being the row's own weight and rho_i = k(x, x_i) / s_f^2; over those nearby. */
 typedef struct {
-    double weight;   /* sum w_i rho_i^2                                                   */
-    double surprise; /* sum w_i rho_i^2 z_i^2, z_i: row i's distance from what the others
+    double weight;    /* sum w_i rho_i^2                                                   */
+    double surprise;  /* sum w_i rho_i^2 z_i^2, z_i: row i's distance from what the others
                         predict for it, in standard deviations                            */
-    double tested;   /* sum w_i rho_i^2 v_i, v_i: the variance of that prediction         */
+    double tested;    /* sum w_i rho_i^2 v_i, v_i: the variance of that prediction         */
+    row_sums wide;    /* the first two over more rows ...                                  */
+    row_sums close;   /* ... and over fewer                                                */
+    double log_level; /* where the noise is the neighbourhood's own (gp/local_noise.h), and ...   */
+    double excess;    /* ... what it is more than theta's: both 0 otherwise                       */
 } surroundings;
+
+/* Adds the place-th nearest row, from 0 on: what the others say of it, weighted by rho2. */
+void surroundings_add(surroundings *to, size_t place, double rho2, left_out_figures shown);
 
 typedef struct {
     double mean;      /* k*' C^-1 y   */
     double explained; /* k*' C^-1 k*  */
+    double noise;     /* of an observation there */
     surroundings around;
 } neighbourhood;
 
 typedef struct {
     size_t room;
-    double *C;    /* room^2                                        */
-    double *side; /* room x 2: [k* | y], then L^-1 [k* | y]        */
-    double *z;    /* SPREAD_ROWS x (SPREAD_ROWS + 1): [T^-1 | alpha] of the nearest rows */
-    double *pair; /* room x 2: for slopes (slopes.h)               */
-    double weight[SPREAD_ROWS]; /* of the nearest rows of the neighbourhood asked last ...      */
-    double rest[SPREAD_ROWS];   /* ... and what one observation has more noise than such a row */
+    double *C;                /* room^2                                        */
+    double *side;             /* room x 2: [k* | y], then L^-1 [k* | y]        */
+    double *z;                /* WIDE_ROWS x (WIDE_ROWS + 1): room        */
+    double *pair;             /* room x 2: for slopes (slopes.h)               */
+    double weight[WIDE_ROWS]; /* of the nearest rows of the neighbourhood asked last ...      */
+    left_out_figures shown[WIDE_ROWS]; /* ... and what the others say of them                 */
+    int has_own_noise;                 /* whether neighbourhoods have                         */
+    local_noise_space local;
 } neighbourhood_space;
 
-quorum_status neighbourhood_space_new(size_t room, neighbourhood_space *out);
+/* local_noise: whether the noise is each neighbourhood's own. */
+quorum_status neighbourhood_space_new(size_t room, int local_noise, neighbourhood_space *out);
 void neighbourhood_space_free(neighbourhood_space *ws);
-
-/* Row i of the q nearest, left out of the neighbourhood that was asked last. */
-typedef struct {
-    double surprise; /* z_i^2 */
-    double variance; /* v_i   */
-} left_out_figures;
-
-/* What the variance of a row is of one observation's: 1 without weights.  precision: (C^-1)_ii, rest:
- * noise of one observation less that of the row. */
-static inline double share_of_row(double precision, double rest)
-{
-    return 1.0 / (1.0 + precision * rest);
-}
-
-left_out_figures left_out_of(const neighbourhood_space *ws, size_t q, size_t i);
 
 /* The posterior at `query`, one point, from rows and their scaled inputs X, nearest rows last;
  * gamma (m) = C^-1 k*, or NULL. */
@@ -59,17 +61,25 @@ quorum_status neighbourhood_posterior(const hyper *theta, const points *X, const
                                       const points *query, neighbourhood_space *ws, double *gamma,
                                       neighbourhood *out);
 
+/* The same rows with other targets (rows->y), by the factor that the call before has left in ws: the bits
+ * of neighbourhood_posterior, for m^2 operations instead of m^3. */
+void neighbourhood_of_other_targets(const hyper *theta, const points *X, const row_set *rows,
+                                    const points *query, neighbourhood_space *ws,
+                                    neighbourhood *out);
+
 /* What multiplies variances: the rows around a query as far as they have tested them, weighed against
  * `prior` rows that are as theta says (INFINITY: they do not count), and `untested` beyond. */
 typedef struct {
     double prior;
     double untested;
+    int local_noise; /* whether a neighbourhood has a noise of its own */
+    int nested;      /* whether what more rows say is the prior of fewer ones */
 } spread_rule;
 
 /* The variance of y at a query. */
-static inline double variance_left(const hyper *theta, double explained)
+static inline double variance_left(double signal, double explained, double noise)
 {
-    return fmax(theta->signal - explained, 0.0) + theta->noise;
+    return fmax(signal - explained, 0.0) + noise;
 }
 
 /* The factor of the variance (of y) at the query. */

@@ -52,22 +52,31 @@ void posterior_slopes(const hyper *theta, const points *X, const points *Q, cons
     }
 }
 
-/* The sums over the nearest rows, which stand last in X. */
+/* Sums over `count` of the nearest rows, which stand last in X. */
+static void sum_slopes(const points *X, const double *z, const neighbourhood_space *ws,
+                       size_t count, double c[][WIDE_ROWS], double *const *out, size_t sums)
+{
+    size_t m = X->n, D = X->D, q = m < WIDE_ROWS ? m : WIDE_ROWS, some = m < count ? m : count;
+    for (size_t k = 0; k < sums; k++)
+        pull_back(some, D, c[k] + q - some, ws->pair + 2 * m - some, X->Z + (m - some) * D, z,
+                  out[k]);
+}
+
 static void surrounding_slopes(const hyper *theta, const points *X, const double *z,
                                const neighbourhood_space *ws, const neighbourhood_slopes *out)
 {
-    size_t m = X->n, D = X->D, q = m < SPREAD_ROWS ? m : SPREAD_ROWS, first = m - q;
-    const double *k = ws->pair + first, *slope = ws->pair + m + first, *Z = X->Z + first * D;
-    double c[3][SPREAD_ROWS];
+    size_t m = X->n, q = m < WIDE_ROWS ? m : WIDE_ROWS;
+    const double *k = ws->pair + m - q;
+    double c[3][WIDE_ROWS];
     for (size_t i = 0; i < q; i++) {
-        left_out_figures at = left_out_of(ws, q, i);
+        left_out_figures at = ws->shown[i];
         c[0][i] = ws->weight[i] * (2.0 * k[i] / (theta->signal * theta->signal));
         c[1][i] = c[0][i] * at.surprise;
         c[2][i] = c[0][i] * at.variance;
     }
-    pull_back(q, D, c[0], slope, Z, z, out->weight);
-    pull_back(q, D, c[1], slope, Z, z, out->surprise);
-    pull_back(q, D, c[2], slope, Z, z, out->tested);
+    sum_slopes(X, z, ws, SPREAD_ROWS, c, (double *[]){out->weight, out->surprise, out->tested}, 3);
+    sum_slopes(X, z, ws, WIDE_ROWS, c, (double *[]){out->wide_weight, out->wide_surprise}, 2);
+    sum_slopes(X, z, ws, CLOSE_ROWS, c, (double *[]){out->close_weight, out->close_surprise}, 2);
 }
 
 void neighbourhood_find_slopes(const hyper *theta, const points *X, const points *query,

@@ -27,7 +27,9 @@ void posterior_slopes(const hyper *theta, const points *X, const points *Q, cons
 /* Of a neighbourhood, D each. */
 typedef struct {
     double *mean, *explained;
-    double *weight, *surprise, *tested; /* of its surroundings */
+    /* of its surroundings */
+    double *weight, *surprise, *tested;
+    double *wide_weight, *wide_surprise, *close_weight, *close_surprise;
 } neighbourhood_slopes;
 
 /* At the query that neighbourhood_posterior was asked for just before, in the same space, which then
