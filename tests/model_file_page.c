@@ -14,10 +14,10 @@ static void print_cell(const char *text)
 
 static void print_shape(const array_member *a)
 {
-    static const char *const letter[] = {
-        [SIDE_ROWS] = "n",        [SIDE_INPUTS] = "D",  [SIDE_EXPERTS] = "M",
-        [SIDE_OFFSETS] = "M + 1", [SIDE_EXTRAS] = "k",  [SIDE_REFERENCES] = "r",
-        [SIDE_HELD_OUT] = "h",    [SIDE_LINE] = "D + 1"};
+    static const char *const letter[SIDES] = {
+        [SIDE_ROWS] = "n",        [SIDE_INPUTS] = "D",   [SIDE_EXPERTS] = "M",
+        [SIDE_OFFSETS] = "M + 1", [SIDE_EXTRAS] = "k",   [SIDE_REFERENCES] = "r",
+        [SIDE_HELD_OUT] = "h",    [SIDE_LINE] = "D + 1", [SIDE_CELLS] = "c"};
     printf("%s (", a->type == INDICES ? "i8" : "f8");
     for (int k = 0; k < 2 && a->side[k] != NO_SIDE; k++)
         printf("%s%s", k > 0 ? ", " : "", letter[a->side[k]]);
@@ -26,20 +26,18 @@ static void print_shape(const array_member *a)
 
 static void print_arrays(void)
 {
-    static const char *const when[] = {[ALWAYS] = "",
-                                       [WITH_OVERLAP] = "only after `fit --overlap`: ",
-                                       [WITH_ROTATION] = "",
-                                       [WITH_TWO_SCALES] = "only of a kernel with two scales: ",
-                                       [WITH_TREND] = "",
-                                       [WHERE_LEARNED] = "",
-                                       [WITH_CALIBRATION] = "only after `fit --calibrate`: ",
-                                       [WITH_SIGNED_RATIOS] = "only after `fit --calibrate`: "};
+    static const char *const when[PRESENCES] = {
+        [WITH_OVERLAP] = "only after `fit --overlap`: ",
+        [WITH_TWO_SCALES] = "only of a kernel with two scales: ",
+        [WITH_CALIBRATION] = "only after `fit --calibrate`: ",
+        [WITH_SIGNED_RATIOS] = "only after `fit --calibrate`: ",
+        [WITH_CELLS] = "only where `method_choice` says cells: "};
     printf("| member | type, shape | meaning | checked |\n|---|---|---|---|\n");
     for (int i = 0; i < ARRAYS; i++) {
         const array_member *a = &array_members[i];
         printf("| `%s` | ", a->name);
         print_shape(a);
-        printf(" | %s", when[a->when]);
+        printf(" | %s", when[a->when] ? when[a->when] : "");
         print_cell(a->doc);
         printf(" | %s |\n", a->allowed ? a->allowed : a->type == INDICES ? "not negative" : "");
     }

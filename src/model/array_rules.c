@@ -190,3 +190,11 @@ quorum_status check_signed_ratios(const quorum_model *m, const model_sizes *size
     return same_without_signs(c, count) ? QUORUM_OK
                                         : damaged("calibration_signed and calibration differ");
 }
+
+quorum_status check_cells(const quorum_model *m, const model_sizes *sizes)
+{
+    for (size_t i = 0; i < sizes->length[SIDE_ROWS]; i++)
+        if (m->cells.of_row[i] >= sizes->length[SIDE_CELLS])
+            return damaged("cell is out of range");
+    return QUORUM_OK;
+}

@@ -51,7 +51,7 @@ quorum_status calibration_is_for(calibration *c, const quorum_model *m, const se
  * left-out errors of both are distributed alike (docs/methods.md, "Cells"). */
 static int serves_cells(const quorum_model *m, const calibration *c, const recipe *r)
 {
-    size_t rows = CELL_NEIGHBOURS / OWN_NEIGHBOURS * c->how.neighbours;
+    size_t rows = c->how.neighbours * CELL_NEIGHBOURS / OWN_NEIGHBOURS;
     return c->unasked && c->how.rule && c->how.rule->kind == TAKES_ROWS &&
            r->rule->kind == TAKES_CELLS && r->neighbours == (rows < m->rows.n ? rows : m->rows.n);
 }
@@ -78,7 +78,10 @@ double model_calibration_scale(const quorum_model *m, const settings *s)
 
 spread_rule model_spread(const quorum_model *m)
 {
-    return (spread_rule){m->spread, m->untested > 0.0 ? m->untested : 1.0};
+    return (spread_rule){.prior = m->spread,
+                         .untested = m->untested > 0.0 ? m->untested : 1.0,
+                         .local_noise = m->local_noise,
+                         .nested = m->nested_spread};
 }
 
 spread_rule model_spread_with(const quorum_model *m, const settings *s)

@@ -1,11 +1,8 @@
-/* Model files: a plain .npz of arrays and meta.json (docs/model-file.md). */
-#include "model/model.h"
+/* One model's members of a file: arrays and meta.json (docs/model-file.md). */
+#include "model/file.h"
 
 #include "base/memory.h"
-#include "archive/npz.h"
 #include "model/file_sizes.h"
-#include "model/meta.h"
-#include "rows/home.h"
 
 #include <limits.h>
 #include <math.h>
@@ -23,24 +20,21 @@ static quorum_status to_int64(const size_t *from, size_t count, int64_t **out)
     return QUORUM_OK;
 }
 
-/* Writing a model.  home: where rows come from that are elsewhere; NULL: all are here. */
+void saved_members_free(saved_members *kept)
+{
+    mem_free(kept->meta);
+    for (int i = 0; i < ARRAYS; i++)
+        mem_free(kept->indices[i]);
+    *kept = (saved_members){0};
+}
+
+/* Writing a model. */
 typedef struct {
     const quorum_model *m;
-    const char *path;
-    rows_home *home;
-    npz_writer *w;
+    const model_saving *how;
     model_sizes sizes;
-    char *meta;
-    int64_t *indices[MOST_ARRAYS]; /* as the file has them; they live until it is written */
+    saved_members *kept;
 } save_state;
-
-static void save_state_free(save_state *s)
-{
-    npz_writer_free(s->w);
-    mem_free(s->meta);
-    for (int i = 0; i < ARRAYS; i++)
-        mem_free(s->indices[i]);
-}
 
 static int is_in_model(const save_state *s, const array_member *a)
 {
@@ -53,62 +47,66 @@ static int is_in_model(const save_state *s, const array_member *a)
     case WHERE_LEARNED: return numbers_of(a, s->m) && s->sizes.length[a->side[0]] > 0;
     case WITH_CALIBRATION: return s->m->calibration.count > 0;
     case WITH_SIGNED_RATIOS: return s->m->calibration.z != NULL;
+    case WITH_CELLS: return s->m->cells.count > 0;
     }
     return 1;
 }
 
-static quorum_status add_array(save_state *s, int i)
+static quorum_status add_array(const save_state *s, int i)
 {
     const array_member *a = &array_members[i];
+    npz_writer *w = s->how->w;
     size_t shape[2];
     int ndim = array_shape(a, &s->sizes, shape);
     if (a->type == INDICES) {
-        TRY(to_int64(indices_of(a, s->m), shape[0], &s->indices[i]));
-        return npz_add_int64(s->w, a->name, ndim, shape, s->indices[i]);
+        TRY(to_int64(indices_of(a, s->m), shape[0], &s->kept->indices[i]));
+        return npz_add_int64(w, a->name, ndim, shape, s->kept->indices[i]);
     }
-    if (a->of_rows && s->home)
-        return npz_add_pulled(s->w, a->name, ndim, shape, rows_home_next, s->home);
-    return npz_add_doubles(s->w, a->name, ndim, shape, numbers_of(a, s->m));
+    if (a->of_rows && s->how->home)
+        return npz_add_pulled(w, a->name, ndim, shape, rows_home_next, s->how->home);
+    return npz_add_doubles(w, a->name, ndim, shape, numbers_of(a, s->m));
 }
 
-static quorum_status check_saved(npz_reader *npz, void *context);
+const char *const shared_members[] = {"X.npy", "row.npy", "offset.npy", NULL};
 
-static quorum_status save_members(save_state *s)
+/* Whether it is one of those and the same, bit for bit, as of the model whose file has it already. */
+static int is_there_already(const save_state *s, const array_member *a)
 {
-    if (!(s->w = npz_writer_new()))
-        return failure(QUORUM_E_MEMORY, "out of memory for saving the model");
-    TRY(meta_make(s->m, &s->meta));
-    TRY(npz_add_text(s->w, "meta.json", s->meta));
+    const quorum_model *like = s->how->like;
+    size_t shape[2], other[2], count = 1;
+    int shared = 0;
+    for (const char *const *name = shared_members; like && *name; name++)
+        shared |= strncmp(*name, a->name, strlen(a->name)) == 0 &&
+                  strcmp(*name + strlen(a->name), ".npy") == 0;
+    if (!shared)
+        return 0;
+    model_sizes sizes = sizes_of_model(like);
+    int ndim = array_shape(a, &s->sizes, shape);
+    array_shape(a, &sizes, other);
+    for (int k = 0; k < ndim; k++) {
+        if (shape[k] != other[k])
+            return 0;
+        count *= shape[k];
+    }
+    return a->type == INDICES
+               ? memcmp(indices_of(a, s->m), indices_of(a, like), count * sizeof(size_t)) == 0
+               : memcmp(numbers_of(a, s->m), numbers_of(a, like), count * sizeof(double)) == 0;
+}
+
+quorum_status model_add_members(const quorum_model *m, const model_saving *how, saved_members *kept)
+{
+    save_state s = {.m = m, .how = how, .sizes = sizes_of_model(m), .kept = kept};
+    TRY(meta_make(m, &kept->meta));
+    TRY(npz_add_text(how->w, "meta.json", kept->meta));
     for (int i = 0; i < ARRAYS; i++)
-        if (is_in_model(s, &array_members[i]))
-            TRY(add_array(s, i));
-    npz_writer_check(s->w, check_saved, (void *)s->m);
-    return npz_writer_save(s->w, s->path);
-}
-
-static quorum_status save(void *state, rows_home *home)
-{
-    save_state *s = state;
-    s->home = home;
-    quorum_status status = save_members(s);
-    save_state_free(s);
-    return status;
-}
-
-quorum_status quorum_save(const quorum_model *m, const char *path)
-{
-    if (!m || !path)
-        return failure(QUORUM_E_ARGUMENT, "quorum_save: model and path must not be NULL");
-    const quorum_model now = model_now(m);
-    save_state s = {.m = &now, .path = path, .sizes = sizes_of_model(&now)};
-    return rows_bring_home(QUORUM_OK, &now.held, &now.rows, save, &s);
+        if (is_in_model(&s, &array_members[i]) && !is_there_already(&s, &array_members[i]))
+            TRY(add_array(&s, i));
+    return QUORUM_OK;
 }
 
 /* ---- Loading: nothing in the file is believed before it is checked ---- */
 
 typedef struct {
-    const char *path;
-    const quorum_options *options;
     npz_reader *npz;
     model_meta meta;
     model_sizes sizes;
@@ -255,6 +253,7 @@ static int is_in_file(const load_state *l, const array_member *a)
     case WHERE_LEARNED: return has_array(l->npz, a);
     case WITH_CALIBRATION: return has_array(l->npz, a) || l->m->calibration.how.rule;
     case WITH_SIGNED_RATIOS: return has_array(l->npz, a);
+    case WITH_CELLS: return l->m->method.by_cells;
     }
     return 1;
 }
@@ -284,6 +283,7 @@ static quorum_status prepare(load_state *l)
     m->M = l->sizes.length[SIDE_EXPERTS];
     m->learned.references = l->sizes.length[SIDE_REFERENCES];
     m->calibration.count = l->sizes.length[SIDE_HELD_OUT];
+    m->cells.count = l->sizes.length[SIDE_CELLS];
     if (!NEW_ARRAY(m->log_theta, m->rows.D + 2 + MOST_SHAPES) ||
         !NEW_ARRAY(m->theta.lengthscale, m->rows.D))
         return failure(QUORUM_E_MEMORY, "out of memory for %zu length-scales", m->rows.D);
@@ -304,36 +304,12 @@ static quorum_status settle_graph(quorum_model *m)
     return QUORUM_OK;
 }
 
-/* Readers of earlier versions would overlook these; and a file has this version for one of them. */
-static quorum_status check_version_parts(const load_state *l)
+static quorum_status check_version(const load_state *l)
 {
-    const quorum_model *m = l->m;
-    int has_any = m->theta.kernel->longer || m->units.line || m->columns.offset;
-    int has_warp = m->units.warp != WARP_NONE;
-    int is_for_warp = l->meta.version == FORMAT_VERSION_WARP;
-    int is_for_levels = l->meta.version == FORMAT_VERSION_LEVELS;
-    int has_own = npz_has(l->npz, "weight.npy") || npz_has(l->npz, "error.npy");
-    int is_for_table = l->meta.version == FORMAT_VERSION_TABLE;
-    if (npz_has(l->npz, "error.npy") && has_warp)
+    int has_errors = npz_has(l->npz, "error.npy");
+    if (has_errors && l->m->units.warp != WARP_NONE && !l->m->holes.of)
         return damaged("a warp does not go with known errors");
-    if ((m->columns.date || m->made.count > 0) != is_for_table)
-        return damaged("dates or made inputs do not go with its format version");
-    if (is_for_table)
-        return QUORUM_OK;
-    if (has_own != (l->meta.version == FORMAT_VERSION_WEIGHTS))
-        return damaged("weights or known errors of rows do not go with its format version");
-    if (has_own)
-        return QUORUM_OK;
-    if ((m->encoding.of != NULL) != is_for_levels)
-        return damaged("categories do not go with its format version");
-    if (is_for_levels)
-        return QUORUM_OK;
-    if (has_warp != is_for_warp)
-        return damaged("a warp does not go with its format version");
-    return is_for_warp || has_any == (l->meta.version == FORMAT_VERSION_PARTS)
-               ? QUORUM_OK
-               : damaged("a kernel of two scales, a trend or an offset does not go with its "
-                         "format version");
+    return version_check(l->meta.version, l->m, has_errors || npz_has(l->npz, "weight.npy"));
 }
 
 /* All but the rows: which of those are wanted, the offsets say. */
@@ -344,8 +320,7 @@ static quorum_status load_but_rows(load_state *l)
     TRY(load_arrays(l, 0));
     TRY(settle_graph(l->m));
     model_set_theta(l->m);
-    TRY(check_version_parts(l));
-    return QUORUM_OK;
+    return check_version(l);
 }
 
 static quorum_status load_rows(load_state *l)
@@ -358,24 +333,34 @@ static quorum_status load_rows(load_state *l)
     return load_arrays(l, 1);
 }
 
-static quorum_status load_meta(load_state *l)
+quorum_status load_meta(npz_reader *npz, double memory, model_meta *meta)
 {
     char *text;
-    TRY(npz_get_text(l->npz, "meta.json", &text));
-    quorum_status status = meta_parse(text, &l->meta);
+    if (!npz_has(npz, "meta.json"))
+        return failure(QUORUM_E_FORMAT, "it has no meta.json: it is not a quorum model");
+    TRY(check_meta_bytes(npz, memory));
+    TRY(npz_get_text(npz, "meta.json", &text));
+    quorum_status status = meta_parse(text, meta);
     mem_free(text);
     return status;
 }
 
-/* Of what was just written, all but the rows, which the CRC answers for: it must load. */
-static quorum_status check_saved(npz_reader *npz, void *context)
+/* Of one model: a file of several has them in its folders. */
+static quorum_status load_own_meta(load_state *l, double memory)
 {
-    const quorum_model *saved = context;
+    TRY(load_meta(l->npz, memory, &l->meta));
+    return l->meta.version == FORMAT_VERSION_SEVERAL
+               ? damaged("a target's own meta.json is that of several")
+               : QUORUM_OK;
+}
+
+quorum_status model_check_members(npz_reader *npz, const quorum_model *saved)
+{
     load_state l = {.npz = npz, .sizes = sizes_of_model(saved), .m = model_new()};
     quorum_status status = QUORUM_OK;
     if (!l.m)
         return failure(QUORUM_E_MEMORY, "out of memory for saving the model");
-    TRY_OR_DONE(load_meta(&l));
+    TRY_OR_DONE(load_own_meta(&l, INFINITY));
     TRY_OR_DONE(load_but_rows(&l));
 done:
     meta_free(&l.meta);
@@ -383,59 +368,22 @@ done:
     return status;
 }
 
-static quorum_status open_model(void *state)
+static quorum_status load_members(load_state *l, double *memory)
 {
-    load_state *l = state;
-    TRY(progress_report(options_progress(l->options), "load", -1.0, "%s", l->path));
-    return npz_open(l->path, &l->npz);
-}
-
-static quorum_status load_opened(void *state)
-{
-    load_state *l = state;
-    double memory = options_memory(options_values(l->options));
-    if (!npz_has(l->npz, "meta.json"))
-        return failure(QUORUM_E_FORMAT, "it has no meta.json: it is not a quorum model");
-    TRY(check_meta_bytes(l->npz, memory));
-    TRY(load_meta(l));
+    double needed = 0.0;
+    TRY(load_own_meta(l, *memory));
     l->whole = team_is_alone() || has_overlap(l);
-    TRY(check_model_sizes(l->npz, memory, l->whole, &l->sizes));
+    TRY(check_model_sizes(l->npz, *memory, l->whole, &l->sizes, &needed));
+    *memory -= needed;
     TRY(load_but_rows(l));
     TRY(load_rows(l));
     return model_complete(l->m);
 }
 
-/* Every process reads the file. */
-static quorum_status load(quorum_status ready, load_state *l)
+quorum_status model_load_members(npz_reader *npz, double *memory, quorum_model *m)
 {
-    TRY(team_all(ready, open_model, l));
-    TRY(team_same_file(QUORUM_OK, "the model file", npz_digest(l->npz)));
-    return team_all(QUORUM_OK, load_opened, l);
-}
-
-quorum_status quorum_load(const char *path, quorum_model **model)
-{
-    return quorum_load_with(path, NULL, model);
-}
-
-quorum_status quorum_load_with(const char *path, const quorum_options *options,
-                               quorum_model **model)
-{
-    if (!path || !model)
-        return failure(QUORUM_E_ARGUMENT, "quorum_load: path and model must not be NULL");
-    load_state l = {.path = path, .options = options, .m = model_new()};
-    progress_watch watch;
-    quorum_status ready = l.m ? QUORUM_OK : failure(QUORUM_E_MEMORY, "out of memory for a model");
-    *model = NULL;
-    options_watch(options, "load", &watch);
-    quorum_status status = load(ready, &l);
-    progress_watch_end(&watch);
-    npz_close(l.npz);
+    load_state l = {.npz = npz, .m = m};
+    quorum_status status = load_members(&l, memory);
     meta_free(&l.meta);
-    if (status < 0) {
-        quorum_model_free(l.m);
-        return strstr(quorum_message(), path) ? status : failure_in(status, "%s", path);
-    }
-    *model = l.m;
     return status;
 }

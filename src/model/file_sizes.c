@@ -41,9 +41,9 @@ quorum_status wrong_size(const char *name, size_t found, size_t wanted)
 /* Sides that nothing but arrays themselves tell are as long as the first of them says. */
 static quorum_status settle_side(const char *name, side s, size_t found, model_sizes *sizes)
 {
-    if (s == SIDE_HELD_OUT && found > sizes->length[SIDE_ROWS])
+    if ((s == SIDE_HELD_OUT || s == SIDE_CELLS) && found > sizes->length[SIDE_ROWS])
         return wrong_size(name, found, sizes->length[SIDE_ROWS]);
-    int told = s != SIDE_EXTRAS && s != SIDE_REFERENCES && s != SIDE_HELD_OUT;
+    int told = s != SIDE_EXTRAS && s != SIDE_REFERENCES && s != SIDE_HELD_OUT && s != SIDE_CELLS;
     if (!told && sizes->length[s] == 0)
         sizes->length[s] = found;
     return found == sizes->length[s] ? QUORUM_OK : wrong_size(name, found, sizes->length[s]);
@@ -94,7 +94,8 @@ int has_array(const npz_reader *npz, const array_member *a)
     return npz_has(npz, member);
 }
 
-quorum_status check_model_sizes(npz_reader *npz, double memory, int whole, model_sizes *out)
+quorum_status check_model_sizes(npz_reader *npz, double memory, int whole, model_sizes *out,
+                                double *needed)
 {
     TRY(read_sizes(npz, out));
     double total = META_FACTOR * npz_member_bytes(npz, "meta.json") +
@@ -102,6 +103,7 @@ quorum_status check_model_sizes(npz_reader *npz, double memory, int whole, model
     for (int i = 0; i < ARRAYS; i++)
         if (array_members[i].side[0] != NO_SIDE && has_array(npz, &array_members[i]))
             TRY(measure_array(npz, &array_members[i], whole, out, &total));
+    *needed = total;
     if (total > LARGE && total > MOST_RATIO * npz_file_bytes(npz))
         return failure(
             QUORUM_E_FORMAT,

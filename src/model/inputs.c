@@ -23,6 +23,14 @@ size_t model_varying(const quorum_model *m)
     return count;
 }
 
+size_t model_scales(const quorum_model *m)
+{
+    size_t count = 0;
+    for (size_t d = 0; d < m->rows.D; d++)
+        count += !m->units.constant[d] && (!m->same || m->same[d] == d);
+    return count;
+}
+
 quorum_status model_check_varying(const quorum_model *m)
 {
     if (model_varying(m) > 0)
@@ -40,6 +48,8 @@ size_t model_table_columns(const quorum_model *m)
 
 static quorum_status check_holes(const quorum_model *m, const double *table, size_t query)
 {
+    if (m->holes.of)
+        return QUORUM_OK;
     for (size_t d = 0; d < m->made.columns; d++)
         if (isnan(table[d]))
             return failure(QUORUM_E_DATA, "query %zu: %.200s is missing: inputs must be finite",
@@ -53,8 +63,10 @@ quorum_status model_make_inputs(const quorum_model *m, size_t n, const double *t
         memcpy(X, table, n * m->rows.D * sizeof *X);
         return QUORUM_OK;
     }
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         TRY(check_holes(m, table + i * m->made.columns, i + 1));
+        TRY(made_check(&m->made, table + i * m->made.columns, "query", i + 1, m->columns.names));
+    }
     made_apply(&m->made, n, table, X);
     return QUORUM_OK;
 }
@@ -67,6 +79,14 @@ static const category *category_at(const quorum_model *m, size_t d)
 static quorum_status check_input(const quorum_model *m, size_t d, double x, size_t query)
 {
     const category *c = category_at(m, d);
+    if (isnan(x) && d < m->holes.columns)
+        return failure(QUORUM_E_DATA,
+                       "query %zu, input %s is missing: predictions fill it with --missing impute",
+                       query, m->columns.names[d]);
+    if (isnan(x) && m->place > 0 && d - m->place < 3)
+        return failure(QUORUM_E_DATA,
+                       "query %zu has no longitude or no latitude: a place cannot be filled in",
+                       query);
     if (!isfinite(x))
         return failure(QUORUM_E_DATA, "query %zu, input %s is %g: inputs must be finite", query,
                        m->columns.names[d], x);
@@ -98,7 +118,7 @@ quorum_status model_check_known_levels(const quorum_model *m, const double *X, s
 {
     for (size_t i = 0; m->encoding.of && i < n; i++)
         for (size_t d = 0; d < m->rows.D; d++)
-            if (category_at(m, d) && !category_has(category_at(m, d), X[i * m->rows.D + d]))
+            if (category_needs_nodes(&m->encoding.of[d], X[i * m->rows.D + d]))
                 return failure(QUORUM_E_DATA,
                                "query %zu has a level of %.200s that was not in the training data",
                                i + 1, m->columns.names[d]);

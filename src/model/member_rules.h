@@ -25,6 +25,7 @@ quorum_status check_rotation(const quorum_model *m, const model_sizes *sizes);
 quorum_status check_line_covariance(const quorum_model *m, const model_sizes *sizes);
 quorum_status check_calibration(const quorum_model *m, const model_sizes *sizes);
 quorum_status check_signed_ratios(const quorum_model *m, const model_sizes *sizes);
+quorum_status check_cells(const quorum_model *m, const model_sizes *sizes);
 
 /* ---- meta_rules.c: put_ writes a value, read_ checks and keeps it ---- */
 
@@ -56,6 +57,9 @@ quorum_status read_dates(const json_node *value, quorum_model *m);
 int has_made(const quorum_model *m);
 void put_made(json_writer *w, const quorum_model *m);
 quorum_status read_made(const json_node *value, quorum_model *m);
+int has_holes(const quorum_model *m);
+void put_holes(json_writer *w, const quorum_model *m);
+quorum_status read_holes(const json_node *value, quorum_model *m);
 int has_warp(const quorum_model *m);
 void put_warp(json_writer *w, const quorum_model *m);
 quorum_status read_warp(const json_node *value, quorum_model *m);
@@ -79,7 +83,17 @@ int has_spread(const quorum_model *m);
 quorum_status check_spread(const quorum_model *m);
 int has_untested(const quorum_model *m);
 quorum_status check_untested(const quorum_model *m);
+int has_nested_spread(const quorum_model *m);
+void put_nested_spread(json_writer *w, const quorum_model *m);
+quorum_status read_nested_spread(const json_node *value, quorum_model *m);
+int has_local_noise(const quorum_model *m);
+void put_local_noise(json_writer *w, const quorum_model *m);
+quorum_status read_local_noise(const json_node *value, quorum_model *m);
 int knows_neighbours(const quorum_model *m);
+int has_method_choice(const quorum_model *m);
+void put_method_choice(json_writer *w, const quorum_model *m);
+quorum_status read_method_choice(const json_node *value, quorum_model *m);
+quorum_status check_method_choice(const quorum_model *m);
 int has_kernel_scores(const quorum_model *m);
 void put_kernel_scores(json_writer *w, const quorum_model *m);
 quorum_status read_kernel_scores(const json_node *value, quorum_model *m);

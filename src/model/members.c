@@ -185,6 +185,21 @@ const array_member array_members[] = {
      .allowed = "ascending; without their signs those of `calibration`",
      .doc = "ratios (y - mean) / std of the same rows; missing in older files, whose intervals are "
             "symmetric"},
+    {.name = "cell_centre",
+     .side = {SIDE_CELLS, SIDE_INPUTS},
+     .when = WITH_CELLS,
+     .place = AT(cells.centre),
+     .allowed = "there are n cells at most",
+     .doc = "centres of [the cells](methods.md#cells), in the model's inputs over the "
+            "length-scales"},
+    {.name = "cell",
+     .type = INDICES,
+     .side = {SIDE_ROWS},
+     .when = WITH_CELLS,
+     .place = AT(cells.of_row),
+     .check = check_cells,
+     .allowed = "below the number of centres",
+     .doc = "the cell that each row of `X` is in"},
 };
 
 const meta_member meta_members[] = {
@@ -194,9 +209,13 @@ const meta_member meta_members[] = {
      .kind = "integer",
      .doc =
          "1; 2 with `extra`, 3 with `rotation`, and 4 with a kernel of two scales, a `trend` or an "
-         "`offset_column`, 5 with a `warp`, 6 with `categories`, 7 with `weight` or `error`, and 8 "
-         "with `dates` or `made_inputs`, which must not be overlooked (3 may "
-         "have `extra`, 4 to 8 any of them). Other versions are refused with a sentence"},
+         "`offset_column`, 5 with a `warp`, 6 with `categories`, 7 with `weight` or `error`, 8 "
+         "with `dates` or `made_inputs`, 10 with `holes`, 11 with `spread_rows` or `noise`, 12 "
+         "with `made_inputs` of levels, 13 with the `kind` `\"x\"` of `made_inputs`, and 14 where "
+         "`method_choice` says cells, "
+         "which "
+         "must not be overlooked (3 may have `extra`, 4 to 14, but for 9, any of them). 9 is of "
+         "[several targets](#several-targets). Other versions are refused with a sentence"},
     {.key = "library", .type = OWN, .put = put_library, .kind = "text", .doc = "`\"quorum\"`"},
     {.key = "library_version",
      .type = OWN,
@@ -311,9 +330,26 @@ const meta_member meta_members[] = {
      .put = put_made,
      .read = read_made,
      .kind = "list of objects",
-     .doc = "only where there are any: the last inputs, which are made of the first ones, the "
-            "columns, before `x_mean` and `x_scale` apply. Each has the `column` t that it is made "
-            "of, from 0, and its `kind`: `\"sin\"` or `\"cos\"`, that of 2 pi t / `period`"},
+     .doc =
+         "only where there are any: the last inputs, which are made of the first ones, the "
+         "columns, before `x_mean` and `x_scale` apply. Each has the `column` t that it is made "
+         "of, from 0, and its `kind`: `\"sin\"` or `\"cos\"`, that of 2 pi t / `period` and 0 "
+         "where "
+         "t is missing, `\"missing\"`, 1 where t is missing and otherwise 0, `\"level\"`, of a "
+         "category of K levels: 1 where t is its `level`, counted from 0, otherwise 0, and of a "
+         "level that is not known (1 - sqrt(1 + K)) / K; or `\"x\"`, `\"y\"` and "
+         "`\"z\"`, the place on the unit sphere of a longitude, the `column`, and a `latitude`, "
+         "both in degrees and themselves 0 in all rows; longitudes begin at `degrees`, -180 or 0"},
+    {.key = "holes",
+     .type = OWN,
+     .is_there = has_holes,
+     .put = put_holes,
+     .read = read_holes,
+     .kind = "list of objects",
+     .doc = "only after `fit --missing impute` ([missing cells](data.md#missing-cells)): of each "
+            "column, in their order, `fill`, what stands for a missing cell (of a category the "
+            "number of a level, or -1 where none does), and `variance`, what such a cell adds to "
+            "the variance, in squared units of the target, or of its logarithm with a `warp`"},
     {.key = "options",
      .type = OWN,
      .put = put_options,
@@ -435,6 +471,23 @@ const meta_member meta_members[] = {
             "variances that no row near a query has tested, 1 to 1e6; where a calibration that "
             "multiplies std by less than 1 applies, u is divided by the square of that; missing: "
             "nothing of both"},
+    {.key = "spread_rows",
+     .type = OWN,
+     .is_there = has_nested_spread,
+     .put = put_nested_spread,
+     .read = read_nested_spread,
+     .kind = "text",
+     .doc =
+         "`\"nested\"`: [the spread](methods.md#spread-variances-that-follow-the-data) is of the "
+         "128, 32 and 8 nearest rows; missing: of 32 alone, as files had before"},
+    {.key = "noise",
+     .type = OWN,
+     .is_there = has_local_noise,
+     .put = put_local_noise,
+     .read = read_local_noise,
+     .kind = "text",
+     .doc = "`\"local\"`: predictions from nearest rows take [the noise around a "
+            "query](methods.md#local-noise) for `log_noise_variance`; missing: they do not"},
     {.key = "neighbours",
      .type = COUNT,
      .place = AT(neighbours),
@@ -442,6 +495,29 @@ const meta_member meta_members[] = {
      .is_there = knows_neighbours,
      .doc = "nearest rows that are enough to predict a query, as left-out rows say; missing: not "
             "known"},
+    {.object = "method_choice",
+     .key = "method",
+     .type = OWN,
+     .is_there = has_method_choice,
+     .put = put_method_choice,
+     .read = read_method_choice,
+     .kind = "text",
+     .doc = "`\"cells\"` or `\"nearest\"`: what `--method auto` is, by rows that were held out of "
+            "both; missing: nearest"},
+    {.object = "method_choice",
+     .key = "error",
+     .type = NUMBER,
+     .place = AT(method.error),
+     .is_there = has_method_choice,
+     .check = check_method_choice,
+     .doc = "squared error of cells on these rows over that of nearest"},
+    {.object = "method_choice",
+     .key = "gain",
+     .type = NUMBER,
+     .place = AT(method.gain),
+     .is_there = has_method_choice,
+     .check = check_method_choice,
+     .doc = "log density a row of cells, less that of nearest"},
     {.object = "target",
      .key = "mean",
      .type = NUMBER,
@@ -497,6 +573,99 @@ const int ARRAYS = sizeof array_members / sizeof *array_members;
 const int META_MEMBERS = sizeof meta_members / sizeof *meta_members;
 static_assert(sizeof array_members / sizeof *array_members <= MOST_ARRAYS, "room for all of them");
 
+/* ---- Format versions ---- */
+
+static int has_overlap(const quorum_model *m)
+{
+    return m->extra.offset != NULL;
+}
+
+static int has_rotation(const quorum_model *m)
+{
+    return m->units.rotation != NULL;
+}
+
+static int has_parts(const quorum_model *m)
+{
+    return m->theta.kernel->longer || m->units.line || m->columns.offset;
+}
+
+static int has_table(const quorum_model *m)
+{
+    return has_dates(m) || has_made(m);
+}
+
+static int is_by_cells(const quorum_model *m)
+{
+    return m->method.by_cells;
+}
+
+static int has_rows_around(const quorum_model *m)
+{
+    return has_nested_spread(m) || has_local_noise(m);
+}
+
+static int has_levels_apart(const quorum_model *m)
+{
+    for (size_t k = 0; k < m->made.count; k++)
+        if (m->made.of[k].kind == MADE_LEVEL)
+            return 1;
+    return 0;
+}
+
+static int has_place(const quorum_model *m)
+{
+    return m->place > 0;
+}
+
+/* What needs which version; the highest that a model needs is its file's. */
+static const struct {
+    int version;
+    int (*is_needed)(const quorum_model *m); /* NULL: by rows with weights or known errors */
+    const char *wrong; /* where a file says it and its model does not need it, or the other way */
+} format_versions[] = {
+    {FORMAT_VERSION_CELLS, is_by_cells, "its cells do not go with its format version"},
+    {FORMAT_VERSION_PLACE, has_place, "a place does not go with its format version"},
+    {FORMAT_VERSION_APART, has_levels_apart, "inputs of levels do not go with its format version"},
+    {FORMAT_VERSION_AROUND, has_rows_around,
+     "its spread or noise does not go with its format version"},
+    {FORMAT_VERSION_HOLES, has_holes, "holes do not go with its format version"},
+    {FORMAT_VERSION_TABLE, has_table, "dates or made inputs do not go with its format version"},
+    {FORMAT_VERSION_WEIGHTS, NULL,
+     "weights or known errors of rows do not go with its format version"},
+    {FORMAT_VERSION_LEVELS, has_categories, "categories do not go with its format version"},
+    {FORMAT_VERSION_WARP, has_warp, "a warp does not go with its format version"},
+    {FORMAT_VERSION_PARTS, has_parts,
+     "a kernel of two scales, a trend or an offset does not go with its format version"},
+    {FORMAT_VERSION_METRIC, has_rotation, "a rotation does not go with its format version"},
+    {FORMAT_VERSION_OVERLAP, has_overlap,
+     "extra rows of the experts do not go with its format version"},
+};
+
+enum { VERSIONS = sizeof format_versions / sizeof *format_versions };
+
+static int needs(int i, const quorum_model *m, int has_own)
+{
+    return format_versions[i].is_needed ? format_versions[i].is_needed(m) : has_own;
+}
+
+int64_t version_needed(const quorum_model *m, int has_own)
+{
+    int i = 0;
+    while (i < VERSIONS && !needs(i, m, has_own))
+        i++;
+    return i < VERSIONS ? format_versions[i].version : FORMAT_VERSION;
+}
+
+quorum_status version_check(int64_t said, const quorum_model *m, int has_own)
+{
+    int64_t needed = version_needed(m, has_own), higher = said > needed ? said : needed;
+    for (int i = 0; i < VERSIONS; i++)
+        if (said != needed && format_versions[i].version == higher)
+            return damaged(format_versions[i].wrong);
+    return said == needed ? QUORUM_OK : damaged("nothing in it needs its format version");
+}
+
 model_sizes sizes_of_model(const quorum_model *m)
 {
     return (model_sizes){{[NO_SIDE] = 1,
@@ -507,7 +676,8 @@ model_sizes sizes_of_model(const quorum_model *m)
                           [SIDE_LINE] = m->rows.D + 1,
                           [SIDE_EXTRAS] = m->extra.offset ? m->extra.offset[m->M] : 0,
                           [SIDE_REFERENCES] = m->learned.references,
-                          [SIDE_HELD_OUT] = m->calibration.count}};
+                          [SIDE_HELD_OUT] = m->calibration.count,
+                          [SIDE_CELLS] = m->cells.count}};
 }
 
 int array_shape(const array_member *a, const model_sizes *sizes, size_t shape[2])

@@ -8,12 +8,12 @@
 #include "archive/json.h"
 #include "model/model.h"
 
-/* Version 2 has extra rows of the experts, which a reader of version 1 would overlook; version 3 has
- * a rotation, and may have extra rows; version 4 has a kernel with two scales, a trend or an offset,
- * and may have all of these; version 5 has a warp, and may have any of them; version 6 has categories,
- * and may have any of them, a warp too; version 7 has rows with weights or known errors, and may have
- * any of them; version 8 has columns of dates or inputs that are made of columns, and may have any of
- * them, weights too.  Without any a file is still of version 1. */
+/* ---- Format versions ---- */
+
+/* A part that readers of earlier versions would overlook has a version of its own (the table in
+ * members.c): a file is of the highest version among the parts that its model has, and may have those
+ * of the versions below.  Without any it is of version 1.  Version 9 is of a file of several models,
+ * one for each target, which have versions of their own.  Version 15 is of a model whose method auto is cells. */
 enum {
     FORMAT_VERSION = 1,
     FORMAT_VERSION_OVERLAP = 2,
@@ -23,8 +23,21 @@ enum {
     FORMAT_VERSION_LEVELS = 6,
     FORMAT_VERSION_WEIGHTS = 7,
     FORMAT_VERSION_TABLE = 8,
-    FORMAT_VERSION_LAST = FORMAT_VERSION_TABLE
+    FORMAT_VERSION_SEVERAL = 9,
+    FORMAT_VERSION_HOLES = 10,
+    FORMAT_VERSION_AROUND = 11,
+    FORMAT_VERSION_APART = 12,
+    FORMAT_VERSION_PLACE = 13,
+    FORMAT_VERSION_CELLS = 14,
+    FORMAT_VERSION_LAST = FORMAT_VERSION_CELLS
 };
+
+/* The version that a file of this model has; has_own: whether its rows, which need not be there yet,
+ * have weights or known errors. */
+int64_t version_needed(const quorum_model *m, int has_own);
+
+/* Fails where a file says another. */
+quorum_status version_check(int64_t said, const quorum_model *m, int has_own);
 
 /* ---- Arrays ---- */
 
@@ -36,9 +49,10 @@ typedef enum {
     SIDE_EXPERTS,
     SIDE_OFFSETS,    /* one more than there are experts                               */
     SIDE_LINE,       /* one more than there are inputs                                */
-    SIDE_EXTRAS,     /* these three: as the array says that has them; 0: there is none */
+    SIDE_EXTRAS,     /* these four: as the array says that has them; 0: there is none */
     SIDE_REFERENCES, /* ...                                                           */
-    SIDE_HELD_OUT,   /* ... but no more than there are rows                           */
+    SIDE_HELD_OUT,   /* ... but no more than there are rows, ...                      */
+    SIDE_CELLS,      /* ... and so                                                    */
     SIDES
 } side;
 
@@ -50,14 +64,17 @@ typedef enum { NUMBERS /* double */, INDICES /* size_t; one side */ } array_type
 
 typedef enum {
     ALWAYS,
-    WITH_OVERLAP,      /* format version 2, and later where it has them */
-    WITH_ROTATION,     /* format version 3, and 4 where it has one  */
-    WITH_TWO_SCALES,   /* where the kernel has two                  */
-    WITH_TREND,        /* format version 4 where it has one         */
-    WHERE_LEARNED,     /* where the model has one                   */
-    WITH_CALIBRATION,  /* where meta.json has one too               */
-    WITH_SIGNED_RATIOS /* and where the model has them              */
+    WITH_OVERLAP,       /* format version 2, and later where it has them */
+    WITH_ROTATION,      /* format version 3, and 4 where it has one  */
+    WITH_TWO_SCALES,    /* where the kernel has two                  */
+    WITH_TREND,         /* format version 4 where it has one         */
+    WHERE_LEARNED,      /* where the model has one                   */
+    WITH_CALIBRATION,   /* where meta.json has one too               */
+    WITH_SIGNED_RATIOS, /* and where the model has them              */
+    WITH_CELLS          /* format version 14                         */
 } presence;
+
+enum { PRESENCES = WITH_CELLS + 1 };
 
 typedef struct {
     const char *name;

@@ -21,20 +21,13 @@ static void put_member_number(json_writer *w, const char *key, double value)
     json_put_number(w, value);
 }
 
+static const char NESTED[] = "nested", LOCAL[] = "local";
+
 /* ---- What it is ---- */
 
 void put_version(json_writer *w, const quorum_model *m)
 {
-    int has_parts = m->theta.kernel->longer || m->units.line || m->columns.offset;
-    int has_own = m->rows.weight || m->rows.error, has_table = has_dates(m) || has_made(m);
-    json_put_integer(w, has_table           ? FORMAT_VERSION_TABLE
-                        : has_own           ? FORMAT_VERSION_WEIGHTS
-                        : m->encoding.of    ? FORMAT_VERSION_LEVELS
-                        : m->units.warp     ? FORMAT_VERSION_WARP
-                        : has_parts         ? FORMAT_VERSION_PARTS
-                        : m->units.rotation ? FORMAT_VERSION_METRIC
-                        : m->extra.offset   ? FORMAT_VERSION_OVERLAP
-                                            : FORMAT_VERSION);
+    json_put_integer(w, version_needed(m, m->rows.weight || m->rows.error));
 }
 
 void put_library(json_writer *w, const quorum_model *m)
@@ -239,16 +232,22 @@ void put_made(json_writer *w, const quorum_model *m)
     made_put(w, &m->made);
 }
 
-/* What is made is a number, and so is what it is made of; the columns come first. */
+/* What is made is a number, and so is what it is made of, but for inputs of a category's levels; the
+ * columns come first. */
 static int suits_columns(const quorum_model *m)
 {
     for (size_t d = m->made.columns; d < m->rows.D; d++)
         if ((m->encoding.of && m->encoding.of[d].levels > 0) ||
             (m->columns.date && m->columns.date[d]))
             return 0;
-    for (size_t k = 0; m->encoding.of && k < m->made.count; k++)
-        if (m->encoding.of[m->made.of[k].column].levels > 0)
+    for (size_t k = 0; k < m->made.count; k++) {
+        const made_input *in = &m->made.of[k];
+        size_t levels = m->encoding.of ? m->encoding.of[in->column].levels : 0;
+        int is_place = made_is_place(in);
+        if (levels != in->levels ||
+            (is_place && m->encoding.of && m->encoding.of[in->other].levels > 0))
             return 0;
+    }
     return m->columns.target <= m->made.columns && m->columns.offset_place <= m->made.columns + 1;
 }
 
@@ -260,9 +259,60 @@ quorum_status read_made(const json_node *value, quorum_model *m)
     quorum_status status = made_read(value, m->rows.D, &m->made, &what);
     if (status == QUORUM_E_FORMAT)
         return damaged(what);
-    if (status < 0 || suits_columns(m))
-        return status;
+    m->place = made_place(&m->made);
+    if (status >= 0 && suits_columns(m)) {
+        encoding_stand_apart(&m->encoding, &m->made);
+        return QUORUM_OK;
+    }
+    TRY(status);
     return damaged("made_inputs do not suit the columns");
+}
+
+int has_holes(const quorum_model *m)
+{
+    return m->holes.of != NULL;
+}
+
+void put_holes(json_writer *w, const quorum_model *m)
+{
+    holes_put(w, &m->holes);
+}
+
+/* A category's fill is one of its levels, or none. */
+static int suits_levels(const quorum_model *m)
+{
+    for (size_t d = 0; m->encoding.of && d < m->holes.columns; d++) {
+        const category *c = &m->encoding.of[d];
+        if (c->levels > 0 && m->holes.of[d].fill != -1.0 && !category_has(c, m->holes.of[d].fill))
+            return 0;
+    }
+    return 1;
+}
+
+static int tells_of_holes(const made_inputs *made)
+{
+    for (size_t k = 0; k < made->count; k++)
+        if (made->of[k].kind == MADE_HOLE)
+            return 1;
+    return 0;
+}
+
+quorum_status read_holes(const json_node *value, quorum_model *m)
+{
+    const char *what;
+    if (!value)
+        return tells_of_holes(&m->made)
+                   ? damaged("made_inputs tell of holes, and there is no rule for them")
+                   : QUORUM_OK;
+    quorum_status status = holes_read(value, model_table_columns(m), &m->holes, &what);
+    if (status == QUORUM_E_FORMAT)
+        return damaged(what);
+    TRY(status);
+    if (!suits_levels(m))
+        return damaged("holes do not suit the levels of categories");
+    for (size_t d = 0; d < m->holes.columns; d++)
+        holes_settle(&m->holes, &m->made, d, m->encoding.of ? m->encoding.of[d].levels : 0);
+    return QUORUM_OK;
 }
 
 int has_warp(const quorum_model *m)
@@ -452,9 +502,80 @@ quorum_status check_untested(const quorum_model *m)
                : damaged("untested is not a number from 1 to 1e6");
 }
 
+int has_nested_spread(const quorum_model *m)
+{
+    return m->nested_spread && has_spread(m);
+}
+
+void put_nested_spread(json_writer *w, const quorum_model *m)
+{
+    (void)m;
+    json_put_text(w, NESTED);
+}
+
+/* A word that says what the rows around a query are for, or nothing. */
+static quorum_status read_word(const json_node *value, const char *word, int *out)
+{
+    const char *name = value ? json_as_text(value) : NULL;
+    *out = value != NULL;
+    return value && (!name || strcmp(name, word) != 0)
+               ? damaged("what it says of the spread or the noise around a query is not known")
+               : QUORUM_OK;
+}
+
+quorum_status read_nested_spread(const json_node *value, quorum_model *m)
+{
+    return read_word(value, NESTED, &m->nested_spread);
+}
+
+int has_local_noise(const quorum_model *m)
+{
+    return m->local_noise;
+}
+
+void put_local_noise(json_writer *w, const quorum_model *m)
+{
+    (void)m;
+    json_put_text(w, LOCAL);
+}
+
+quorum_status read_local_noise(const json_node *value, quorum_model *m)
+{
+    return read_word(value, LOCAL, &m->local_noise);
+}
+
 int knows_neighbours(const quorum_model *m)
 {
     return m->neighbours > 0;
+}
+
+int has_method_choice(const quorum_model *m)
+{
+    return m->method.compared;
+}
+
+void put_method_choice(json_writer *w, const quorum_model *m)
+{
+    json_put_text(w, m->method.by_cells ? rule_cells.name : rule_nearest.name);
+}
+
+quorum_status read_method_choice(const json_node *value, quorum_model *m)
+{
+    const char *name = value ? json_as_text(value) : NULL;
+    if (!value)
+        return QUORUM_OK;
+    m->method.compared = 1;
+    m->method.by_cells = name && strcmp(name, rule_cells.name) == 0;
+    return m->method.by_cells || (name && strcmp(name, rule_nearest.name) == 0)
+               ? QUORUM_OK
+               : damaged("method_choice is not known");
+}
+
+quorum_status check_method_choice(const quorum_model *m)
+{
+    return isfinite(m->method.error) && m->method.error >= 0.0 && isfinite(m->method.gain)
+               ? QUORUM_OK
+               : damaged("method_choice is out of range");
 }
 
 int has_kernel_scores(const quorum_model *m)

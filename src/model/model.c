@@ -23,44 +23,66 @@ quorum_model *model_new(void)
     return m;
 }
 
+void model_free_rows(quorum_model *m)
+{
+    model_shown *s = &m->shown;
+    void *const lists[] = {m->row,         m->offset,        m->learned.reference,
+                           s->sizes,       s->at_bound,      s->is_constant,
+                           s->slope,       s->slope_std,     s->input_lengthscale,
+                           s->levels,      (void *)s->level, (void *)s->position,
+                           s->first_level, m->cells.centre,  m->cells.of_row};
+    model_cache_free(m->cache);
+    expert_graph_free(&m->learned.graph);
+    calibration_free(&m->calibration);
+    rows_free(&m->rows);
+    holdings_free(&m->held);
+    extra_rows_free(&m->extra);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        mem_free(lists[i]);
+    model_forget_rows(m);
+}
+
+void model_forget_rows(quorum_model *m)
+{
+    m->rows = (row_set){.D = m->rows.D};
+    m->row = m->offset = NULL;
+    m->M = 0;
+    m->extra = (extra_rows){0};
+    m->held = (holdings){0};
+    m->learned = (learned_graph){0};
+    m->calibration = (calibration){0};
+    m->shown = (model_shown){0};
+    m->cells = (known_cells){0};
+    m->cache = NULL;
+}
+
 void quorum_model_free(quorum_model *m)
 {
     if (!m)
         return;
+    for (size_t t = 0; t < m->further.count; t++)
+        quorum_model_free(m->further.model[t]);
+    mem_free(m->further.model);
+    mem_free(m->columns.others);
     for (size_t i = 0; m->columns.names && i <= m->rows.D; i++)
         mem_free(m->columns.names[i]);
-    model_cache_free(m->cache);
-    expert_graph_free(&m->learned.graph);
-    calibration_free(&m->calibration);
+    model_free_rows(m);
     mem_free(m->columns.names);
     mem_free(m->columns.offset);
     mem_free(m->columns.weights);
     mem_free(m->columns.noise_std);
-    rows_free(&m->rows);
-    mem_free(m->row);
-    mem_free(m->offset);
-    holdings_free(&m->held);
-    extra_rows_free(&m->extra);
     mem_free(m->units.x_mean);
     mem_free(m->units.x_scale);
     mem_free(m->units.constant);
     mem_free(m->units.rotation);
     line_free(&m->units);
     mem_free(m->log_theta);
+    mem_free(m->same);
     mem_free(m->theta.lengthscale);
-    mem_free(m->learned.reference);
     mem_free(m->history.options);
-    mem_free(m->shown.sizes);
-    mem_free(m->shown.at_bound);
-    mem_free(m->shown.is_constant);
-    mem_free(m->shown.input_lengthscale);
-    mem_free(m->shown.slope);
-    mem_free(m->shown.slope_std);
-    mem_free(m->shown.levels);
-    mem_free(m->shown.level);
-    mem_free(m->shown.position);
     encoding_free(&m->encoding);
     made_free(&m->made);
+    holes_free(&m->holes);
     for (size_t d = 0; m->columns.date && d < m->rows.D; d++)
         mem_free(m->columns.date[d]);
     mem_free(m->columns.date);
@@ -140,6 +162,22 @@ quorum_status model_complete(quorum_model *m)
     return model_show_line(m);
 }
 
+static quorum_status show_apart(quorum_model *m)
+{
+    size_t *first = NULL;
+    int some = 0;
+    for (size_t d = 0; d < m->rows.D; d++)
+        some |= m->encoding.of[d].apart > 0;
+    if (!some)
+        return QUORUM_OK;
+    if (!NEW_ARRAY(first, m->rows.D))
+        return failure(QUORUM_E_MEMORY, "out of memory for the categories of a model");
+    for (size_t d = 0; d < m->rows.D; d++)
+        first[d] = m->encoding.of[d].apart;
+    m->shown.first_level = first;
+    return QUORUM_OK;
+}
+
 quorum_status model_show_levels(quorum_model *m)
 {
     model_shown *s = &m->shown;
@@ -153,7 +191,15 @@ quorum_status model_show_levels(quorum_model *m)
         s->level[d] = (const char *const *)m->encoding.of[d].name;
         s->position[d] = m->encoding.of[d].position;
     }
-    return QUORUM_OK;
+    return show_apart(m);
+}
+
+static void show_place(const quorum_model *m, quorum_info *info)
+{
+    if (m->place == 0)
+        return;
+    info->longitude = m->made.of[m->place - m->made.columns].column;
+    info->latitude = m->made.of[m->place - m->made.columns].other;
 }
 
 /* The target's own mean and deviation, whatever y is about. */
@@ -213,7 +259,19 @@ quorum_status quorum_inspect(const quorum_model *m, quorum_info *info)
         .position = m->shown.position,
         .columns = model_table_columns(m),
         .date = (const char *const *)m->columns.date,
+        .local_noise = m->local_noise,
+        .target_values = m->history.atoms.values,
+        .common_target = m->history.atoms.common,
+        .common_rows = m->history.atoms.common_rows,
+        .first_level = m->shown.first_level,
+        .place = m->place,
+        .chosen_method = !m->method.compared  ? NULL
+                         : m->method.by_cells ? rule_cells.name
+                                              : rule_nearest.name,
+        .cells_error = m->method.compared ? m->method.error : 1.0,
+        .cells_gain = m->method.gain,
     };
+    show_place(m, info);
     members_show(&now, info);
     show_target(&m->units, info);
     return QUORUM_OK;

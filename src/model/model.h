@@ -4,6 +4,7 @@
 
 #include "base/scratch.h"
 #include "encode/encoding.h"
+#include "encode/holes.h"
 #include "encode/made.h"
 #include "experts/committee.h"
 #include "near/scattered_search.h"
@@ -45,6 +46,22 @@ typedef struct {
     double score[MOST_KERNELS]; /* mean log density of rows left out, standardised units */
 } kernel_choice;
 
+/* What method auto is, by rows that were held out of both (calibrate/method_choice.c). */
+typedef struct {
+    int compared; /* 1: cells with nearest; 0: nearest, without a comparison      */
+    int by_cells; /* 1: cells                                                     */
+    double error; /* squared error of cells over that of nearest                  */
+    double gain;  /* log density a row of cells, less that of nearest             */
+} method_choice;
+
+/* The cells of the rows, where method auto is cells (cells/kept_cells.c); count 0: not known, and found
+ * anew by who needs them, to the same bits. */
+typedef struct {
+    size_t count;
+    double *centre; /* count x D, scaled by theta */
+    size_t *of_row; /* n: the cell of each        */
+} known_cells;
+
 /* A graph, and the inputs behind it if they are kept. */
 typedef struct {
     expert_graph graph; /* no ranking: not learned yet (model_graph); model_now shows it */
@@ -79,9 +96,29 @@ typedef struct {
     char *noise_std; /* the name of the column of known errors; NULL: there is none */
     size_t noise_place;
     int has_errors; /* of a fit: 1 where rows have known errors, which no warp goes with */
+    int is_reduced; /* 1: a model without some of its rows, asked about these with their errors */
     char **date;    /* D: the form of dates (text/date.h), NULL of other columns; NULL: there
                             are none                                             */
+    size_t *others; /* other_targets: the places among all columns of the training file of targets
+                       that have models of their own (targets/several.h); the places above are as if
+                       they were not there                                       */
+    size_t other_targets;
 } model_columns;
+
+/* Models of further targets of the same table (targets/several.h). */
+typedef struct {
+    quorum_model **model; /* count */
+    size_t count;
+    int shared; /* 1: with the same rows, division, encoding and theta as the first */
+} further_models;
+
+/* Targets that are exactly alike, as a fit counts them (fit/atoms.c); all 0 of a file's. */
+enum { ATOMS_MOST = 63 };
+typedef struct {
+    size_t values;      /* how many the targets have; 0: more than ATOMS_MOST      */
+    double common;      /* the value of the most rows, of more than a 64th of all ... */
+    size_t common_rows; /* ... and how many; 0: there is none                       */
+} target_atoms;
 
 /* How a model came about. */
 typedef struct {
@@ -93,6 +130,7 @@ typedef struct {
     kernel_choice kernel_choice;
     double seconds_partition, seconds_train, seconds_graph, seconds_calibrate, seconds_total;
     char *options; /* all options' texts, JSON */
+    target_atoms atoms;
 } model_history;
 
 /* What follows from the rest, for quorum_inspect (model_complete). */
@@ -105,6 +143,7 @@ typedef struct {
     size_t *levels;            /* D: of categories; these three NULL without any     */
     const char *const **level; /* D                                                  */
     const double **position;   /* D                                                  */
+    size_t *first_level;       /* D: of levels that stand apart; NULL: none do       */
 } model_shown;
 
 struct quorum_model {
@@ -126,9 +165,19 @@ struct quorum_model {
                           (gp/neighbourhood.h); INFINITY: none                             */
     double untested;   /* what multiplies variances that no row near the query has tested; 0: not
                           known, nothing does                                              */
+    int nested_spread; /* whether more rows are the prior of fewer; of older files they are not */
+    int local_noise;   /* whether a neighbourhood has a noise of its own (gp/local_noise.h)  */
     size_t neighbours; /* rows around a query that are enough to predict it; 0: not known  */
+    size_t
+        *same; /* while theta is searched for, D: the first input that has this one's length-scale
+                          (encode/made.h); NULL: each has its own                          */
+    method_choice method;
+    known_cells cells;
 
-    made_inputs made;  /* inputs that are made of columns, behind these */
+    made_inputs made; /* inputs that are made of columns, behind these */
+    size_t place; /* the input that is x of places, y and z behind it, whose length-scales are one
+                          (made.h); 0: there are none                                         */
+    hole_rule holes;   /* missing cells of the columns, where the fit has learned of them */
     encoding encoding; /* of categories among the inputs, before units apply */
     unit_change units;
     model_columns columns;
@@ -137,6 +186,7 @@ struct quorum_model {
     calibration calibration;
     model_history history;
     model_shown shown;
+    further_models further; /* of the first target's model, whose they are; none of others */
     model_cache *cache;
 };
 
@@ -151,6 +201,11 @@ quorum_status check_other_column(const char *const *names, size_t inputs, const 
 /* Empty, with cache; NULL: out of memory. */
 quorum_model *model_new(void);
 
+/* What a model has of its rows: they, their division and graph, calibration, and what is made of these
+ * when it is asked for.  Freed, or no longer the model's, which then has neither. */
+void model_free_rows(quorum_model *m);
+void model_forget_rows(quorum_model *m);
+
 /* theta = exp(log_theta), so that a saved model gives the same bits. */
 void model_set_theta(quorum_model *m);
 
@@ -163,7 +218,8 @@ quorum_status model_show_levels(quorum_model *m);
 /* Columns of a table that the inputs are, and are made of. */
 size_t model_table_columns(const quorum_model *m);
 
-/* X (n x D) of a table (n x columns); NaN, a missing cell, is QUORUM_E_DATA. */
+/* X (n x D) of a table (n x columns).  NaN, a missing cell, stays where the model knows of holes, and is
+ * otherwise QUORUM_E_DATA. */
 quorum_status model_make_inputs(const quorum_model *m, size_t n, const double *table, double *X);
 
 /* The experts' own rows: every row once. */
@@ -186,6 +242,7 @@ int model_is_whole(const quorum_model *m); /* whether that is so */
 extern const double LOG_LONGEST; /* log of that length-scale */
 
 size_t model_varying(const quorum_model *m); /* inputs that are not constant */
+size_t model_scales(const quorum_model *m);  /* length-scales of these: inputs may share one */
 quorum_status model_check_varying(const quorum_model *m);
 
 /* Fails when an input is not finite, or of a category neither a level's number nor -1, a level that
@@ -281,6 +338,11 @@ void model_distribution(const quorum_model *m, const settings *s, quorum_distrib
 /* ---- recipe.c ---- */
 
 quorum_status model_recipe(const quorum_model *m, const settings *s, recipe *out);
+
+/* The options themselves, or where method auto is cells the same with nearest: for what cells do not
+ * have.  own is room. */
+const quorum_options *options_by_rows(const quorum_model *m, const quorum_options *options,
+                                      quorum_options *own);
 
 /* Refuses what does not go together, and also what this model cannot do. */
 quorum_status recipe_check(const recipe *r);

@@ -1,14 +1,34 @@
 /* What a prediction computes, and what of it does not go together. */
 #include "model/model.h"
 
+/* Whether the fit's choice decides, nothing that it depends on being asked for. */
+static int is_by_choice(const quorum_model *m, const settings *s, const recipe *r)
+{
+    return m->method.by_cells && options_method_is_auto(s) && options_neighbours_are_auto(s) &&
+           r->rule == &rule_nearest;
+}
+
+const quorum_options *options_by_rows(const quorum_model *m, const quorum_options *options,
+                                      quorum_options *own)
+{
+    const settings *s = options_values(options);
+    if (!m->method.by_cells || !options_method_is_auto(s))
+        return options;
+    *own = options ? *options : (quorum_options){.values = *s};
+    own->values.method = rule_nearest.name;
+    return own;
+}
+
 quorum_status model_recipe(const quorum_model *m, const settings *s, recipe *out)
 {
     *out = (recipe){.space = s->space, .graph_on = s->graph_on};
     TRY(options_method(s, m->M, &out->rule, &out->chosen, &out->neighbours));
+    if (is_by_choice(m, s, out))
+        out->rule = &rule_cells;
     if (out->rule->kind == TAKES_ROWS && options_neighbours_are_auto(s) && m->neighbours > 0)
         out->neighbours = m->neighbours;
     if (out->rule->kind == TAKES_CELLS && options_neighbours_are_auto(s) && m->neighbours > 0)
-        out->neighbours = CELL_NEIGHBOURS / OWN_NEIGHBOURS * m->neighbours;
+        out->neighbours = m->neighbours * CELL_NEIGHBOURS / OWN_NEIGHBOURS;
     out->neighbours = out->neighbours < m->rows.n ? out->neighbours : m->rows.n;
     return QUORUM_OK;
 }
