@@ -15,6 +15,7 @@ void block_free(block_space *w)
     mem_free(w->var);
     mem_free(w->spread);
     mem_free(w->doubt);
+    mem_free(w->noise);
     mem_free(w->known);
     mem_free(w->u);
     mem_free(w->mean_slope);
@@ -35,7 +36,7 @@ quorum_status block_new(size_t b, size_t D, int with_slopes, block_space *w)
     *w = (block_space){0};
     if (points_new(b, D, &w->Q) == QUORUM_OK && NEW_ARRAY(w->X, b * D) && NEW_ARRAY(w->mean, b) &&
         NEW_ARRAY(w->var, b) && NEW_ARRAY(w->spread, b) && NEW_ARRAY(w->doubt, b) &&
-        NEW_ZEROED(w->known, b) && NEW_ARRAY(w->u, 3 * D + 1) &&
+        NEW_ARRAY(w->noise, b) && NEW_ZEROED(w->known, b) && NEW_ARRAY(w->u, 3 * D + 1) &&
         (!with_slopes || slopes_new(b, D, w)))
         return QUORUM_OK;
     block_free(w);
@@ -67,9 +68,9 @@ static double opinion_noise(const plan *p)
 
 /* What to add to the aggregated variance: the noise, unless it is wanted latent or
  * the opinions were noisy already. */
-static double missing_noise(const plan *p)
+static double missing_noise(const plan *p, const block_space *w, size_t q)
 {
-    return (p->s->latent ? 0.0 : p->m->theta.noise) - opinion_noise(p);
+    return (p->s->latent ? 0.0 : w->noise[q]) - opinion_noise(p);
 }
 
 /* What was asked for of one query: finite, and an interval that is one. */
@@ -106,7 +107,7 @@ double block_mean(const quorum_model *m, const block_space *w, size_t q)
 /* The variance at query q in standardised units, uncalibrated. */
 static double block_variance(const plan *p, const block_space *w, size_t q)
 {
-    return w->spread[q] * fmax(0.0, w->var[q] + missing_noise(p)) + w->doubt[q] +
+    return w->spread[q] * fmax(0.0, w->var[q] + missing_noise(p, w, q)) + w->doubt[q] +
            (p->s->latent ? 0.0 : w->known[q]);
 }
 

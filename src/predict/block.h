@@ -31,6 +31,17 @@ quorum_status block_write_gradients(const plan *p, const block_space *w, size_t 
 quorum_status predict_margins(const plan *p, const double *X, size_t n,
                               const quorum_prediction *out, const quorum_prediction *latent);
 
+/* predict.c: the parts of a call of quorum_predict: what is refused before the work, the work within its
+ * memory and heard by the progress callback, and what is left to be done after it. */
+quorum_status predict_check(const quorum_model *m, const double *X, size_t rows,
+                            const quorum_options *options, const quorum_prediction *out, tally *t);
+quorum_status predict_by_plan(const plan *p, const double *X, size_t n,
+                              const quorum_prediction *out, tally *t);
+quorum_status predict_watched(const quorum_model *m, const quorum_options *options,
+                              quorum_status (*body)(void *context), void *context);
+void predict_finish(const quorum_model *m, const double *X, size_t rows,
+                    const quorum_prediction *out, quorum_status status, tally *t);
+
 /* NaN to n places of every array there is. */
 void fill_nan(const quorum_prediction *out, size_t n, size_t D);
 

@@ -4,6 +4,7 @@
  *   mean = k*' C^-1 y,   var = s_f^2 - e,   e = k*' C^-1 k*     over the m nearest rows
  *
  * and of a linear trend u' V u, u = f(x) - F' C^-1 k* (model/trend.c). */
+#include "base/memory.h"
 #include "predict/predictor.h"
 
 #include <math.h>
@@ -46,6 +47,14 @@ static size_t block_most(const plan *p)
     return BLOCK_MOST;
 }
 
+/* Where further targets' answers go, for a call of `ask`. */
+static void list_others(const plan *p, neighbourhoods *n)
+{
+    n->others = p->others;
+    for (size_t k = 0; k < p->others; k++)
+        n->other[k] = p->shared[k].near;
+}
+
 /* A GP at each of the queries, the first `real` of which are wanted. */
 static quorum_status ask(const plan *p, const points *Q, size_t real, int with_gamma,
                          neighbourhoods *n)
@@ -54,6 +63,13 @@ static quorum_status ask(const plan *p, const points *Q, size_t real, int with_g
         neighbourhoods_new(Q->n, real, p->neighbours, p->spread, with_gamma, plan_line_width(p), n);
     if (ready >= 0 && p->with_slopes)
         ready = neighbourhoods_want_slopes(Q->D, p->m->units.line_covariance, n);
+    if (ready >= 0 && p->others > 0) {
+        ready = NEW_ARRAY(n->other, p->others)
+                    ? QUORUM_OK
+                    : failure(QUORUM_E_MEMORY, "out of memory for %zu targets", p->others);
+        if (ready >= 0)
+            list_others(p, n);
+    }
     if (!p->index)
         return neighbourhoods_ask_scattered(ready, p->c, p->held, Q, p->threads, n);
     TRY(neighbourhoods_find(ready, p->c, p->index, Q, p->threads, n));
@@ -108,6 +124,13 @@ static void slopes_at(const plan *p, const neighbourhoods *near, size_t q, doubl
     }
 }
 
+/* Further targets have the variance of the first. */
+static void take_others(const plan *p, size_t q, double weight)
+{
+    for (size_t k = 0; k < p->others; k++)
+        p->shared[k].near.mean[q] = weight > 0.0 ? weight * p->shared[k].near.mean[q] : 0.0;
+}
+
 static quorum_status answer_nearest(const plan *p, size_t n, block_space *w, tally *t)
 {
     neighbourhoods near;
@@ -116,6 +139,8 @@ static quorum_status answer_nearest(const plan *p, size_t n, block_space *w, tal
     for (size_t q = 0; status == QUORUM_OK && q < n; q++) {
         double weight = posterior_at(&near, p->m->theta.signal, q, &out);
         w->spread[q] = near.spread[q];
+        w->noise[q] = near.noise[q];
+        take_others(p, q, weight);
         if (near.lift)
             w->doubt[q] =
                 doubt_at(p->m, w->X + q * p->m->rows.D, weight, near.lift + q * near.width);

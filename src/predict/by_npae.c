@@ -82,7 +82,10 @@ static quorum_status joint_space_new(const plan *p, const points *Q, size_t real
         return failure(QUORUM_E_MEMORY, "out of memory for the covariances of %zu experts", seats);
     if (p->neighbours == 0)
         return QUORUM_OK;
-    TRY(neighbourhoods_new(Q->n, real, p->neighbours, p->spread, 1, plan_line_width(p), &j->near));
+    spread_rule spread = p->spread;
+    spread.local_noise =
+        0; /* experts and neighbourhood are joined by the covariances of one theta */
+    TRY(neighbourhoods_new(Q->n, real, p->neighbours, spread, 1, plan_line_width(p), &j->near));
     return p->with_slopes ? neighbourhoods_want_slopes(Q->D, NULL, &j->near) : QUORUM_OK;
 }
 

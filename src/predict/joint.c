@@ -17,12 +17,13 @@ static const double LARGE_PRODUCT = 4e9; /* multiplications: above, a product is
 
 typedef struct {
     const assembly *a;
-    size_t involved; /* experts whose rows have weight                          */
-    size_t *expert;  /* involved                                                */
-    size_t *first;   /* involved + 1: where their rows start in A and V          */
-    size_t *where;   /* M: an expert's number among the involved, or NOBODY      */
-    double *A, *V;   /* rows x b: expert i's m_i x b block at first[i] * b       */
-    double prior;    /* factor of k(X_i, Q) in V                                  */
+    size_t involved;     /* experts whose rows have weight                          */
+    size_t *expert;      /* involved                                                */
+    size_t *first;       /* involved + 1: where their rows start in A and V          */
+    size_t *where;       /* M: an expert's number among the involved, or NOBODY      */
+    double *A, *V;       /* rows x b: expert i's m_i x b block at first[i] * b       */
+    const double *noise; /* b: of an observation, by which each query weighs rows; NULL: theta's */
+    double prior;        /* factor of k(X_i, Q) in V                                  */
     size_t room;
     double *scratch; /* a worker: ROW_PANEL x largest part                       */
 } joint_job;
@@ -82,6 +83,15 @@ static points involved_points(const joint_job *job, size_t i)
     return points_view(&c->Z, c->parts.offset[job->expert[i]], job->first[i + 1] - job->first[i]);
 }
 
+/* s^2 of a row of the committee, as query q sees it.  That of two queries is the mean of both. */
+static double row_noise(const joint_job *job, size_t q, size_t row)
+{
+    hyper theta = job->a->c->theta;
+    if (job->noise)
+        theta.noise = job->noise[q];
+    return noise_of(&theta, &job->a->c->parts.rows, row);
+}
+
 /* V_i += s^2 A_j on the rows that experts i and j share (all of them when i = j). */
 static void add_row_noise(joint_job *job, size_t i, size_t j)
 {
@@ -94,9 +104,8 @@ static void add_row_noise(joint_job *job, size_t i, size_t j)
         return;
     for (size_t r = 0, s = 0; r < m && s < n;) {
         size_t x = i == j ? r : p->row[at + r], y = i == j ? s : p->row[other + s];
-        double noise = x == y ? noise_of(&job->a->c->theta, &p->rows, at + r) : 0.0;
         for (size_t q = 0; x == y && q < b; q++)
-            V[q * m + r] += noise * A[q * n + s];
+            V[q * m + r] += row_noise(job, q, at + r) * A[q * n + s];
         r += x <= y;
         s += y <= x;
     }
@@ -194,7 +203,7 @@ static quorum_status find_V(joint_job *job, const double *weights, const neighbo
 quorum_status joint_covariance(const assembly *a, const double *weights, const neighbourhoods *n,
                                int threads, double *covariance)
 {
-    joint_job job = {.a = a, .prior = -2.0};
+    joint_job job = {.a = a, .prior = -2.0, .noise = n ? n->noise : NULL};
     double *P = NULL;
     quorum_status status = NEW_ARRAY(P, a->b * a->b) ? QUORUM_OK : out_of_memory(a->b);
     if (status >= 0)

@@ -65,10 +65,14 @@ static void doubt_slopes(const hyper *theta, const points *X, const double *z, c
 static void spread_slopes(const hyper *theta, spread_rule how, const neighbourhood *at,
                           const neighbourhood_slopes *s, double *g)
 {
-    double variance = variance_left(theta, at->explained);
+    double variance = variance_left(theta->signal, at->explained, at->noise);
     int is_left = at->explained < theta->signal;
     for (size_t d = 0; d < theta->D; d++) {
-        surroundings slope = {s->weight[d], s->surprise[d], s->tested[d]};
+        surroundings slope = {.weight = s->weight[d],
+                              .surprise = s->surprise[d],
+                              .tested = s->tested[d],
+                              .wide = {s->wide_weight[d], s->wide_surprise[d]},
+                              .close = {s->close_weight[d], s->close_surprise[d]}};
         g[d] =
             spread_factor_slope(how, at->around, variance, slope, is_left ? -s->explained[d] : 0.0);
     }
@@ -83,7 +87,11 @@ void neighbourhoods_find_slopes(const hyper *theta, const points *X, const point
                               .explained = n->slopes.explained + q * D,
                               .weight = room,
                               .surprise = room + D,
-                              .tested = room + 2 * D};
+                              .tested = room + 2 * D,
+                              .wide_weight = room + 3 * D,
+                              .wide_surprise = room + 4 * D,
+                              .close_weight = room + 5 * D,
+                              .close_surprise = room + 6 * D};
     neighbourhood_find_slopes(theta, X, query, own, &s);
     spread_slopes(theta, n->how, at, &s, n->slopes.spread + q * D);
     if (n->slopes.doubt)

@@ -18,12 +18,13 @@ quorum_status neighbourhoods_new(size_t b, size_t real, size_t m, spread_rule ho
     NEW_ARRAY(n.mean, b);
     NEW_ARRAY(n.explained, b);
     NEW_ARRAY(n.spread, b);
+    NEW_ARRAY(n.noise, b);
     if (with_gamma)
         NEW_ARRAY(n.gamma, b * m);
     if (width > 0)
         NEW_ARRAY(n.lift, b * width);
     *out = n;
-    if (n.row && n.mean && n.explained && n.spread && (n.gamma || !with_gamma) &&
+    if (n.row && n.mean && n.explained && n.spread && n.noise && (n.gamma || !with_gamma) &&
         (n.lift || width == 0))
         return QUORUM_OK;
     neighbourhoods_free(out);
@@ -38,10 +39,12 @@ void neighbourhoods_free(neighbourhoods *n)
     mem_free(n->mean);
     mem_free(n->explained);
     mem_free(n->spread);
+    mem_free(n->noise);
     mem_free(n->slopes.mean);
     mem_free(n->slopes.explained);
     mem_free(n->slopes.spread);
     mem_free(n->slopes.doubt);
+    mem_free(n->other);
     *n = (neighbourhoods){0};
 }
 
@@ -94,7 +97,7 @@ typedef struct {
     points X;      /* m: the neighbourhood       */
     row_set rows;  /* m: of which only some processes need the inputs */
     double *gamma; /* m */
-    double *slope; /* 3 D + 2 */
+    double *slope; /* 7 D + 2 */
     neighbourhood_space own;
 } nearest_space;
 
@@ -115,11 +118,11 @@ static void space_free(nearest_space *w)
     neighbourhood_space_free(&w->own);
 }
 
-static quorum_status space_new(size_t m, const row_set *like, nearest_space *w)
+static quorum_status space_new(size_t m, int local_noise, const row_set *like, nearest_space *w)
 {
     TRY(points_new(m, like->D, &w->X));
-    TRY(neighbourhood_space_new(m, &w->own));
-    if (!NEW_ARRAY(w->gamma, m) || !NEW_ARRAY(w->slope, 3 * like->D + 2))
+    TRY(neighbourhood_space_new(m, local_noise, &w->own));
+    if (!NEW_ARRAY(w->gamma, m) || !NEW_ARRAY(w->slope, 7 * like->D + 2))
         return failure(QUORUM_E_MEMORY, "out of memory for a neighbourhood of %zu rows", m);
     return rows_new(like, m, &w->rows);
 }
@@ -141,7 +144,7 @@ static quorum_status job_new(quorum_status ready, const committee *c, const poin
         return failure(QUORUM_E_MEMORY, "out of memory for the neighbourhoods of %zu queries",
                        n->b);
     for (int w = 0; w < j->workers; w++)
-        TRY(space_new(n->m, &c->parts.rows, &j->space[w]));
+        TRY(space_new(n->m, n->how.local_noise, &c->parts.rows, &j->space[w]));
     return QUORUM_OK;
 }
 
@@ -168,6 +171,23 @@ static void lift_line(const points *X, const double *lengthscale, const double *
         lift[d + 1] *= lengthscale[d];
 }
 
+/* Means and spreads of further targets, by the factor that is there. */
+static void ask_others(const nearest_job *j, size_t q, const points *query, nearest_space *w)
+{
+    const neighbourhoods *n = j->n;
+    const size_t *row = n->row + q * n->m;
+    for (size_t k = 0; k < n->others; k++) {
+        const near_target *t = &n->other[k];
+        neighbourhood own;
+        for (size_t i = 0; i < n->m; i++)
+            w->rows.y[i] = t->y[row[i]];
+        neighbourhood_of_other_targets(&j->c->theta, &w->X, &w->rows, query, &w->own, &own);
+        t->mean[q] = own.mean;
+        t->spread[q] = spread_factor(t->how, own.around,
+                                     variance_left(j->c->theta.signal, own.explained, own.noise));
+    }
+}
+
 /* The posterior at query q from the neighbourhood in w. */
 static quorum_status ask_neighbourhood(nearest_job *j, size_t q, nearest_space *w)
 {
@@ -180,11 +200,14 @@ static quorum_status ask_neighbourhood(nearest_job *j, size_t q, nearest_space *
         lift_line(&w->X, j->c->theta.lengthscale, gamma, n->lift + q * n->width);
     n->mean[q] = own.mean;
     n->explained[q] = own.explained;
-    n->spread[q] = spread_factor(n->how, own.around, variance_left(&j->c->theta, own.explained));
+    n->noise[q] = own.noise;
+    n->spread[q] = spread_factor(n->how, own.around,
+                                 variance_left(j->c->theta.signal, own.explained, own.noise));
     if (n->slopes.mean)
         neighbourhoods_find_slopes(&j->c->theta, &w->X, &query, &own, &w->own, w->slope, q, n);
     if (n->gamma && q + 1 == n->real)
         repeat_last(n, n->gamma, sizeof *gamma);
+    ask_others(j, q, &query, w);
     return QUORUM_OK;
 }
 
@@ -203,16 +226,17 @@ static void fill_padding(neighbourhoods *n)
         n->mean[q] = n->mean[last];
         n->explained[q] = n->explained[last];
         n->spread[q] = n->spread[last];
+        n->noise[q] = n->noise[last];
         if (n->lift)
             memcpy(n->lift + q * n->width, n->lift + last * n->width, n->width * sizeof *n->lift);
     }
 }
 
-enum { ANSWERS = 8 }; /* numbers per query that go to all processes, lift and slopes */
+enum { ANSWERS = 9 }; /* numbers per query that go to all processes, lift and slopes */
 
 static size_t list_answers(const neighbourhoods *n, size_t D, team_result *out)
 {
-    double *answers[] = {n->mean, n->explained, n->spread};
+    double *answers[] = {n->mean, n->explained, n->spread, n->noise};
     size_t count = sizeof answers / sizeof *answers;
     for (size_t i = 0; i < count; i++)
         out[i] = (team_result){.data = answers[i], .width = sizeof *answers[i]};

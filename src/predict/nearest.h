@@ -20,6 +20,13 @@ typedef struct {
     const double *V; /* (D + 1)^2: the covariance of its coefficients      */
 } near_slopes;
 
+/* A further target of the same rows, for one process alone (targets/predict_targets.c). */
+typedef struct {
+    const double *y; /* of the committee's columns  */
+    spread_rule how;
+    double *mean, *spread; /* b: as below            */
+} near_target;
+
 typedef struct {
     size_t b, real;           /* queries; those from `real` on are padding and repeat the last */
     size_t m;                 /* rows of each neighbourhood                             */
@@ -32,7 +39,10 @@ typedef struct {
     spread_rule how;          /* of the spread (gp/neighbourhood.h)                     */
     double *mean, *explained; /* b: k*' C^-1 y and k*' C^-1 k*                */
     double *spread;           /* b: the factor of the variance                */
+    double *noise;            /* b: of an observation, theta's but where each has its own */
     near_slopes slopes;
+    near_target *other; /* others: to be filled too; freed with the rest */
+    size_t others;
 } neighbourhoods;
 
 quorum_status neighbourhoods_new(size_t b, size_t real, size_t m, spread_rule how, int with_gamma,
@@ -43,7 +53,7 @@ void neighbourhoods_free(neighbourhoods *n);
  * wanted. */
 quorum_status neighbourhoods_want_slopes(size_t D, const double *V, neighbourhoods *n);
 
-/* Fills the slopes of query q, whose neighbourhood X has just been asked in `own`; room: 3 D + 2. */
+/* Fills the slopes of query q, whose neighbourhood X has just been asked in `own`; room: 7 D + 2. */
 void neighbourhoods_find_slopes(const hyper *theta, const points *X, const points *query,
                                 const neighbourhood *at, neighbourhood_space *own, double *room,
                                 size_t q, neighbourhoods *n);
@@ -53,7 +63,8 @@ quorum_status neighbourhoods_find(quorum_status ready, const committee *c,
                                   const neighbour_index *index, const points *Q, int threads,
                                   neighbourhoods *n);
 
-/* Asks the neighbourhoods (rows found already): fills gamma, lift, mean, explained and spread. */
+/* Asks the neighbourhoods (rows found already): fills gamma, lift, mean, explained, spread and
+ * noise. */
 quorum_status neighbourhoods_ask(quorum_status ready, const committee *c, const points *Q,
                                  int threads, neighbourhoods *n);
 

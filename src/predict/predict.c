@@ -16,12 +16,13 @@ enum { CHUNK = 65536 }; /* queries that a caller should pass at once at most */
 static const double SCRATCH_SHARE = 1.0 / 64.0; /* memory that stays for the next call ... */
 static const double SCRATCH_MOST = 64e6;        /* ... in bytes at most                    */
 
-/* w->mean, var and spread at n queries, standardised, in the space of aggregation. */
+/* w->mean, var, spread and noise at n queries, standardised, in the space of aggregation. */
 static quorum_status predict_block(const plan *p, size_t n, block_space *w, tally *t)
 {
     size_t slopes = n * p->m->rows.D * sizeof *w->spread_slope;
     for (size_t q = 0; q < n; q++) {
         w->spread[q] = 1.0;
+        w->noise[q] = p->m->theta.noise;
         w->doubt[q] = 0.0;
     }
     if (w->spread_slope) {
@@ -109,7 +110,7 @@ static void add_slopes(size_t D, double weight, const double *from, double *to)
 /* Takes what was predicted of a query back. */
 static void clear_prediction(size_t D, block_space *w, size_t q)
 {
-    w->mean[q] = w->var[q] = w->spread[q] = w->doubt[q] = 0.0;
+    w->mean[q] = w->var[q] = w->spread[q] = w->doubt[q] = w->noise[q] = 0.0;
     double *const slopes[] = {w->mean_slope, w->var_slope, w->spread_slope, w->doubt_slope};
     for (size_t k = 0; w->mean_slope && k < sizeof slopes / sizeof *slopes; k++)
         memset(slopes[k] + q * D, 0, D * sizeof *slopes[k]);
@@ -123,6 +124,7 @@ static void add_prediction(size_t D, double weight, const block_space *a, size_t
     b->var[to] += weight * a->var[from];
     b->spread[to] += weight * a->spread[from];
     b->doubt[to] += weight * a->doubt[from];
+    b->noise[to] += weight * a->noise[from];
     if (!a->mean_slope)
         return;
     add_slopes(D, weight, a->mean_slope + from * D, b->mean_slope + to * D);
@@ -193,7 +195,7 @@ static quorum_status settle_new_levels(const plan *p, const double *X, const siz
     size_t D = p->m->rows.D;
     for (size_t q = 0; q < n; q++) {
         const double *x = X + which[q] * D;
-        if (!encoding_is_new(e, x))
+        if (!encoding_needs_nodes(e, x))
             continue;
         node_set set = node_set_of(e, s->nodes, x);
         if (s->count + set.count > p->block)
@@ -204,6 +206,68 @@ static quorum_status settle_new_levels(const plan *p, const double *X, const siz
             node_set_fill(e, s->nodes, &set, j, x, s->X + s->count * D);
     }
     return predict_nodes(p, s, w);
+}
+
+/* ---- Missing cells (encode/holes.h) ---- */
+
+/* Queries without holes; empty where the model knows nothing of them. */
+typedef struct {
+    const quorum_model *m;
+    const double *given; /* n x D                                              */
+    size_t n;
+    int fill;       /* option missing: impute                                  */
+    double *X;      /* n x D: filled; NULL: they are as they were given        */
+    double *beyond; /* n: the variance of their holes, the model's units       */
+    size_t count;   /* queries with cells that were filled ...                 */
+    size_t anew;    /* ... of which training rows have none in the column      */
+} filled_queries;
+
+static void filled_free(filled_queries *q)
+{
+    mem_free(q->X);
+    mem_free(q->beyond);
+}
+
+static int has_holes(const hole_rule *h, const double *x)
+{
+    for (size_t d = 0; d < h->columns; d++)
+        if (isnan(x[d]))
+            return 1;
+    return 0;
+}
+
+static quorum_status filled_new(filled_queries *q)
+{
+    size_t D = q->m->rows.D;
+    for (size_t i = 0; q->fill && i < q->n; i++)
+        q->count += (size_t)has_holes(&q->m->holes, q->given + i * D);
+    if (!NEW_ARRAY(q->beyond, q->n) || (q->count > 0 && !NEW_ARRAY(q->X, q->n * D)))
+        return failure(QUORUM_E_MEMORY, "out of memory for the holes of %zu queries", q->n);
+    if (q->X)
+        memcpy(q->X, q->given, q->n * D * sizeof *q->X);
+    return QUORUM_OK;
+}
+
+static quorum_status fill_here(void *context)
+{
+    filled_queries *q = context;
+    const quorum_model *m = q->m;
+    size_t D = m->rows.D;
+    double unit = m->units.y_scale * m->units.y_scale;
+    TRY(filled_new(q));
+    for (size_t i = 0; i < q->n; i++) {
+        int anew = 0;
+        double sum = q->X ? holes_fill(&m->holes, &m->made, q->X + i * D, &anew)
+                          : holes_variance(&m->holes, q->given + i * D);
+        q->beyond[i] = sum / unit;
+        q->anew += (size_t)anew;
+    }
+    return QUORUM_OK;
+}
+
+static quorum_status fill_queries(filled_queries *q)
+{
+    return q->m->holes.of && q->n > 0 ? team_all(QUORUM_OK, fill_here, q) : QUORUM_OK;
 }
 
 /* ---- All blocks ---- */
@@ -241,6 +305,25 @@ static quorum_status write_latent(const plan *p, const block_space *w, const siz
     return block_write(&quiet, w, which, n, latent, &nobody);
 }
 
+/* What further targets have at the same queries. */
+static quorum_status write_others(const plan *p, const block_space *w, const size_t *which,
+                                  size_t n)
+{
+    for (size_t k = 0; k < p->others; k++) {
+        shared_target *t = &p->shared[k];
+        plan own = *p;
+        block_space block = *w;
+        own.m = t->m;
+        block.mean = t->near.mean;
+        block.spread = t->near.spread;
+        block_take_errors(&own, t->out->noise_std, which, n, &block);
+        TRY(block_write(&own, &block, which, n, t->out, &t->t));
+        if (t->out->distance)
+            TRY(block_distances(&own, &block, which, n, t->out->distance));
+    }
+    return QUORUM_OK;
+}
+
 /* latent: the same without the noise, or NULL. */
 static quorum_status predict_all(const plan *p, const double *X, size_t n,
                                  const quorum_prediction *out, const quorum_prediction *latent,
@@ -258,11 +341,14 @@ static quorum_status predict_all(const plan *p, const double *X, size_t n,
         TRY_OR_DONE(predict_block(p, count, &s.block, t));
         if (s.levels.nodes)
             TRY_OR_DONE(settle_new_levels(p, X, s.order + first, count, &s.levels, &s.block));
+        for (size_t q = 0; p->beyond && q < count; q++)
+            s.block.doubt[q] += p->beyond[s.order[first + q]];
         TRY_OR_DONE(block_write(p, &s.block, s.order + first, count, out, t));
         if (out->distance)
             TRY_OR_DONE(block_distances(p, &s.block, s.order + first, count, out->distance));
         if (latent)
             TRY_OR_DONE(write_latent(p, &s.block, s.order + first, count, latent));
+        TRY_OR_DONE(write_others(p, &s.block, s.order + first, count));
     }
     TRY_OR_DONE(progress_report(p->progress, "predict", 1.0, "%zu of %zu queries", n, n));
 done:
@@ -279,6 +365,12 @@ quorum_status predict_margins(const plan *p, const double *X, size_t n,
     return predict_all(p, X, n, out, latent, &t);
 }
 
+quorum_status predict_by_plan(const plan *p, const double *X, size_t n,
+                              const quorum_prediction *out, tally *t)
+{
+    return predict_all(p, X, n, out, NULL, t);
+}
+
 static int wants_slopes(const quorum_prediction *out)
 {
     return out->mean_gradient || out->std_gradient;
@@ -286,11 +378,12 @@ static int wants_slopes(const quorum_prediction *out)
 
 /* Plan and prediction: all that allocates. */
 static quorum_status predict_rows(const quorum_model *m, const double *X, size_t rows,
-                                  const quorum_options *options, const quorum_prediction *out,
-                                  tally *t)
+                                  const double *beyond, const quorum_options *options,
+                                  const quorum_prediction *out, tally *t)
 {
     plan p = {0};
     quorum_status status = plan_make(m, options, wants_slopes(out), X, rows, &p);
+    p.beyond = beyond;
     if (status == QUORUM_OK)
         status = predict_all(&p, X, rows, out, NULL, t);
     t->events.experts_used =
@@ -334,7 +427,7 @@ static quorum_status check_offsets(const quorum_model *m, const double *offset, 
 /* Known errors are in the target's units, which a logarithm has not. */
 static quorum_status check_errors(const quorum_model *m, const double *noise_std, size_t rows)
 {
-    if (noise_std && m->units.warp != WARP_NONE)
+    if (noise_std && m->units.warp != WARP_NONE && !m->columns.is_reduced)
         return failure(QUORUM_E_ARGUMENT, "known noise of queries does not go with the model's "
                                           "logarithm of the target: fit with warp none");
     for (size_t i = 0; noise_std && i < rows; i++)
@@ -369,9 +462,80 @@ static void add_offsets(const quorum_prediction *out, size_t rows)
             out->quantile[i * out->probabilities + k] += out->offset[i];
 }
 
+/* Slopes by longitude and latitude, which are no inputs themselves. */
+static void add_place_slopes(const quorum_model *m, const double *x, const quorum_prediction *out,
+                             size_t first)
+{
+    if (out->mean_gradient)
+        made_slopes(&m->made, x, out->mean_gradient + first);
+    if (out->std_gradient)
+        made_slopes(&m->made, x, out->std_gradient + first);
+}
+
 static double scratch_bytes(const quorum_options *options)
 {
     return fmin(SCRATCH_SHARE * options_memory(options_values(options)), SCRATCH_MOST);
+}
+
+quorum_status predict_check(const quorum_model *m, const double *X, size_t rows,
+                            const quorum_options *options, const quorum_prediction *out, tally *t)
+{
+    TRY(check_request(m, options, t));
+    TRY(model_check_queries(m, X, rows));
+    if (options_values(options)->unseen == UNSEEN_ERROR)
+        TRY(model_check_known_levels(m, X, rows));
+    TRY(check_offsets(m, out->offset, rows));
+    TRY(check_errors(m, out->noise_std, rows));
+    return check_probabilities(out);
+}
+
+void predict_finish(const quorum_model *m, const double *X, size_t rows,
+                    const quorum_prediction *out, quorum_status status, tally *t)
+{
+    if (status < 0)
+        fill_nan(out, rows, m->rows.D);
+    else
+        add_offsets(out, rows);
+    for (size_t i = 0; status >= 0 && m->place > 0 && i < rows; i++)
+        add_place_slopes(m, X + i * m->rows.D, out, i * m->rows.D);
+    t->events.unseen = status < 0 ? 0 : model_count_new_levels(m, X, rows);
+    t->events.off_constants = status < 0 ? 0 : model_count_off_constants(m, X, rows);
+}
+
+quorum_status predict_watched(const quorum_model *m, const quorum_options *options,
+                              quorum_status (*body)(void *context), void *context)
+{
+    scratch_visit visit = scratch_enter(model_scratch(m), scratch_bytes(options));
+    progress_watch watch;
+    options_watch(options, "predict", &watch);
+    quorum_status status = body(context);
+    progress_watch_end(&watch);
+    scratch_leave(visit);
+    return status;
+}
+
+/* A call, as predict_watched takes it. */
+typedef struct {
+    const quorum_model *m;
+    const double *X;
+    size_t rows;
+    const double *beyond;
+    const quorum_options *options;
+    const quorum_prediction *out;
+    tally *t;
+} prediction_call;
+
+static quorum_status predict_called(void *context)
+{
+    const prediction_call *c = context;
+    return predict_rows(c->m, c->X, c->rows, c->beyond, c->options, c->out, c->t);
+}
+
+/* Queries whose holes are filled. */
+static quorum_status predict_filled(const prediction_call *c)
+{
+    TRY(predict_check(c->m, c->X, c->rows, c->options, c->out, c->t));
+    return c->rows > 0 ? predict_watched(c->m, c->options, predict_called, (void *)c) : QUORUM_OK;
 }
 
 quorum_status quorum_predict(const quorum_model *m, const double *X, size_t rows,
@@ -382,31 +546,19 @@ quorum_status quorum_predict(const quorum_model *m, const double *X, size_t rows
         return failure(QUORUM_E_ARGUMENT, "quorum_predict: model, X and out must not be NULL");
     double start = wall_seconds();
     tally t = {0};
-    quorum_status status = check_request(m, options, &t);
+    quorum_options by_rows;
+    if (wants_slopes(out)) /* which cells do not have */
+        options = options_by_rows(m, options, &by_rows);
+    int fill = options_values(options)->missing == MISSING_IMPUTE;
+    filled_queries q = {.m = m, .given = X, .n = rows, .fill = fill};
+    quorum_status status = fill_queries(&q);
+    prediction_call call = {m, q.X ? q.X : X, rows, q.beyond, options, out, &t};
     if (status == QUORUM_OK)
-        status = model_check_queries(m, X, rows);
-    if (status == QUORUM_OK && options_values(options)->unseen == UNSEEN_ERROR)
-        status = model_check_known_levels(m, X, rows);
-    if (status == QUORUM_OK)
-        status = check_offsets(m, out->offset, rows);
-    if (status == QUORUM_OK)
-        status = check_errors(m, out->noise_std, rows);
-    if (status == QUORUM_OK)
-        status = check_probabilities(out);
-    if (status == QUORUM_OK && rows > 0) {
-        scratch_visit visit = scratch_enter(model_scratch(m), scratch_bytes(options));
-        progress_watch watch;
-        options_watch(options, "predict", &watch);
-        status = predict_rows(m, X, rows, options, out, &t);
-        progress_watch_end(&watch);
-        scratch_leave(visit);
-    }
-    if (status < 0)
-        fill_nan(out, rows, m->rows.D);
-    else
-        add_offsets(out, rows);
-    t.events.unseen = status < 0 ? 0 : model_count_new_levels(m, X, rows);
-    t.events.off_constants = status < 0 ? 0 : model_count_off_constants(m, X, rows);
+        status = predict_filled(&call);
+    predict_finish(m, call.X, rows, out, status, &t);
+    t.events.filled = status < 0 ? 0 : q.count;
+    t.events.filled_anew = status < 0 ? 0 : q.anew;
+    filled_free(&q);
     t.events.seconds = wall_seconds() - start;
     if (report)
         *report = t.events;

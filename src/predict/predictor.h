@@ -17,6 +17,20 @@
 typedef struct predictor predictor;
 struct cell_store; /* cells/cell_store.h */
 
+/* Counts of a call. */
+typedef struct {
+    quorum_report events;
+    double seats; /* taken, over all queries */
+} tally;
+
+/* A further target with the same rows and theta, predicted from the same neighbourhoods. */
+typedef struct {
+    const quorum_model *m;
+    const quorum_prediction *out;
+    near_target near; /* room for a block */
+    tally t;
+} shared_target;
+
 /* One call's plan (plan.c). */
 typedef struct {
     const quorum_model *m;
@@ -37,14 +51,11 @@ typedef struct {
     size_t block;             /* queries of a block                                      */
     struct cell_store *cells; /* of method cells, the first ... of the model's by size: 0, 1, .. */
     size_t cells_place;
-    spread_rule spread; /* of neighbourhoods                                    */
+    spread_rule spread;    /* of neighbourhoods                                    */
+    const double *beyond;  /* queries: variance of their holes, in the model's units; NULL: none */
+    shared_target *shared; /* of method nearest: `others` further targets          */
+    size_t others;
 } plan;
-
-/* Counts of a call. */
-typedef struct {
-    quorum_report events;
-    double seats; /* taken, over all queries */
-} tally;
 
 /* One block of queries and what is predicted there (block.c). */
 typedef struct {
@@ -53,6 +64,7 @@ typedef struct {
     double *mean, *var; /* block                   */
     double *spread;     /* block: factor of the variance, noise included */
     double *doubt;      /* block: variance of a linear trend in the prediction, on top of that */
+    double *noise;      /* block: of an observation    */
     double *known;      /* block: square of each query's known error */
     double *u;          /* 3 D + 1: room           */
     /* along the scaled inputs of each query, block x D each; NULL: not wanted (slopes.c) */
@@ -78,7 +90,7 @@ struct predictor {
     size_t (*block_most)(const plan *p);
     /* order (Q->n): which queries to take together, Q being all of a call; NULL: as they come. */
     quorum_status (*order)(const plan *p, const points *Q, size_t *order);
-    /* w->mean, var and, where it is not 1, spread at n queries, standardised, in the space of
+    /* w->mean, var and, where they are not 1 and theta's, spread and noise at n queries, standardised, in the space of
      * aggregation; with slopes also theirs, where they are not 0. */
     quorum_status (*answer)(const plan *p, size_t n, block_space *w, tally *t);
     /* The same as weights (out->weights) at the queries Q; NULL: they have no joint distribution. */

@@ -102,12 +102,13 @@ static quorum_status find_earlier(joint_errors *e, int threads)
 
 /* A worker's space; g = given. */
 typedef struct {
-    points X, P;     /* m rows; g + 1: the query and its earlier ones */
-    row_set rows;    /* m: their fields             */
-    double *C, *V;   /* m x m; m x (g + 1)          */
-    double *A;       /* g x g                       */
-    double *v;       /* g: variances of the earlier ones */
-    size_t *members; /* g + 1                       */
+    points X, P;             /* m rows; g + 1: the query and its earlier ones */
+    row_set rows;            /* m: their fields             */
+    double *C, *V;           /* m x m; m x (g + 1)          */
+    double *A;               /* g x g                       */
+    double *v;               /* g: variances of the earlier ones */
+    size_t *members;         /* g + 1                       */
+    local_noise_space local; /* where neighbourhoods have a noise of their own */
 } error_space;
 
 typedef struct {
@@ -131,10 +132,14 @@ static void space_free(error_space *w)
     mem_free(w->A);
     mem_free(w->v);
     mem_free(w->members);
+    local_noise_space_free(&w->local);
 }
 
-static quorum_status space_new(size_t m, size_t g, const row_set *like, error_space *w)
+static quorum_status space_new(size_t m, size_t g, int local_noise, const row_set *like,
+                               error_space *w)
 {
+    if (local_noise)
+        TRY(local_noise_space_new(&w->local));
     TRY(points_new(m, like->D, &w->X));
     TRY(points_new(g + 1, like->D, &w->P));
     NEW_ARRAY(w->C, m * m);
@@ -147,21 +152,23 @@ static quorum_status space_new(size_t m, size_t g, const row_set *like, error_sp
     return rows_new(like, m, &w->rows);
 }
 
-/* L L' = k(N, N) + s^2 I in w->C. */
+/* L L' = k(N, N) + s^2 I in w->C, s^2 being the noise around them where the model has that. */
 static quorum_status factor_rows(const error_job *j, const size_t *row, size_t m, error_space *w)
 {
-    const hyper *theta = &j->c->theta;
+    hyper theta = j->c->theta;
     points_gather(&j->c->Z, row, m, &w->X);
     rows_take_fields(&j->c->parts.rows, row, m, &w->rows);
-    TRY(covariance_self(theta, &w->X, w->C, NULL, 1));
+    TRY(covariance_self(&theta, &w->X, w->C, NULL, 1));
+    if (j->m->local_noise)
+        theta.noise = find_noise_around(&theta, &w->rows, m, w->C, &w->local).noise;
     for (size_t i = 0; i < m; i++)
-        w->C[i * m + i] += noise_of(theta, &w->rows, i);
+        w->C[i * m + i] += noise_of(&theta, &w->rows, i);
     if (blas_cholesky(m, w->C, m) == 0)
         return QUORUM_OK;
     return failure(QUORUM_E_NUMERIC,
                    "the covariance matrix of a query's %zu nearest rows is not positive definite: "
                    "raise the noise variance (%g)",
-                   m, theta->noise);
+                   m, theta.noise);
 }
 
 /* u = f(x) - sum_i gamma_i f(x_i), gamma = L^-T v, v (m) the query's column of V. */
@@ -239,8 +246,8 @@ static quorum_status one_block(plan *p, error_job *j, size_t count, size_t rows)
 {
     neighbourhoods near = {0};
     points Q = points_view(&j->e->Z, j->first, count);
-    quorum_status status =
-        neighbourhoods_new(count, count, rows, (spread_rule){INFINITY, 1.0}, 0, 0, &near);
+    quorum_status status = neighbourhoods_new(
+        count, count, rows, (spread_rule){.prior = INFINITY, .untested = 1.0}, 0, 0, &near);
     j->near = &near;
     TRY_OR_DONE(neighbourhoods_find(status, j->c, p->index, &Q, p->threads, &near));
     TRY_OR_DONE(parallel_for(j->workers, count, find_covariance, j));
@@ -268,7 +275,7 @@ static quorum_status all_blocks(plan *p, error_job *j, size_t block, size_t rows
     if (!NEW_ARRAY(j->S, block * (g + 1) * (g + 1)) || !NEW_ZEROED(j->space, (size_t)j->workers))
         return out_of_memory(n);
     for (int w = 0; w < j->workers; w++)
-        TRY(space_new(rows, g, &j->c->parts.rows, &j->space[w]));
+        TRY(space_new(rows, g, j->m->local_noise, &j->c->parts.rows, &j->space[w]));
     for (j->first = 0; j->first < n; j->first += block) {
         TRY(progress_report(p->progress, "joint errors", (double)j->first / (double)n,
                             "%zu of %zu queries", j->first, n));

@@ -46,20 +46,20 @@ static quorum_status unwarp(const plan *p, size_t n, const block_space *w, doubl
     return QUORUM_OK;
 }
 
-/* spread: of each query, or NULL; doubt (b x b): the covariance of a line's errors, or NULL. */
+/* near: of all queries, or NULL; doubt (b x b): the covariance of a line's errors, or NULL. */
 static void joint_to_units(const plan *p, size_t n, const block_space *w, const double *cov,
-                           const double *spread, const double *doubt, double *mean,
+                           const neighbourhoods *near, const double *doubt, double *mean,
                            double *covariance)
 {
     const quorum_model *m = p->m;
     size_t b = padded_queries(n);
     double scale = m->units.y_scale * model_calibration_scale(m, p->s), unit = scale * scale;
-    double noise = p->s->latent ? 0.0 : m->theta.noise;
     for (size_t q = 0; q < n; q++) {
+        double noise = p->s->latent ? 0.0 : near ? near->noise[q] : m->theta.noise;
         if (mean)
             mean[q] = block_mean(m, w, q);
         for (size_t k = 0; k < n; k++) {
-            double own = (spread ? sqrt(spread[q] * spread[k]) : 1.0) *
+            double own = (near ? sqrt(near->spread[q] * near->spread[k]) : 1.0) *
                          (bounded(cov, b, q, k) + (q == k ? noise : 0.0));
             covariance[q * n + k] = unit * (doubt ? own + doubt[q * b + k] : own);
         }
@@ -89,7 +89,7 @@ static quorum_status predict_jointly(const plan *p, const double *X, size_t n, d
     TRY_OR_DONE(joint_covariance(&j.a, weights, near, p->threads, cov));
     if (p->m->units.line)
         TRY_OR_DONE(line_error_covariance(p->m, &j, weights, &doubt));
-    joint_to_units(p, n, &w, cov, near ? near->spread : NULL, doubt, mean, covariance);
+    joint_to_units(p, n, &w, cov, near, doubt, mean, covariance);
     TRY_OR_DONE(unwarp(p, n, &w, mean, covariance));
     TRY_OR_DONE(check_joint_results(n, mean, covariance));
 done:
@@ -142,6 +142,8 @@ quorum_status quorum_predict_joint(const quorum_model *m, const double *X, size_
             QUORUM_E_ARGUMENT,
             "quorum_predict_joint: model, X and covariance must not be NULL, rows not 0");
     quorum_prediction out = {.mean = mean};
+    quorum_options by_rows;
+    options = options_by_rows(m, options, &by_rows); /* cells have no joint covariance */
     options_watch(options, "predict", &watch);
     quorum_status status = check_alone();
     if (status == QUORUM_OK)

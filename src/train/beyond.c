@@ -12,10 +12,18 @@
  *
  *   sum_i 1/2 log f_i + 1/2 z_i^2 / f_i,   f_i = s_i^(t_i^2) u^(1 - t_i^2)
  *
- * least is what the rows say.  Errors beyond one side are alike, so that each of the g sides is one
- * piece of information about the scale, which is learned from it with a relative variance of 2 / g:
+ * least is what the rows say.  How errors grow differs from side to side, as where a function swings more
+ * and more, so the same is asked of each side's rows alone, with each of its c cuts as one row, since
+ * errors beyond one cut are alike, and weighed against what all rows say:
  *
- *   untested = max(1, u (1 + 2 / g)) */
+ *   u_side minimises (c / rows) sum_i (log f_i + z_i^2 / f_i) + (log u_side - log u)^2
+ *
+ * Where queries will be is not known: what counts is the side where rows are farthest off.  g sides are g
+ * pieces of information about a scale, which is learned from them with a relative variance of 2 / g:
+ *
+ *   untested = max(1, max_side u_side (1 + 2 / g))
+ *
+ * Most of what one cut says is chance; with few sides there are more cuts of each. */
 #include "train/beyond.h"
 
 #include "base/memory.h"
@@ -28,13 +36,15 @@
 enum {
     SAMPLE = 4000,    /* rows that are looked at, drawn at random         */
     LEAST = 100,      /* fewer do not tell                                */
-    TARGETS = 256,    /* rows that are predicted, about                   */
+    TARGETS = 384,    /* rows that are predicted, about                   */
     MOST_INPUTS = 8,  /* inputs along which rows are cut off              */
-    PLACES = 3,       /* cuts of each side ...                            */
+    CUTS = 32,        /* in all, about ...                                */
+    LEAST_PLACES = 3, /* ... of each side as many, or ...                 */
+    MOST_PLACES = 8,  /* ... so many                                      */
     LEAST_GIVEN = 32, /* rows that each is predicted from, at least       */
     STEPS = 64        /* of u                                             */
 };
-static const double PLACE[PLACES] = {0.5, 0.7, 0.85}; /* ... that leave such a share of the rows */
+static const double FIRST_PLACE = 0.4, LAST_PLACE = 0.9; /* a cut leaves such a share of the rows */
 static const double BYTES = 64e6;     /* that targets and their neighbours may take */
 static const double LARGEST = 1024.0; /* u */
 
@@ -153,13 +163,21 @@ static void take_targets(beyond *b, const cut *c, size_t each)
         }
 }
 
+/* Cuts of each side. */
+static size_t count_places(const beyond *b)
+{
+    size_t places = CUTS / (2 * b->inputs);
+    return places < LEAST_PLACES ? LEAST_PLACES : places > MOST_PLACES ? MOST_PLACES : places;
+}
+
 static void choose_targets(beyond *b, double *room)
 {
-    size_t each_input = 2 * (size_t)PLACES, all = each_input * b->inputs;
+    size_t places = count_places(b), all = 2 * places * b->inputs;
     size_t each = (TARGETS + all - 1) / all;
+    double step = (LAST_PLACE - FIRST_PLACE) / ((double)places - 1.0);
     for (size_t k = 0; k < all; k++) {
-        cut c = {.input = b->input[k / each_input], .side = k / PLACES % 2 ? -1.0 : 1.0};
-        if (place_cut(b, PLACE[k % PLACES], room, &c))
+        cut c = {.input = b->input[k / (2 * places)], .side = k / places % 2 ? -1.0 : 1.0};
+        if (place_cut(b, FIRST_PLACE + step * (double)(k % places), room, &c))
             take_targets(b, &c, each);
     }
 }
@@ -251,12 +269,31 @@ static quorum_status prepare(void *context)
 
 /* ---- What they say ---- */
 
-/* Twice the negative log density of all, as far as u has a part in it. */
-static double surprise_at(const beyond *b, double u)
+/* Targets first .. last - 1 of a list, and in how many cuts. */
+typedef struct {
+    size_t first, last, cuts;
+} piece;
+
+static int is_other_side(const cut *a, const cut *b)
 {
-    spread_rule rule = {b->p->prior, u};
+    return a->input != b->input || a->side != b->side;
+}
+
+/* Those beyond the side of target `first`. */
+static piece side_from(const beyond *b, size_t first)
+{
+    piece s = {.first = first, .last = first};
+    for (; s.last < b->count && !is_other_side(&b->cuts[first], &b->cuts[s.last]); s.last++)
+        s.cuts += s.last == first || b->cuts[s.last].kept != b->cuts[s.last - 1].kept;
+    return s;
+}
+
+/* Twice the negative log density of these, as far as u has a part in it. */
+static double surprise_at(const beyond *b, piece s, double u)
+{
+    spread_rule rule = {.prior = b->p->prior, .untested = u, .nested = 1};
     double sum = 0.0;
-    for (size_t k = 0; k < b->count; k++) {
+    for (size_t k = s.first; k < s.last; k++) {
         const left_out_row *row = &b->found[k];
         double f = spread_factor(rule, row->around, row->variance);
         double all = f * row->variance + row->known;
@@ -265,11 +302,15 @@ static double surprise_at(const beyond *b, double u)
     return sum;
 }
 
-static double likeliest(const beyond *b)
+/* u of these targets, each cut counting as one; about: what is known of u before, as far as a factor of e
+ * in either direction is likely, or NULL. */
+static double likeliest(const beyond *b, piece s, const double *about)
 {
-    double best = 1.0, least = INFINITY;
+    double best = 1.0, least = INFINITY, share = (double)s.cuts / (double)(s.last - s.first);
     for (int k = -STEPS; k <= STEPS; k++) {
-        double u = pow(LARGEST, (double)k / STEPS), sum = surprise_at(b, u);
+        double u = pow(LARGEST, (double)k / STEPS), sum = share * surprise_at(b, s, u);
+        if (about)
+            sum += pow(log(u / *about), 2.0);
         if (sum < least) {
             least = sum;
             best = u;
@@ -278,13 +319,17 @@ static double likeliest(const beyond *b)
     return best;
 }
 
-static size_t count_sides(const beyond *b)
+/* Of the side beyond which rows are farthest off. */
+static double worst_side(const beyond *b)
 {
+    piece all = {.last = b->count, .cuts = 1}, s = {0};
+    double u = likeliest(b, all, NULL), worst = 0.0;
     size_t sides = 0;
-    for (size_t k = 0; k < b->count; k++)
-        sides += k == 0 || b->cuts[k].input != b->cuts[k - 1].input ||
-                 b->cuts[k].side != b->cuts[k - 1].side;
-    return sides;
+    for (size_t k = 0; k < b->count; k = s.last, sides++) {
+        s = side_from(b, k);
+        worst = fmax(worst, likeliest(b, s, &u));
+    }
+    return worst * (1.0 + 2.0 / (double)sides);
 }
 
 static quorum_status ask(beyond *b, double *untested)
@@ -294,8 +339,10 @@ static quorum_status ask(beyond *b, double *untested)
     TRY(team_all(QUORUM_OK, prepare, b));
     if (b->count == 0)
         return QUORUM_OK;
-    TRY(left_out_predict(QUORUM_OK, &b->v, b->p->theta, b->given, b->p->threads, b->found));
-    *untested = fmax(1.0, likeliest(b) * (1.0 + 2.0 / (double)count_sides(b)));
+    left_out_how how = {
+        .most = b->given, .local_noise = b->p->local_noise, .threads = b->p->threads};
+    TRY(left_out_predict(QUORUM_OK, &b->v, b->p->theta, &how, b->found));
+    *untested = fmax(1.0, worst_side(b));
     return QUORUM_OK;
 }
 

@@ -11,6 +11,7 @@ typedef struct {
     const scattered_rows *rows;
     const hyper *theta;
     double prior;      /* of the spread (gp/neighbourhood.h)     */
+    int local_noise;   /* whether neighbourhoods have their own (gp/local_noise.h) */
     size_t neighbours; /* that a prediction takes, at most       */
     uint64_t seed;
     int threads;

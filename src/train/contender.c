@@ -58,9 +58,8 @@ quorum_status contender_predict(quorum_status ready, contender *c, int distance,
     forget(set);
     if (ready >= 0 && !NEW_ARRAY(set->rows, v->parts.M))
         ready = failure(QUORUM_E_MEMORY, "out of memory for scoring %zu rows", v->parts.M);
-    quorum_status status =
-        c->V ? left_out_predict_line(ready, v, &c->theta, c->V, threads, set->rows)
-             : left_out_predict(ready, v, &c->theta, SIZE_MAX, threads, set->rows);
+    left_out_how how = {.V = c->V, .local_noise = c->local_noise, .threads = threads};
+    quorum_status status = left_out_predict(ready, v, &c->theta, &how, set->rows);
     if (status >= 0)
         set->count = v->parts.M;
     else

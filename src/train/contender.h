@@ -26,6 +26,7 @@ typedef struct {
                        the lowest possible when theta fails                   */
     double error;        /* mean squared error, near                               */
     const double *V;     /* of a line that the rows' y are about (left_out.h), or NULL */
+    int local_noise;     /* whether rows have the noise around them (gp/local_noise.h) */
     double nlml;         /* of the rows that all contenders were searched on       */
     double level, slope; /* level + slope y is added to the log density of a row: that of other
                             units; 0: none                                     */

@@ -153,7 +153,7 @@ static void place_directions(size_t D, const size_t *input, size_t V, const doub
     }
 }
 
-quorum_status directions_find(const vecchia_parts *v, const hyper *theta, const char *constant,
+quorum_status directions_find(const vecchia_parts *v, const hyper *theta, const char *stays,
                               int threads, double *E, double *change)
 {
     size_t D = v->parts.rows.D, M = v->parts.M, V = 0, *input = NULL;
@@ -167,7 +167,7 @@ quorum_status directions_find(const vecchia_parts *v, const hyper *theta, const 
         status = failure(QUORUM_E_MEMORY, "out of memory for %zu directions", D);
     TRY_OR_DONE(find_gradients(status, v, theta, threads, gradient));
     for (size_t d = 0; d < D; d++)
-        if (!constant[d])
+        if (!stays[d])
             input[V++] = d;
     add_products(M, D, gradient, input, V, S);
     TRY_OR_DONE(blas_eigen(V, S, V, value));

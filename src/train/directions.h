@@ -13,7 +13,7 @@
  * E (D x D): column k is a direction of unit length, those along which the target changes most
  * first; its entry of largest magnitude is positive.  Inputs with constant[d] = 1 are directions of
  * their own, in their own places.  QUORUM_E_NUMERIC: a covariance is not positive definite. */
-quorum_status directions_find(const vecchia_parts *v, const hyper *theta, const char *constant,
+quorum_status directions_find(const vecchia_parts *v, const hyper *theta, const char *stays,
                               int threads, double *E, double *change);
 
 #endif

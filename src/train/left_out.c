@@ -14,7 +14,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 typedef struct {
@@ -27,8 +26,7 @@ typedef struct {
 typedef struct {
     const vecchia_parts *v;
     const hyper *theta;
-    size_t most;           /* rows that each is predicted from */
-    const double *V;       /* (D + 1)^2, or NULL: no line      */
+    const left_out_how *how;
     left_out_space *space; /* a worker                         */
     left_out_row *rows;
 } left_out_job;
@@ -50,7 +48,7 @@ static double leverage(const left_out_job *j, const row_set *data, size_t m, lef
             w->u[d + 1] -= w->gamma[i] * data->X[i * data->D + d];
     }
     for (size_t i = 0; i < p; i++)
-        sum += w->u[i] * vec_dot(p, j->V + i * p, w->u);
+        sum += w->u[i] * vec_dot(p, j->how->V + i * p, w->u);
     return fmin(fmax(sum, 0.0) / variance, MOST_LEVERAGE);
 }
 
@@ -71,20 +69,21 @@ static quorum_status one_row(void *context, size_t item, int worker)
     left_out_job *j = context;
     left_out_space *w = &j->space[worker];
     row_set part = part_rows(&j->v->parts, item);
-    size_t m = part.n - 1 < j->most ? part.n - 1 : j->most;
+    size_t m = j->how->most > 0 && j->how->most < part.n ? j->how->most : part.n - 1;
     row_set data = rows_view(&part, part.n - 1 - m, m + 1);
+    const double *V = j->how->V;
     neighbourhood at;
     points_scale(&w->Z, data.n, data.X, data.X + m * data.D, j->theta->lengthscale);
     points X = points_view(&w->Z, 0, m), query = points_view(&w->Z, m, 1);
-    TRY(neighbourhood_posterior(j->theta, &X, &data, &query, &w->own, j->V ? w->gamma : NULL, &at));
+    TRY(neighbourhood_posterior(j->theta, &X, &data, &query, &w->own, V ? w->gamma : NULL, &at));
     double latent = fmax(j->theta->signal - at.explained, DBL_EPSILON * j->theta->signal);
     j->rows[item] = (left_out_row){.error = data.y[m] - at.mean,
                                    .y = data.y[m],
-                                   .variance = latent + j->theta->noise,
+                                   .variance = latent + at.noise,
                                    .known = known_variance(&data, m),
                                    .weight = row_weight(&data, m),
                                    .around = at.around};
-    if (j->V)
+    if (V)
         leave_out_of_line(&j->rows[item], leverage(j, &data, m, w, variance_of(&j->rows[item])));
     return QUORUM_OK;
 }
@@ -93,7 +92,7 @@ static quorum_status spaces_new(size_t room, size_t D, int workers, left_out_job
 {
     for (int w = 0; w < workers; w++) {
         TRY(points_new(room, D, &j->space[w].Z));
-        TRY(neighbourhood_space_new(room, &j->space[w].own));
+        TRY(neighbourhood_space_new(room, j->how->local_noise, &j->space[w].own));
         NEW_ARRAY(j->space[w].gamma, room);
         NEW_ARRAY(j->space[w].u, D + 1);
         if (!j->space[w].gamma || !j->space[w].u)
@@ -113,34 +112,21 @@ static void spaces_free(int workers, left_out_job *j)
     mem_free(j->space);
 }
 
-static quorum_status predict_rows(quorum_status ready, left_out_job *j, int threads)
+quorum_status left_out_predict(quorum_status ready, const vecchia_parts *v, const hyper *theta,
+                               const left_out_how *how, left_out_row *rows)
 {
-    const vecchia_parts *v = j->v;
+    left_out_job j = {.v = v, .theta = theta, .how = how, .rows = rows};
     size_t room = largest_part(&v->parts), count = v->parts.M;
-    int workers = parallel_workers(threads, count);
-    team_result results = {.data = j->rows, .width = sizeof *j->rows};
-    NEW_ZEROED(j->space, (size_t)workers);
-    if (ready >= 0 && !j->space)
+    int workers = parallel_workers(how->threads, count);
+    team_result results = {.data = rows, .width = sizeof *rows};
+    NEW_ZEROED(j.space, (size_t)workers);
+    if (ready >= 0 && !j.space)
         ready = failure(QUORUM_E_MEMORY, "out of memory for scoring %zu rows", count);
     if (ready >= 0)
-        ready = spaces_new(room, v->parts.rows.D, workers, j);
-    quorum_status status = team_map(ready, workers, count, one_row, j, &results, 1);
-    spaces_free(workers, j);
+        ready = spaces_new(room, v->parts.rows.D, workers, &j);
+    quorum_status status = team_map(ready, workers, count, one_row, &j, &results, 1);
+    spaces_free(workers, &j);
     return status;
-}
-
-quorum_status left_out_predict(quorum_status ready, const vecchia_parts *v, const hyper *theta,
-                               size_t most, int threads, left_out_row *rows)
-{
-    left_out_job j = {.v = v, .theta = theta, .most = most, .rows = rows};
-    return predict_rows(ready, &j, threads);
-}
-
-quorum_status left_out_predict_line(quorum_status ready, const vecchia_parts *v, const hyper *theta,
-                                    const double *V, int threads, left_out_row *rows)
-{
-    left_out_job j = {.v = v, .theta = theta, .most = SIZE_MAX, .V = V, .rows = rows};
-    return predict_rows(ready, &j, threads);
 }
 
 double left_out_weights(const left_out_row *rows, size_t count)
@@ -154,7 +140,8 @@ double left_out_weights(const left_out_row *rows, size_t count)
 /* t_4 of variance v: Gamma(5/2) / (Gamma(2) sqrt(2 pi v)) (1 + e^2 / 2v)^(-5/2). */
 double left_out_density(const left_out_row *row, double prior)
 {
-    double factor = spread_factor((spread_rule){prior, 1.0}, row->around, 0.0);
+    double factor = spread_factor((spread_rule){.prior = prior, .untested = 1.0, .nested = 1},
+                                  row->around, 0.0);
     double variance = row->variance * factor + row->known;
     return lgamma(2.5) - 0.5 * log(2.0 * M_PI * variance) -
            2.5 * log1p(0.5 * row->error * row->error / variance);

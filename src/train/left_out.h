@@ -15,16 +15,21 @@ typedef struct {
     double weight;       /* of the row: it counts as so many */
 } left_out_row;
 
-/* The last row of every part of v predicted from the part's other rows, nearest last:
- * parts of vecchia_parts_new with block 1 and others 1; from `most` of them at most, the nearest.
- * rows has room for v->parts.M.  ready: team/work.h. */
-quorum_status left_out_predict(quorum_status ready, const vecchia_parts *v, const hyper *theta,
-                               size_t most, int threads, left_out_row *rows);
+/* How they are predicted. */
+typedef struct {
+    size_t most;     /* from so many of the other rows at most, the nearest; 0: from all   */
+    int local_noise; /* with the noise around them (gp/local_noise.h)                      */
+    const double *V; /* (D + 1) x (D + 1): as if each row had been left out when a line was found
+                        too whose coefficients have this covariance, and of which the rows' y are
+                        what it leaves; NULL: there is none                               */
+    int threads;
+} left_out_how;
 
-/* The same, as if each row had been left out when a line was found too whose coefficients have the
- * covariance V ((D + 1) x (D + 1)), and of which the rows' y are what it leaves. */
-quorum_status left_out_predict_line(quorum_status ready, const vecchia_parts *v, const hyper *theta,
-                                    const double *V, int threads, left_out_row *rows);
+/* The last row of every part of v predicted from the part's other rows, nearest last:
+ * parts of vecchia_parts_new with block 1 and others 1.  rows has room for v->parts.M.
+ * ready: team/work.h. */
+quorum_status left_out_predict(quorum_status ready, const vecchia_parts *v, const hyper *theta,
+                               const left_out_how *how, left_out_row *rows);
 
 /* As how many rows they count. */
 double left_out_weights(const left_out_row *rows, size_t count);

@@ -3,6 +3,9 @@
  *
  *   f(log theta) = sum_e NLML_e(theta) / n,   with its gradient, within bounds (of w the logit)
  *
+ * Inputs may share a length-scale: theta then has it once in the search, and its gradient is the sum of
+ * theirs.
+ *
  * Terms are spread over threads and processes and added in the order of the list; NLopt searches,
  * with the next algorithm where one gives up, and from other starts where nothing was found. */
 #include "train/train.h"
@@ -253,13 +256,19 @@ void theta_at_bound(const hyper *theta, int *at_bound)
 
 typedef struct {
     likelihood_job job;
-    hyper theta;    /* scratch                                          */
-    double rows;    /* of all training experts, by their weights: the objective's scale */
-    size_t varying; /* inputs that vary: others have no gradient        */
-    double best;    /* lowest objective of this start                   */
-    size_t P;       /* numbers of theta                                 */
-    double *x;      /* P: where an algorithm is                         */
-    double *best_x; /* P                                                */
+    hyper theta;        /* scratch                                          */
+    double rows;        /* of all training experts, by their weights: the objective's scale */
+    size_t varying;     /* inputs that vary: others have no gradient        */
+    double best;        /* lowest objective of this start                   */
+    size_t P;           /* numbers of theta                                 */
+    double *x;          /* P: where an algorithm is                         */
+    double *best_x;     /* P                                                */
+    const size_t *same; /* as in training_options                       */
+    size_t own;         /* numbers that the search is for ...               */
+    size_t *place;      /* ... P: which of them each number of theta is     */
+    double *u;          /* own: where the optimiser is                      */
+    double *at;         /* P: the theta that is evaluated ...               */
+    double *slope;      /* P: ... and its gradient                          */
     int evaluations, max_evaluations;
     double done, share; /* as in training_options */
     checkpoint *checkpoint;
@@ -323,16 +332,52 @@ static double evaluate_at(search *s, unsigned n, const double *x, double *gradie
     return value;
 }
 
+/* ---- Length-scales that inputs share ---- */
+
+/* Numbers the search's own. */
+static void place_parameters(search *s)
+{
+    size_t D = s->theta.D;
+    for (size_t i = 0; i < s->P; i++) {
+        int shares = s->same && i < D && s->same[i] != i;
+        s->place[i] = shares ? s->place[s->same[i]] : s->own++;
+    }
+}
+
+/* x (P) of the search's own u, and the other way round. */
+static void spread_out(const search *s, const double *u, double *x)
+{
+    for (size_t i = 0; i < s->P; i++)
+        x[i] = u[s->place[i]];
+}
+
+static void draw_together(const search *s, const double *x, double *u)
+{
+    for (size_t i = s->P; i-- > 0;) /* the first of those that share one is the last to write */
+        u[s->place[i]] = x[i];
+}
+
+static void add_slopes(const search *s, double *gradient)
+{
+    memset(gradient, 0, s->own * sizeof *gradient);
+    for (size_t i = 0; i < s->P; i++)
+        gradient[s->place[i]] += s->slope[i];
+}
+
 /* An optimiser that has met a lack of memory (see run) goes no further. */
-static double objective(unsigned n, const double *x, double *gradient, void *context)
+static double objective(unsigned n, const double *u, double *gradient, void *context)
 {
     search *s = context;
+    (void)n;
     if (errno == ENOMEM) {
         nlopt_force_stop(s->optimiser);
         return HUGE_VAL;
     }
     int before = errno;
-    double value = evaluate_at(s, n, x, gradient);
+    spread_out(s, u, s->at);
+    double value = evaluate_at(s, (unsigned)s->P, s->at, gradient ? s->slope : NULL);
+    if (gradient)
+        add_slopes(s, gradient);
     errno = before;
     return value;
 }
@@ -355,10 +400,10 @@ static nlopt_result prepare(nlopt_opt optimiser, search *s, const training_optio
     size_t D = s->theta.D;
     nlopt_result r = nlopt_set_min_objective(optimiser, objective, s);
     for (size_t i = 0; r > 0 && i < s->P; i++) {
-        int fixed = o->variances_only && (i < D || i == D + 3);
-        r = nlopt_set_lower_bound(optimiser, (int)i, fixed ? x[i] : theta_lower_bound(D, i));
+        int fixed = o->variances_only && (i < D || i == D + 3), k = (int)s->place[i];
+        r = nlopt_set_lower_bound(optimiser, k, fixed ? x[i] : theta_lower_bound(D, i));
         if (r > 0)
-            r = nlopt_set_upper_bound(optimiser, (int)i, fixed ? x[i] : theta_upper_bound(D, i));
+            r = nlopt_set_upper_bound(optimiser, k, fixed ? x[i] : theta_upper_bound(D, i));
     }
     if (r > 0)
         r = nlopt_set_maxeval(optimiser, o->max_evaluations);
@@ -379,10 +424,12 @@ static nlopt_result run(nlopt_algorithm algorithm, search *s, const training_opt
     double value;
     int before = errno;
     errno = 0;
-    s->optimiser = nlopt_create(algorithm, (unsigned)s->P);
+    s->optimiser = nlopt_create(algorithm, (unsigned)s->own);
     nlopt_result r = s->optimiser ? prepare(s->optimiser, s, o, x) : NLOPT_OUT_OF_MEMORY;
+    draw_together(s, x, s->u);
     if (r > 0)
-        r = nlopt_optimize(s->optimiser, x, &value);
+        r = nlopt_optimize(s->optimiser, s->u, &value);
+    spread_out(s, s->u, x);
     if (errno == ENOMEM)
         r = NLOPT_OUT_OF_MEMORY;
     errno = before;
@@ -392,7 +439,7 @@ static nlopt_result run(nlopt_algorithm algorithm, search *s, const training_opt
 }
 
 /* From one scale in s->x to two, of which it is the long one: it was found from rows that are farther
- * apart (fit/rounds.c), or is as long as inputs are wide. */
+ * apart (theta/rounds.c), or is as long as inputs are wide. */
 static void start_second_scale(search *s)
 {
     size_t D = s->theta.D;
@@ -504,6 +551,10 @@ static void search_free(search *s)
     mem_free(s->theta.lengthscale);
     mem_free(s->best_x);
     mem_free(s->x);
+    mem_free(s->place);
+    mem_free(s->u);
+    mem_free(s->at);
+    mem_free(s->slope);
 }
 
 /* What train was asked for and fills in. */
@@ -527,6 +578,7 @@ static quorum_status search_new(void *context)
     *s = (search){.theta = *t->theta,
                   .P = theta_length(t->theta->kernel, p->rows.D),
                   .best = HUGE_VAL,
+                  .same = o->same,
                   .varying = o->varying ? o->varying : p->rows.D,
                   .max_evaluations = o->max_evaluations,
                   .done = o->done,
@@ -536,13 +588,18 @@ static quorum_status search_new(void *context)
     NEW_ARRAY(s->theta.lengthscale, p->rows.D);
     NEW_ARRAY(s->best_x, s->P);
     NEW_ARRAY(s->x, s->P);
+    NEW_ARRAY(s->place, s->P);
+    NEW_ARRAY(s->u, s->P);
+    NEW_ARRAY(s->at, s->P);
+    NEW_ARRAY(s->slope, s->P);
     for (size_t k = 0; k < t->count; k++) {
         size_t e = t->experts[k];
         s->rows += (double)(part_size(p, e) - (o->given ? o->given[e] : 0));
     }
     TRY(job_new(p, t->experts, t->count, o, t->theta->kernel, &s->job));
-    if (!s->theta.lengthscale || !s->best_x || !s->x)
+    if (!s->theta.lengthscale || !s->best_x || !s->x || !s->place || !s->u || !s->at || !s->slope)
         return failure(QUORUM_E_MEMORY, "out of memory for training on %zu inputs", p->rows.D);
+    place_parameters(s);
     return QUORUM_OK;
 }
 

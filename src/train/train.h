@@ -25,6 +25,8 @@ typedef struct {
     const hyper *start;     /* where to begin; NULL: l = sqrt(D), s_f^2 = 1, s^2 = 0.1; a second
                                scale that it does not have begins by itself              */
     size_t varying;         /* D of that: inputs that vary; 0: all                      */
+    const size_t *same;     /* D: the first input that has this one's length-scale; NULL: each has
+                               its own                                                   */
     double done, share;     /* of the caller's work: before this search, and this search */
 } training_options;
 
