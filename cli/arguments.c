@@ -182,7 +182,7 @@ static int add_operand(arguments *given, const char *word)
 static int check_operands(const arguments *given)
 {
     const command *c = given->command;
-    if (given->operand_count == operands_wanted(c))
+    if (given->operand_count + c->may_lack >= operands_wanted(c))
         return EXIT_DONE;
     return usage_error(c, "%s is missing", c->operands[given->operand_count].name);
 }

@@ -227,10 +227,43 @@ group_scores breakdown_scores(const breakdown *b, size_t way, const row_group *g
     return (group_scores){m.coverage[LEVEL_AT], width, m.rmse, m.msll};
 }
 
-void group_name(const row_group *g, char *text, size_t size)
+/* ---- Names --------------------------------------------------------------------------- */
+
+/* By its name, or its number from 1. */
+static bool is_called(const quorum_info *info, size_t d, const char *by)
 {
-    if (g->low == g->high)
-        snprintf(text, size, "%.5g", g->low);
+    char number[24];
+    snprintf(number, sizeof number, "%zu", d + 1);
+    return info->names ? strcmp(info->names[d], by) == 0 : strcmp(number, by) == 0;
+}
+
+void breakdown_name_levels(breakdown *b, const quorum_info *info)
+{
+    for (size_t d = 0; info->levels && d < info->inputs; d++)
+        if (info->levels[d] > 0 && is_called(info, d, b->by)) {
+            b->level = info->level[d];
+            b->levels = info->levels[d];
+        }
+}
+
+/* One of none is a level that is not known. */
+static void key_name(const breakdown *b, double key, char *text, size_t size)
+{
+    if (b->levels == 0)
+        snprintf(text, size, "%.5g", key);
+    else if (key >= 0.0 && key < (double)b->levels)
+        snprintf(text, size, "%s", b->level[(size_t)key]);
     else
-        snprintf(text, size, "%.5g to %.5g", g->low, g->high);
+        snprintf(text, size, "(new)");
+}
+
+void group_name(const breakdown *b, const row_group *g, char *text, size_t size)
+{
+    char low[256], high[256];
+    key_name(b, g->low, low, sizeof low);
+    key_name(b, g->high, high, sizeof high);
+    if (g->low == g->high)
+        snprintf(text, size, "%s", low);
+    else
+        snprintf(text, size, "%s to %s", low, high);
 }

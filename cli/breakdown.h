@@ -31,10 +31,12 @@ typedef struct {
 } group_scores;
 
 typedef struct breakdown {
-    const char *by;   /* "distance", or a column                */
-    bool by_distance; /* the key is what a prediction gives     */
-    double memory;    /* bytes that it may take                 */
-    size_t ways;      /* of predicting                          */
+    const char *by;           /* "distance", or a column                */
+    bool by_distance;         /* the key is what a prediction gives     */
+    const char *const *level; /* of a category: the names of its levels, ... */
+    size_t levels;            /* ... so many; 0: the key is a number  */
+    double memory;            /* bytes that it may take                 */
+    size_t ways;              /* of predicting                          */
     size_t rows, room;
     double *key, *y;     /* room */
     bool weighted;       /* whether rows have weights, to be said before any is kept ... */
@@ -72,8 +74,11 @@ int breakdown_group(breakdown *b, const arguments *given);
 group_scores breakdown_scores(const breakdown *b, size_t way, const row_group *group,
                               const quorum_info *info);
 
+/* Where the key is a category of the model, groups are called by its levels; what info has is kept. */
+void breakdown_name_levels(breakdown *b, const quorum_info *info);
+
 /* "0.12 to 0.34", or "3" where all keys are the same. */
-void group_name(const row_group *g, char *text, size_t size);
+void group_name(const breakdown *b, const row_group *g, char *text, size_t size);
 
 /* ---- breakdown_tell.c ---- */
 

@@ -136,8 +136,8 @@ static void draw(FILE *file, picture *p)
     char title[640], label[640], first[64], last[64];
     const row_group *group = p->b->group;
     shown_text by = shown(p->b->by);
-    group_name(&group[0], first, sizeof first);
-    group_name(&group[p->b->groups - 1], last, sizeof last);
+    group_name(p->b, &group[0], first, sizeof first);
+    group_name(p->b, &group[p->b->groups - 1], last, sizeof last);
     snprintf(title, sizeof title, "%zu test rows by %.200s", p->b->rows, by.text);
     snprintf(label, sizeof label, "group by %.200s: 1 is %s, %zu is %s", by.text, first,
              p->b->groups, last);

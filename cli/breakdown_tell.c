@@ -11,7 +11,7 @@ static void add_row(table *t, const breakdown *b, const contender *c, size_t way
 {
     group_scores s = breakdown_scores(b, way, g, info);
     char name[CELL_SIZE];
-    group_name(g, name, sizeof name);
+    group_name(b, g, name, sizeof name);
     if (b->ways > 1) {
         table_add(t, "%s", contender_method(c));
         table_add(t, "%s", c->select);

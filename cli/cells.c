@@ -30,3 +30,16 @@ void cell_write(const char *prefix, const char *text, FILE *file)
     }
     fputc('"', file);
 }
+
+const char *cell_take(const char *line, char *text)
+{
+    bool quoted = *line == '"';
+    const char *p = line + quoted;
+    for (; *p && (quoted || *p != ','); p++) {
+        if (quoted && *p == '"' && *++p != '"')
+            break;
+        *text++ = *p;
+    }
+    *text = '\0';
+    return *p == ',' ? p + 1 : NULL;
+}

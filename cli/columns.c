@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LONGEST_NUMBER = 32 };
+enum { LONGEST_NUMBER = 32, JSON_KEY_ROOM = 1024 };
 
 typedef quorum_status decide_function(const quorum_model *model, const quorum_options *options,
                                       size_t n, const double *mean, const double *std,
@@ -196,4 +196,62 @@ void columns_write_row(const extra_columns *c, size_t row, FILE *file)
         write_numbers(c->inputs, c->mean_gradient + row * c->inputs, file);
     if (c->std_gradient)
         write_numbers(c->inputs, c->std_gradient + row * c->inputs, file);
+}
+
+static double *copy_numbers(size_t n, const double *numbers, double *out)
+{
+    memcpy(out, numbers, n * sizeof *out);
+    return out + n;
+}
+
+void columns_values(const extra_columns *c, size_t row, double *out)
+{
+    if (c->novelty)
+        *out++ = c->novelties[row];
+    for (size_t i = 0; i < c->count; i++)
+        *out++ = c->decisions[i].value[row];
+    if (c->mean_gradient)
+        out = copy_numbers(c->inputs, c->mean_gradient + row * c->inputs, out);
+    if (c->std_gradient)
+        copy_numbers(c->inputs, c->std_gradient + row * c->inputs, out);
+}
+
+/* ---- JSON ---- */
+
+static void put_joined(const char *prefix, const char *name, const double *value, json_writer *w)
+{
+    char key[JSON_KEY_ROOM];
+    snprintf(key, sizeof key, "%s%s", prefix, name);
+    json_member_number(w, key, value ? *value : NAN);
+}
+
+static void put_decision(const decision_column *d, const size_t *row, json_writer *w)
+{
+    char key[JSON_KEY_ROOM];
+    snprintf(key, sizeof key, "%s_%s", d->flag, d->number);
+    for (char *at = key; at < key + strlen(d->flag); at++)
+        *at = (char)(*at == '-' ? '_' : *at);
+    json_member_number(w, key, row ? d->value[*row] : NAN);
+}
+
+static void put_gradient(const char *prefix, const double *gradient, const quorum_info *info,
+                         const size_t *row, json_writer *w)
+{
+    for (size_t d = 0; d < info->inputs; d++)
+        put_joined(prefix, info->names[d], row ? gradient + *row * info->inputs + d : NULL, w);
+}
+
+void columns_put_row(const extra_columns *c, const quorum_model *model, const size_t *row,
+                     json_writer *w)
+{
+    quorum_info info;
+    if (c->novelty)
+        put_joined("novelty", "", row ? c->novelties + *row : NULL, w);
+    for (size_t i = 0; i < c->count; i++)
+        put_decision(&c->decisions[i], row, w);
+    if (!c->gradient || quorum_inspect(model, &info) < 0)
+        return;
+    put_gradient("dmean_", c->mean_gradient, &info, row, w);
+    if (c->with_std)
+        put_gradient("dstd_", c->std_gradient, &info, row, w);
 }

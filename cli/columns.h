@@ -5,6 +5,7 @@
 
 #include "arguments.h"
 #include "quorum.h"
+#include "report.h"
 
 #include <stdio.h>
 
@@ -36,5 +37,12 @@ quorum_status columns_decide(extra_columns *c, const quorum_model *model,
 /* ",novelty,above_30,dmean_x1,.." and a row of these. */
 void columns_write_header(const extra_columns *c, const quorum_model *model, FILE *file);
 void columns_write_row(const extra_columns *c, size_t row, FILE *file);
+
+/* The same as numbers. */
+void columns_values(const extra_columns *c, size_t row, double *out);
+
+/* The same as members of a JSON object; row NULL: null for each. */
+void columns_put_row(const extra_columns *c, const quorum_model *model, const size_t *row,
+                     json_writer *w);
 
 #endif

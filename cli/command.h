@@ -39,6 +39,7 @@ typedef struct {
     bool lists_methods;       /* the help ends with the methods                            */
     bool in_team;             /* several processes can share the work (quorum-mpi)         */
     int (*run)(const arguments *given); /* the exit code */
+    unsigned may_lack; /* operands, the last ones, that the command itself asks for      */
 } command;
 
 /* All commands, the hidden ones last; ends with NULL. */
@@ -48,6 +49,6 @@ const command *find_command(const char *name); /* NULL: none */
 
 extern const command fit_command, predict_command, evaluate_command, inspect_command, graph_command,
     demo_command, reproduce_command, options_command, man_command, completion_command,
-    sample_command, suggest_command;
+    sample_command, suggest_command, serve_command, plot_command, compare_command, update_command;
 
 #endif

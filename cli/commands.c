@@ -6,10 +6,14 @@
 
 const command *const all_commands[] = {
     &fit_command,
+    &update_command,
     &predict_command,
     &evaluate_command,
+    &compare_command,
     &sample_command,
     &suggest_command,
+    &serve_command,
+    &plot_command,
     &inspect_command,
     &graph_command,
     &demo_command,

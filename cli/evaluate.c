@@ -10,10 +10,14 @@
 #include "scoring.h"
 #include "table.h"
 #include "talk.h"
+#include "targets.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+/* One target's scores. */
 typedef struct {
     quorum_model *model;
     row_block rows;
@@ -28,9 +32,7 @@ typedef struct {
 
 static int open_inputs(work *w, const arguments *given)
 {
-    quorum_status status = quorum_load_with(given->operands[0], given->options, &w->model);
-    if (status >= 0)
-        status = contenders_block_rows(&w->all, w->model, given->options, &w->block);
+    quorum_status status = contenders_block_rows(&w->all, w->model, given->options, &w->block);
     w->had_graph = status < 0 || has_graph(w->model);
     quorum_stream_request wanted = {.with_target = true,
                                     .column = w->all.by && !w->by.by_distance ? w->by.by : NULL};
@@ -62,6 +64,16 @@ static int score_rows(work *w, const arguments *given)
     return status < 0 ? library_failure(given, status) : EXIT_DONE;
 }
 
+static int group_rows(work *w, const arguments *given)
+{
+    quorum_info info;
+    quorum_status status = quorum_inspect(w->model, &info);
+    if (status < 0)
+        return library_failure(given, status);
+    breakdown_name_levels(&w->by, &info);
+    return breakdown_group(&w->by, given);
+}
+
 static int score_all(work *w, const arguments *given)
 {
     size_t limit = rows_limit(w->block, given);
@@ -75,30 +87,38 @@ static int score_all(work *w, const arguments *given)
         return failure(given, "%s: all rows have the weight 0: there is nothing to score",
                        given->operands[1]);
     contenders_finish(&w->all);
-    return code == EXIT_DONE && w->all.by ? breakdown_group(&w->by, given) : code;
+    return code == EXIT_DONE && w->all.by ? group_rows(w, given) : code;
 }
 
-static int print_scores(const contenders *all, const arguments *given)
+static void add_scores(table *t, const contender *c)
 {
-    static const char *const titles[] = {"method", "select", "space", "SMSE",    "MSLL",
-                                         "MAE",    "RMSE",   "NLPD",  "CRPS",    "50 %",
-                                         "90 %",   "95 %",   "99 %",  "experts", "seconds"};
+    const quorum_metrics *m = &c->metrics;
+    const double values[] = {m->smse, m->msll, m->mae, m->rmse, m->nlpd, m->crps};
+    table_add(t, "%s", contender_method(c));
+    table_add(t, "%s", c->select);
+    table_add(t, "%s", c->space);
+    for (int k = 0; k < 6; k++)
+        table_add_real(t, values[k]);
+    for (int k = 0; k < 4; k++)
+        table_add(t, "%.1f", 100.0 * m->coverage[k]);
+    table_add(t, "%.1f", c->report.experts_used);
+    table_add(t, "%.2f", c->report.seconds);
+}
+
+/* A row for each target and contender; one target alone is not named. */
+static int print_scores(const work *of, size_t count, bool named, const arguments *given)
+{
+    static const char *const titles[] = {"target", "method", "select",  "space",  "SMSE", "MSLL",
+                                         "MAE",    "RMSE",   "NLPD",    "CRPS",   "50 %", "90 %",
+                                         "95 %",   "99 %",   "experts", "seconds"};
     table t;
-    table_start(&t, "lllrrrrrrrrrrrr", titles);
-    for (size_t i = 0; i < all->count; i++) {
-        const contender *c = &all->items[i];
-        const quorum_metrics *m = &c->metrics;
-        const double values[] = {m->smse, m->msll, m->mae, m->rmse, m->nlpd, m->crps};
-        table_add(&t, "%s", contender_method(c));
-        table_add(&t, "%s", c->select);
-        table_add(&t, "%s", c->space);
-        for (int k = 0; k < 6; k++)
-            table_add_real(&t, values[k]);
-        for (int k = 0; k < 4; k++)
-            table_add(&t, "%.1f", 100.0 * m->coverage[k]);
-        table_add(&t, "%.1f", c->report.experts_used);
-        table_add(&t, "%.2f", c->report.seconds);
-    }
+    table_start(&t, named ? "llllrrrrrrrrrrrr" : "lllrrrrrrrrrrrr", titles + !named);
+    for (size_t k = 0; k < count; k++)
+        for (size_t i = 0; i < of[k].all.count; i++) {
+            if (named)
+                table_add(&t, "%s", name_of_target(of[k].model));
+            add_scores(&t, &of[k].all.items[i]);
+        }
     return table_finish(&t, given);
 }
 
@@ -131,25 +151,51 @@ static int tell_groups(work *w, const arguments *given)
     return code;
 }
 
-static int tell_scores(const work *w, const arguments *given)
-{
-    return argument_value(given, "json") ? contenders_as_json(&w->all, w->model, given)
-                                         : print_scores(&w->all, given);
-}
-
-static int tell(work *w, const arguments *given)
+/* What there is to say of one target. */
+static void say_notes(const work *w, const arguments *given)
 {
     size_t dropped = quorum_stream_dropped(w->rows.stream);
+    const char *target = w->all.target ? w->all.target : "";
     if (dropped)
-        note(given, "%zu row%s with missing cells left out: %s", dropped, plural(dropped),
-             dropped_rows(w->rows.stream).text);
+        note(given, "%s%s%zu row%s with missing cells left out: %s", target, *target ? ": " : "",
+             dropped, plural(dropped), dropped_rows(w->rows.stream).text);
     contenders_say_events(&w->all, w->model, given);
     note_off_constants(given, w->model, &w->all.items[0].report);
     note_unseen(given, &w->all.items[0].report);
+    note_filled(given, &w->all.items[0].report);
     note_learned_graph(given, w->model, w->had_graph);
     note_targets(w, given);
-    int code = tell_scores(w, given);
-    return code == EXIT_DONE && w->all.by ? tell_groups(w, given) : code;
+}
+
+/* A list, or of several targets an object that has one for each. */
+static int print_as_json(const work *of, size_t count, bool named, const arguments *given)
+{
+    json_writer w = json_to_file(stdout);
+    quorum_status status = QUORUM_OK;
+    if (named)
+        json_begin_object(&w);
+    for (size_t k = 0; k < count && status >= 0; k++) {
+        if (named)
+            json_key(&w, name_of_target(of[k].model));
+        status = contenders_put(&w, &of[k].all, of[k].model);
+    }
+    if (named)
+        json_end(&w);
+    return status < 0 ? library_failure(given, status) : json_report(&w, given);
+}
+
+static int tell(work *of, size_t count, bool named, const arguments *given)
+{
+    for (size_t k = 0; k < count; k++)
+        say_notes(&of[k], given);
+    int code = argument_value(given, "json") ? print_as_json(of, count, named, given)
+                                             : print_scores(of, count, named, given);
+    for (size_t k = 0; code == EXIT_DONE && k < count && of[k].all.by; k++) {
+        if (named && !argument_value(given, "json"))
+            printf("\nTarget %s\n", shown(name_of_target(of[k].model)).text);
+        code = tell_groups(&of[k], given);
+    }
+    return code;
 }
 
 /* Rows are kept where groups are wanted; that a picture can be written is seen before the work. */
@@ -167,28 +213,87 @@ static int start_breakdown(work *w, const arguments *given)
     return code;
 }
 
-static int run_evaluate(const arguments *given)
+/* Reads TEST and scores one target on it. */
+static int evaluate_target(work *w, const arguments *given)
+{
+    int code = contenders_make(&w->all, given, argument_value(given, "method"),
+                               argument_value(given, "select"), argument_value(given, "space"));
+    if (code == EXIT_DONE)
+        code = start_breakdown(w, given);
+    if (code != EXIT_DONE)
+        return code;
+    progress_start(&w->progress, given);
+    forecast_start(&w->forecast);
+    w->progress.forecast = w->all.count == 1 ? &w->forecast : NULL;
+    code = open_inputs(w, given);
+    return code == EXIT_DONE ? score_all(w, given) : code;
+}
+
+static void work_free(work *w)
+{
+    contenders_free(&w->all);
+    breakdown_free(&w->by);
+    rows_close(&w->rows);
+}
+
+/* TEST is read once for each target, and a picture is of one. */
+static int check_several(const chosen_targets *c, const arguments *given)
+{
+    if (c->count > 1 && argument_value(given, "plot"))
+        return usage_error(given->command, "--plot draws one target: say which with --target");
+    if (c->count > 1 && strcmp(given->operands[1], "-") == 0)
+        return usage_error(given->command,
+                           "standard input can be read once, and the model has %zu "
+                           "targets: give a file, or --target",
+                           c->count);
+    return EXIT_DONE;
+}
+
+static int evaluate_targets(const chosen_targets *c, const arguments *given)
+{
+    work *of = calloc(c->count, sizeof *of);
+    if (!of)
+        return failure(given, "out of memory for the targets");
+    int code = check_several(c, given);
+    for (size_t k = 0; k < c->count && code == EXIT_DONE; k++) {
+        of[k].model = c->model[k];
+        code = evaluate_target(&of[k], given);
+        of[k].all.target = c->several ? name_of_target(c->model[k]) : NULL;
+    }
+    if (code == EXIT_DONE)
+        code = tell(of, c->count, c->several, given);
+    for (size_t k = 0; k < c->count; k++)
+        work_free(&of[k]);
+    free(of);
+    return code;
+}
+
+/* Flags that are wrong are said before the model is read. */
+static int check_flags(const arguments *given)
 {
     work w = {0};
     int code = contenders_make(&w.all, given, argument_value(given, "method"),
                                argument_value(given, "select"), argument_value(given, "space"));
     if (code == EXIT_DONE)
         code = start_breakdown(&w, given);
-    if (code == EXIT_DONE) {
-        detail_settings(given);
-        progress_start(&w.progress, given);
-        forecast_start(&w.forecast);
-        w.progress.forecast = w.all.count == 1 ? &w.forecast : NULL;
-        code = open_inputs(&w, given);
-    }
+    work_free(&w);
+    return code;
+}
+
+static int run_evaluate(const arguments *given)
+{
+    chosen_targets targets = {0};
+    progress loading;
+    int code = check_flags(given);
+    if (code != EXIT_DONE)
+        return code;
+    detail_settings(given);
+    progress_start(&loading, given);
+    code = chosen_load(&targets, given);
+    progress_clear(&loading);
     if (code == EXIT_DONE)
-        code = score_all(&w, given);
-    if (code == EXIT_DONE)
-        code = tell(&w, given);
-    contenders_free(&w.all);
-    breakdown_free(&w.by);
-    rows_close(&w.rows);
-    quorum_model_free(w.model);
+        code = evaluate_targets(&targets, given);
+    chosen_free(&targets);
     return code;
 }
 
@@ -213,7 +318,9 @@ static const own_flag flags[] = {
      "number from 1). Up to ten different values are a group each."},
     {"plot", 0, "FILE.svg", NULL, NULL,
      "With --by, also draw coverage and width of the 95 % interval, group by group."},
-    {"json", 0, NULL, NULL, NULL, "Print the scores as a JSON list of objects."},
+    {"json", 0, NULL, NULL, NULL,
+     "Print the scores as a JSON list of objects; of several targets as an object of such lists."},
+    TARGET_FLAG_LIST,
     {NULL, 0, NULL, NULL, NULL, NULL},
 };
 
@@ -228,7 +335,8 @@ const command evaluate_command = {
         "of targets inside the central 50, 90, 95 and 99 % intervals, the experts used a row and "
         "the seconds taken. With --by a second table has the coverage of the 95 % interval, its "
         "mean width, RMSE and MSLL of each group of rows; 'expected' is where chance puts the "
-        "coverage of so many rows in 95 of 100 cases if the interval is right.",
+        "coverage of so many rows in 95 of 100 cases if the interval is right. Of a model of "
+        "several targets each has its rows in the tables, on the rows of TEST that have it.",
     .operands = operands,
     .flags = flags,
     .examples =

@@ -18,6 +18,8 @@ void add_events(quorum_report *total, const quorum_report *r, size_t rows)
     total->off_constants += r->off_constants;
     total->outside += r->outside;
     total->unseen += r->unseen;
+    total->filled += r->filled;
+    total->filled_anew += r->filled_anew;
     total->seconds += r->seconds;
     total->calibrated = r->calibrated;
     total->calibration_unused = r->calibration_unused;
@@ -76,12 +78,27 @@ void note_off_constants(const arguments *given, const quorum_model *model, const
          r->off_constants, plural(r->off_constants), constant_names(&info).text);
 }
 
+void note_filled(const arguments *given, const quorum_report *r)
+{
+    if (r->filled > 0)
+        note(given,
+             "%zu row%s with missing cells filled: intervals are wider there by what the cells "
+             "would "
+             "have told",
+             r->filled, plural(r->filled));
+    if (r->filled_anew > 0)
+        note(given,
+             "%zu of them in a column that has all its cells in the training data: what is usual "
+             "where it is missing is not known",
+             r->filled_anew);
+}
+
 void note_unseen(const arguments *given, const quorum_report *r)
 {
     if (r->unseen > 0)
         note(given,
-             "%zu row%s with a level that was not in the training data: predicted as the mean over "
-             "the known levels, with their variance on top; --unseen error refuses them",
+             "%zu row%s with a level that was not in the training data: predicted as one more of "
+             "its kind, with the variance that this leaves; --unseen error refuses them",
              r->unseen, plural(r->unseen));
 }
 

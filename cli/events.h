@@ -20,6 +20,9 @@ void note_off_constants(const arguments *given, const quorum_model *model, const
 /* Notes how many queries had a level of a category that the training data do not have, if any had. */
 void note_unseen(const arguments *given, const quorum_report *r);
 
+/* Notes how many queries had missing cells that were filled, if any had. */
+void note_filled(const arguments *given, const quorum_report *r);
+
 /* Notes what the model's calibration is for, and that `what` ("std and interval are") is not. */
 void note_calibration(const arguments *given, const char *what, const quorum_model *model);
 

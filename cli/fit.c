@@ -4,6 +4,7 @@
 #include "command.h"
 #include "dates.h"
 #include "hyperparameters.h"
+#include "levels.h"
 #include "io/whole_file.h"
 #include "output.h"
 #include "progress.h"
@@ -17,8 +18,8 @@
 /* What a fit leaves behind for its summary. */
 typedef struct {
     quorum_data *data;
-    quorum_model *model;
-    quorum_info info;
+    quorum_model *model; /* of the first target, and with it those of the others */
+    quorum_info info;    /* of the target that is being told                     */
     quorum_status status;
     double seconds_read, seconds_total;
 } fitted;
@@ -100,27 +101,64 @@ static void note_graph(const arguments *given, const quorum_info *info)
              info->graph_trouble);
 }
 
-static void say_notes(const arguments *given, const fitted *f, const char *message)
+/* Of all targets together. */
+static void say_common_notes(const arguments *given, const fitted *f, const char *message)
 {
-    const quorum_info *info = &f->info;
     if (f->data->dropped)
         note(given, "%zu row%s with missing cells left out", f->data->dropped,
              plural(f->data->dropped));
+    if (f->status > 0)
+        note(given, "%s", message);
+}
+
+/* Worth a word: a value of so many rows, or values of so many rows each. */
+static const double SHARE_IN_COMMON = 0.05;
+enum { ROWS_A_VALUE = 10 };
+
+/* Targets that are exactly alike. */
+static void note_atoms(const arguments *given, const quorum_info *info)
+{
+    double percent = 100.0 * (double)info->common_rows / (double)info->rows;
+    shown_text target = shown(target_name(info));
+    if (info->target_values && info->target_values * ROWS_A_VALUE <= info->rows)
+        note(given,
+             "target %s has %zu values only, %.2g %% of the rows have %.6g: it is predicted as a "
+             "number that may lie between them; std is small where the rows around agree",
+             target.text, info->target_values, percent, info->common_target);
+    else if (percent >= 100.0 * SHARE_IN_COMMON)
+        note(given,
+             "%.2g %% of the rows have the target %s = %.6g exactly: predictions are densities, "
+             "which give no value a probability of its own; std is small where the rows around "
+             "agree",
+             percent, target.text, info->common_target);
+}
+
+static void say_notes(const arguments *given, const fitted *f)
+{
+    const quorum_info *info = &f->info;
+    if (f->data->targets > 1 && info->rows < f->data->rows)
+        note(given, "target %s: %zu row%s without it left out", target_name(info),
+             f->data->rows - info->rows, plural(f->data->rows - info->rows));
+    note_encoding(given, info);
     if (constant_names(info).text[0])
         note(given, "constant in the training data, and so without effect on predictions: %s",
              constant_names(info).text);
+    if (idle_names(info).text[0])
+        note(given,
+             "categories whose levels tell no more of the target than chance does, and so without "
+             "effect on predictions: %s",
+             idle_names(info).text);
     if (info->inputs > info->rows)
         note(given,
              "%zu inputs are more than the %zu rows can tell apart: fit fewer, such as those that "
              "matter (--ignore leaves columns out) or their principal components",
              info->inputs, info->rows);
-    if (f->status > 0)
-        note(given, "%s", message);
     if (info->train_experts && info->train_experts < info->experts)
         note(given,
              "the hyperparameters were trained on %zu of the %zu experts; --train-experts changes "
              "that",
              info->train_experts, info->experts);
+    note_atoms(given, info);
     if (info->graph_trouble)
         note_graph(given, info);
     else if (info->experts > 1 && info->edges == 0 && info->precision && has_graph(given))
@@ -143,19 +181,26 @@ static void print_summary(const arguments *given, const fitted *f)
         printf("trend linear: predictions continue a line in the inputs\n");
     printf("negative log marginal likelihood %.6g after %d evaluation%s\n", info->nlml,
            info->evaluations, plural((size_t)info->evaluations));
+    if (info->chosen_method)
+        printf("method %s by default: squared error of cells %.4g of that of nearest, log density "
+               "%+.2g a row\n",
+               info->chosen_method, info->cells_error, info->cells_gain);
     if (has_graph(given) && info->precision)
         printf("expert graph: %zu edge%s, lambda %.4g\n", info->edges, plural(info->edges),
                info->lambda);
     else if (info->graph_trouble)
         printf("expert graph: none\n");
-    printf("%.2f s: read %.2f, partition %.2f, train %.2f", f->seconds_total, f->seconds_read,
-           info->seconds_partition, info->seconds_train);
+    if (f->data->targets > 1)
+        printf("%.2f s: partition %.2f, train %.2f", info->seconds_total, info->seconds_partition,
+               info->seconds_train);
+    else
+        printf("%.2f s: read %.2f, partition %.2f, train %.2f", f->seconds_total, f->seconds_read,
+               info->seconds_partition, info->seconds_train);
     if (info->ranking)
         printf(", graph %.2f", info->seconds_graph);
     if (info->calibration_rows)
         printf(", calibrate %.2f", info->seconds_calibrate);
     printf("\n");
-    printf("model written to %s\n", shown(argument_value(given, "output")).text);
 }
 
 static void put_bounds(json_writer *w, const quorum_info *info)
@@ -187,7 +232,7 @@ static void put_constants(json_writer *w, const quorum_info *info)
     json_key(w, "constant");
     json_begin_list(w);
     for (size_t d = 0; d < info->inputs; d++)
-        if (info->constant[d])
+        if (info->constant[d] && !is_of_place(info, d))
             json_put_text(w, info->names[d]);
     json_end(w);
 }
@@ -199,7 +244,7 @@ static void put_seconds(json_writer *w, const fitted *f)
     json_member_number(w, "read", f->seconds_read);
     json_member_number(w, "partition", f->info.seconds_partition);
     json_member_number(w, "train", f->info.seconds_train);
-    json_member_number(w, "total", f->seconds_total);
+    json_member_number(w, "total", f->data->targets > 1 ? f->info.seconds_total : f->seconds_total);
     json_member_number(w, "graph", f->info.seconds_graph);
     json_member_number(w, "calibrate", f->info.seconds_calibrate);
     json_end(w);
@@ -217,13 +262,15 @@ static void put_work(json_writer *w, const fitted *f)
     json_member_count(w, "largest", largest);
     json_member_count(w, "evaluations", (size_t)info->evaluations);
     json_member_number(w, "nlml", info->nlml);
+    if (info->chosen_method)
+        json_member_text(w, "chosen_method", info->chosen_method);
     put_seconds(w, f);
 }
 
-static int print_summary_as_json(const arguments *given, const fitted *f)
+static void put_summary(json_writer *to, const fitted *f)
 {
     const quorum_info *info = &f->info;
-    json_writer w = json_to_file(stdout);
+    json_writer w = *to;
     json_begin_object(&w);
     put_work(&w, f);
     json_member_text(&w, "kernel", info->kernel);
@@ -240,6 +287,9 @@ static int print_summary_as_json(const arguments *given, const fitted *f)
     }
     put_bounds(&w, info);
     put_constants(&w, info);
+    json_member_count(&w, "target_values", info->target_values);
+    json_member_number(&w, "common_target", info->common_rows ? info->common_target : NAN);
+    json_member_count(&w, "common_rows", info->common_rows);
     json_member_count(&w, "dropped", f->data->dropped);
     json_member_count(&w, "train_experts", info->train_experts);
     json_member_number(&w, "edges", info->ranking ? (double)info->edges : NAN);
@@ -248,7 +298,51 @@ static int print_summary_as_json(const arguments *given, const fitted *f)
     if (info->graph_trouble)
         json_member_text(&w, "graph_trouble", info->graph_trouble);
     json_end(&w);
-    return json_report(&w, given);
+    *to = w;
+}
+
+/* ---- Of each target ------------------------------------------------------------- */
+
+static quorum_status look_at_target(fitted *f, size_t t)
+{
+    return quorum_inspect(quorum_model_target(f->model, t), &f->info);
+}
+
+/* One object, or of several targets an object that has one for each. */
+static int print_as_json(const arguments *given, fitted *f)
+{
+    json_writer w = json_to_file(stdout);
+    size_t count = quorum_model_targets(f->model);
+    quorum_status status = QUORUM_OK;
+    if (count > 1)
+        json_begin_object(&w);
+    for (size_t t = 0; t < count && status >= 0; t++) {
+        status = look_at_target(f, t);
+        if (status >= 0 && count > 1)
+            json_key(&w, target_name(&f->info));
+        if (status >= 0)
+            put_summary(&w, f);
+    }
+    if (count > 1)
+        json_end(&w);
+    return status < 0 ? library_failure(given, status) : json_report(&w, given);
+}
+
+static int print_as_text(const arguments *given, fitted *f)
+{
+    size_t count = quorum_model_targets(f->model);
+    for (size_t t = 0; t < count; t++) {
+        quorum_status status = look_at_target(f, t);
+        if (status < 0)
+            return library_failure(given, status);
+        print_summary(given, f);
+        if (count > 1)
+            printf("\n");
+    }
+    if (count > 1)
+        printf("%.2f s for %zu targets, read %.2f\n", f->seconds_total, count, f->seconds_read);
+    printf("model written to %s\n", shown(argument_value(given, "output")).text);
+    return EXIT_DONE;
 }
 
 /* ---- The command --------------------------------------------------------------- */
@@ -271,17 +365,21 @@ static int save_and_report(const arguments *given, fitted *f, double start)
     char message[1024]; /* of the fit: saving may replace it */
     snprintf(message, sizeof message, "%s", quorum_message());
     quorum_status status = quorum_save(f->model, argument_value(given, "output"));
-    if (status >= 0)
-        status = quorum_inspect(f->model, &f->info);
     if (status < 0)
         return library_failure(given, status);
     forget_checkpoint(given);
     f->seconds_total = seconds_now() - start;
-    say_notes(given, f, message);
-    if (argument_value(given, "json"))
-        return print_summary_as_json(given, f);
-    print_summary(given, f);
-    return EXIT_DONE;
+    say_common_notes(given, f, message);
+    for (size_t t = 0; t < quorum_model_targets(f->model); t++)
+        if (look_at_target(f, t) >= 0)
+            say_notes(given, f);
+    return argument_value(given, "json") ? print_as_json(given, f) : print_as_text(given, f);
+}
+
+/* method nearest: auto is to be that, and is not compared with cells. */
+static bool says_what_auto_is(const arguments *given, const char *name)
+{
+    return strcmp(name, "method") == 0 && strcmp(argument_value(given, name), "nearest") == 0;
 }
 
 /* Options of prediction say what to calibrate; a model does not remember them otherwise. */
@@ -289,7 +387,8 @@ static int check_purpose(const arguments *given)
 {
     static const char *const names[] = {"method", "select", "neighbours", "space"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (argument_value(given, names[i]) && !option_is_on(given, "calibrate"))
+        if (argument_value(given, names[i]) && !option_is_on(given, "calibrate") &&
+            !says_what_auto_is(given, names[i]))
             return usage_error(given->command,
                                "--%s says which prediction --calibrate is for, and there is no "
                                "--calibrate: give it to 'quorum predict'",
@@ -347,11 +446,13 @@ const command fit_command = {
         "--graph glasso. The defaults are good for most data: give "
         "options only for what you want otherwise. A model predicts by any method; those of "
         "'quorum predict' (--method, --select, --neighbours, --space) are given here only to say "
-        "which prediction --calibrate is for.",
+        "which prediction --calibrate is for; --method nearest also leaves out the comparison with "
+        "cells that says what method auto is.",
     .operands = operands,
     .flags = flags,
     .examples = "  quorum fit train.csv -o model.npz\n"
                 "  quorum fit train.csv.gz -o model.npz --target price --ignore id --missing drop\n"
+                "  quorum fit train.csv -o model.npz --target price,rent\n"
                 "  quorum fit train.npz -o model.npz --experts 70 --kernel matern32 --seed 1\n"
                 "  quorum fit small.csv -o exact.npz --experts 1          # the exact GP\n"
                 "  quorum fit train.csv -o model.npz --calibrate --method rbcm\n"

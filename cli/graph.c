@@ -9,15 +9,17 @@
 #include "report.h"
 #include "rows.h"
 #include "talk.h"
+#include "targets.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct {
-    quorum_model *model;
-    row_block rows; /* of the test set */
-    size_t tested;  /* rows            */
+    chosen_targets target;
+    quorum_model *model; /* of the target */
+    row_block rows;      /* of the test set */
+    size_t tested;       /* rows            */
     expert_graph graph;
     progress progress;
 } work;
@@ -193,13 +195,11 @@ static int mark_and_draw(work *w, const arguments *given, const char *path, bool
 
 /* ---- The model's own graph ---------------------------------------------------------------- */
 
-/* Loads the model and, unless it has its graph or that of the test set is wanted, learns it;
- * *learned: whether it did. */
-static quorum_status load_with_graph(work *w, const arguments *given, bool *learned)
+/* Unless the model has its graph or that of the test set is wanted, learns it; *learned: whether it
+ * did. */
+static quorum_status find_graph(work *w, const arguments *given, bool *learned)
 {
-    quorum_status status = quorum_load_with(given->operands[0], given->options, &w->model);
-    if (status >= 0)
-        status = quorum_inspect(w->model, &w->graph.info);
+    quorum_status status = quorum_inspect(w->model, &w->graph.info);
     *learned = status >= 0 && !w->graph.info.ranking;
     if (status >= 0 && !graph_is_on_test(given))
         status = quorum_learn_graph(w->model, NULL, 0, given->options);
@@ -214,7 +214,7 @@ static int write_into_model(const work *w, const arguments *given, bool learned)
         note(given, "%s has its expert graph already", path);
         return EXIT_DONE;
     }
-    quorum_status status = quorum_save(w->model, path);
+    quorum_status status = quorum_save(w->target.all, path);
     if (status < 0)
         return library_failure(given, status);
     note(given, "the expert graph, of %zu edge%s, is in %s", w->graph.info.edges,
@@ -225,10 +225,13 @@ static int write_into_model(const work *w, const arguments *given, bool learned)
 static int learn_and_show(work *w, const arguments *given, const char *path, bool from_bottom)
 {
     bool learned;
-    quorum_status status = load_with_graph(w, given, &learned);
+    int code = chosen_load_one(&w->target, given);
+    if (code != EXIT_DONE)
+        return code;
+    w->model = w->target.model[0];
+    quorum_status status = find_graph(w, given, &learned);
     if (status < 0)
         return library_failure(given, status);
-    int code = EXIT_DONE;
     if (argument_value(given, "write"))
         code = write_into_model(w, given, learned);
     if (code == EXIT_DONE && path)
@@ -270,7 +273,7 @@ static int run_graph(const arguments *given)
     free(w.graph.mse);
     free(w.graph.best);
     rows_close(&w.rows);
-    quorum_model_free(w.model);
+    chosen_free(&w.target);
     return code;
 }
 
@@ -292,6 +295,7 @@ static const own_flag flags[] = {
     {"test", 0, "TEST", NULL, NULL,
      "Test data with the target's column: also marks the experts whose own predictions have the "
      "smallest error on it, as many as are selected."},
+    TARGET_FLAG_ONE,
     {NULL, 0, NULL, NULL, NULL, NULL},
 };
 

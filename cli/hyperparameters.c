@@ -49,17 +49,47 @@ name_text hyperparameter_name(const quorum_info *info, size_t i)
     return name;
 }
 
+bool is_apart(const quorum_info *info, size_t d)
+{
+    return info->first_level && info->first_level[d] > 0;
+}
+
+bool is_level(const quorum_info *info, size_t d)
+{
+    for (size_t c = 0; info->first_level && c < info->columns; c++)
+        if (is_apart(info, c) && d >= info->first_level[c] &&
+            d - info->first_level[c] < info->levels[c])
+            return true;
+    return false;
+}
+
 bool is_flat(const quorum_info *info, size_t d)
 {
     return !info->rotation && info->at_bound[d] > 0;
 }
 
-name_list constant_names(const quorum_info *info)
+bool is_of_place(const quorum_info *info, size_t d)
+{
+    return info->place > 0 && (d == info->longitude || d == info->latitude);
+}
+
+bool tells_nothing(const quorum_info *info, size_t d)
+{
+    return info->levels && info->levels[d] > 1 && info->constant[d] && !is_apart(info, d);
+}
+
+static bool is_constant(const quorum_info *info, size_t d)
+{
+    return info->constant[d] && !is_apart(info, d) && !is_of_place(info, d) &&
+           !tells_nothing(info, d);
+}
+
+static name_list names_of(const quorum_info *info, bool (*wanted)(const quorum_info *, size_t))
 {
     name_list list = {""};
     for (size_t d = 0; d < info->inputs; d++) {
         size_t used = strlen(list.text);
-        if (!info->constant[d])
+        if (!wanted(info, d))
             continue;
         name_text name = input_name(info, d);
         bool fits = used + strlen(name.text) + 8 < sizeof list.text;
@@ -71,8 +101,22 @@ name_list constant_names(const quorum_info *info)
     return list;
 }
 
+name_list constant_names(const quorum_info *info)
+{
+    return names_of(info, is_constant);
+}
+
+name_list idle_names(const quorum_info *info)
+{
+    return names_of(info, tells_nothing);
+}
+
 double effective_lengthscale(const quorum_info *info, size_t d)
 {
+    if (is_apart(info, d))
+        d = info->first_level[d];
+    else if (is_level(info, d))
+        return INFINITY; /* its category has it */
     return info->constant[d] ? INFINITY : info->input_lengthscale[d];
 }
 

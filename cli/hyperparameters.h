@@ -22,8 +22,15 @@ shown_text target_unit(const quorum_info *info);
  * "long_reach". */
 name_text hyperparameter_name(const quorum_info *info, size_t i);
 
+/* Of levels that stand apart: whether input d is their category, and whether it is one of them. */
+bool is_apart(const quorum_info *info, size_t d);
+bool is_level(const quorum_info *info, size_t d);
+
 /* The input's length-scale is at its upper bound: the function hardly varies along it. */
 bool is_flat(const quorum_info *info, size_t d);
+
+/* Whether a column is a longitude or a latitude, which is no input itself. */
+bool is_of_place(const quorum_info *info, size_t d);
 
 /* "a, b, c": the inputs that are constant in the training data, the last ones left out where there
  * is no room for all; "" where there are none. */
@@ -31,6 +38,11 @@ typedef struct {
     char text[480];
 } name_list;
 name_list constant_names(const quorum_info *info);
+
+/* Whether input d is a category whose levels tell nothing of the target, beyond chance, and the names of
+ * those, likewise. */
+bool tells_nothing(const quorum_info *info, size_t d);
+name_list idle_names(const quorum_info *info);
 
 /* Infinite of a constant input. */
 double effective_lengthscale(const quorum_info *info, size_t d);

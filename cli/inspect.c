@@ -8,6 +8,7 @@
 #include "report.h"
 #include "table.h"
 #include "talk.h"
+#include "targets.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -109,10 +110,18 @@ static void print_experts(const quorum_info *info, const size_range *r)
         printf(
             "untested    variances that no row near a query has tested are %.3g times as large\n",
             info->untested);
+    if (info->local_noise)
+        printf(
+            "local noise predictions from nearest rows have the noise that the rows around have\n");
     print_trend(info);
     print_dates(info);
     if (info->neighbours)
         printf("neighbours  %zu nearest rows are enough to predict a query\n", info->neighbours);
+    if (info->chosen_method)
+        printf(
+            "method      %s by default: cells had %.4g times the squared error of nearest on rows "
+            "held out of both, and a log density %+.2g a row\n",
+            info->chosen_method, info->cells_error, info->cells_gain);
     if (info->calibration_rows)
         printf("calibrated  on %zu held-out rows: std times %.3f, for predictions by %s\n",
                info->calibration_rows, info->calibration_scale, shown(info->calibration_for).text);
@@ -136,6 +145,8 @@ static double largest_share(const quorum_info *info)
 /* In standardised and in its own units. */
 static void add_lengthscale(table *t, const quorum_info *info, size_t d)
 {
+    if (is_apart(info, d))
+        d = info->first_level[d];
     if (info->constant[d]) {
         table_add(t, "-");
         table_add(t, "-");
@@ -155,14 +166,18 @@ static int print_lengthscales(const arguments *given, const quorum_info *info)
     table_start(&t, "lrrrl", titles);
     for (size_t d = 0; d < info->inputs; d++) {
         char bar[24];
+        size_t seen = is_apart(info, d) ? info->first_level[d] : d;
+        if (is_level(info, d))
+            continue;
         fill_bar(bar, inverse_lengthscale_share(info, d) / largest);
         table_add(&t, "%s", input_name(info, d).text);
         add_lengthscale(&t, info, d);
         table_add(&t, "%.1f %%", 100.0 * inverse_lengthscale_share(info, d));
         table_add(&t, "%s",
-                  info->constant[d]  ? "constant: no effect"
-                  : is_flat(info, d) ? "hardly any effect"
-                                     : bar);
+                  is_of_place(info, d)   ? "degrees of the place"
+                  : info->constant[seen] ? "constant: no effect"
+                  : is_flat(info, seen)  ? "hardly any effect"
+                                         : bar);
     }
     printf("\nHyperparameters, of standardised data and in the data's units\n");
     return table_finish(&t, given);
@@ -346,7 +361,9 @@ static void put_input(json_writer *w, const quorum_info *info, size_t d)
     json_member_number(w, "inverse_lengthscale_share", inverse_lengthscale_share(info, d));
     json_member_flag(w, "at_bound", info->at_bound[d] && !info->rotation);
     json_member_flag(w, "at_upper_bound", is_flat(info, d));
-    json_member_flag(w, "constant", info->constant[d]);
+    json_member_flag(w, "constant", info->constant[d] && !is_of_place(info, d));
+    if (is_of_place(info, d))
+        json_member_text(w, "degrees", d == info->longitude ? "longitude" : "latitude");
     json_member_number(w, "mean", info->x_mean[d]);
     json_member_number(w, "scale", info->x_scale[d]);
     json_end(w);
@@ -453,7 +470,13 @@ static void put_training(json_writer *w, const quorum_info *info)
     put_kernel_scores(w, info);
     json_member_number(w, "spread", info->spread);
     json_member_number(w, "untested", info->untested);
+    json_member_flag(w, "local_noise", info->local_noise != 0);
     json_member_count(w, "neighbours", info->neighbours);
+    if (info->chosen_method) {
+        json_member_text(w, "chosen_method", info->chosen_method);
+        json_member_number(w, "cells_error", info->cells_error);
+        json_member_number(w, "cells_gain", info->cells_gain);
+    }
     json_member_count(w, "calibration_rows", info->calibration_rows);
     json_member_number(w, "calibration_scale", info->calibration_scale);
     if (info->calibration_for)
@@ -477,9 +500,10 @@ static void put_graph(json_writer *w, const quorum_info *info)
     json_end(w);
 }
 
-static int print_as_json(const arguments *given, const quorum_info *info, const size_range *r)
+static int put_model(json_writer *to, const arguments *given, const quorum_info *info,
+                     const size_range *r)
 {
-    json_writer w = json_to_file(stdout);
+    json_writer w = *to;
     json_begin_object(&w);
     json_member_count(&w, "rows", info->rows);
     json_member_count(&w, "inputs", info->inputs);
@@ -499,7 +523,8 @@ static int print_as_json(const arguments *given, const quorum_info *info, const 
     put_training(&w, info);
     put_graph(&w, info);
     json_end(&w);
-    return json_report(&w, given);
+    *to = w;
+    return EXIT_DONE;
 }
 
 /* ---- The command --------------------------------------------------------------------- */
@@ -509,8 +534,6 @@ static int tell(const arguments *given, const quorum_info *info)
     size_range range = {0};
     if (find_range_of_sizes(given, info, &range) != EXIT_DONE)
         return EXIT_FAILED;
-    if (argument_value(given, "json"))
-        return print_as_json(given, info, &range);
     print_experts(info, &range);
     if (print_lengthscales(given, info) != EXIT_DONE)
         return EXIT_FAILED;
@@ -532,18 +555,56 @@ static int tell(const arguments *given, const quorum_info *info)
     return EXIT_DONE;
 }
 
+/* One object, or of several targets an object that has one for each. */
+static int tell_as_json(const chosen_targets *c, const arguments *given)
+{
+    json_writer w = json_to_file(stdout);
+    int code = EXIT_DONE;
+    if (c->count > 1)
+        json_begin_object(&w);
+    for (size_t t = 0; t < c->count && code == EXIT_DONE; t++) {
+        quorum_info info;
+        size_range range = {0};
+        quorum_status status = quorum_inspect(c->model[t], &info);
+        if (status < 0)
+            return library_failure(given, status);
+        code = find_range_of_sizes(given, &info, &range);
+        if (c->count > 1)
+            json_key(&w, target_name(&info));
+        if (code == EXIT_DONE)
+            code = put_model(&w, given, &info, &range);
+    }
+    if (c->count > 1)
+        json_end(&w);
+    return code == EXIT_DONE ? json_report(&w, given) : code;
+}
+
+static int tell_each(const chosen_targets *c, const arguments *given)
+{
+    int code = EXIT_DONE;
+    for (size_t t = 0; t < c->count && code == EXIT_DONE; t++) {
+        quorum_info info;
+        quorum_status status = quorum_inspect(c->model[t], &info);
+        if (status < 0)
+            return library_failure(given, status);
+        if (c->several)
+            printf("%sTarget %s\n\n", t ? "\n" : "", shown(target_name(&info)).text);
+        code = tell(given, &info);
+    }
+    return code;
+}
+
 static int run_inspect(const arguments *given)
 {
-    quorum_model *model = NULL;
-    quorum_info info;
+    chosen_targets targets;
     progress shown;
     progress_start(&shown, given);
-    quorum_status status = quorum_load_with(given->operands[0], given->options, &model);
+    int code = chosen_load(&targets, given);
     progress_clear(&shown);
-    if (status >= 0)
-        status = quorum_inspect(model, &info);
-    int code = status < 0 ? library_failure(given, status) : tell(given, &info);
-    quorum_model_free(model);
+    if (code == EXIT_DONE)
+        code = argument_value(given, "json") ? tell_as_json(&targets, given)
+                                             : tell_each(&targets, given);
+    chosen_free(&targets);
     return code;
 }
 
@@ -553,7 +614,8 @@ static const operand operands[] = {
 };
 
 static const own_flag flags[] = {
-    {"json", 0, NULL, NULL, NULL, "Print one JSON object."},
+    {"json", 0, NULL, NULL, NULL, "Print one JSON object, of several targets one for each in it."},
+    TARGET_FLAG_LIST,
     {NULL, 0, NULL, NULL, NULL, NULL},
 };
 

@@ -46,20 +46,6 @@ static int compare_texts(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The name at the front of a header, its quotes taken off; returns what follows it, NULL at the end. */
-static const char *take_name(const char *header, char *name)
-{
-    bool quoted = *header == '"';
-    const char *p = header + quoted;
-    for (; *p && (quoted || *p != ','); p++) {
-        if (quoted && *p == '"' && *++p != '"')
-            break;
-        *name++ = *p;
-    }
-    *name = '\0';
-    return *p == ',' ? p + 1 : NULL;
-}
-
 /* `sorted` are the kept names, with "row" where that is wanted. */
 static int check_twice(char **sorted, size_t count, const arguments *given)
 {
@@ -76,7 +62,7 @@ static int check_own(kept_rows *k, char **sorted, size_t count, const char *head
                      const arguments *given)
 {
     for (k->own = 0; header; k->own++) {
-        header = take_name(header, name);
+        header = cell_take(header, name);
         if (bsearch(&name, sorted, count, sizeof *sorted, compare_texts))
             return failure(given,
                            "--keep: column \"%s\" of %s has the name of a column of the result; "
@@ -208,12 +194,13 @@ static void note_windows(kept_rows *k, const arguments *given)
 static int append(kept_rows *k, size_t added, size_t inputs, double *X, size_t *whole,
                   const arguments *given)
 {
+    bool drops = strcmp(quorum_options_get(given->options, "missing"), "nan") == 0;
     *whole = 0;
     if (!room_for_rows(k, k->rows + added))
         return failure(given, "out of memory for %zu rows", k->rows + added);
     for (size_t i = 0; i < added; i++) {
         double *row = X + i * inputs;
-        bool hole = isnan(row[0]);
+        bool hole = drops && isnan(row[0]);
         if (!append_row(k, i, hole))
             return failure(given, "out of memory for the columns that are kept");
         if (!hole && (*whole)++ < i)
@@ -236,12 +223,12 @@ int kept_append(kept_rows *k, size_t added, size_t inputs, double *X, size_t *wh
     return k->columns > 0 ? team_code(code) : code;
 }
 
-/* One row with empty cells; alone on its line one is in quotes, or readers would pass over it. */
-static void write_empty(const kept_rows *k, FILE *file)
+/* Alone on its line an empty cell is in quotes, or readers would pass over it. */
+void write_empty_cells(size_t count, bool behind_others, FILE *file)
 {
-    if (k->own == 1 && !k->numbered && k->columns == 0)
+    if (count == 1 && !behind_others)
         fputs("\"\"", file);
-    for (size_t i = 1; i < k->own; i++)
+    for (size_t i = 1; i < count; i++)
         fputc(',', file);
     fputc('\n', file);
 }
@@ -255,7 +242,7 @@ void kept_write_row(const kept_rows *k, size_t row, FILE *file)
         fputc(',', file);
     }
     if (k->hole[row])
-        write_empty(k, file);
+        write_empty_cells(k->own, k->numbered || k->columns > 0, file);
 }
 
 /* ---- Notes ---- */

@@ -49,6 +49,9 @@ int kept_append(kept_rows *k, size_t added, size_t inputs, double *X, size_t *wh
 void kept_write_names(const kept_rows *k, FILE *file);
 void kept_write_row(const kept_rows *k, size_t row, FILE *file);
 
+/* `count` empty cells and a line end, behind other cells of the row or alone. */
+void write_empty_cells(size_t count, bool behind_others, FILE *file);
+
 /* Notes: rows that were left out, or have no result. */
 void kept_tell(const kept_rows *k, const arguments *given);
 

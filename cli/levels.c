@@ -55,6 +55,16 @@ int print_levels(const arguments *given, const quorum_info *info)
     for (size_t d = 0; info->levels && d < info->inputs; d++) {
         if (info->levels[d] == 0)
             continue;
+        if (is_apart(info, d)) {
+            printf("\nCategory %s: %zu level%s, any two as far from each other as any others\n",
+                   input_name(info, d).text, info->levels[d], plural(info->levels[d]));
+            continue;
+        }
+        if (tells_nothing(info, d)) {
+            printf("\nCategory %s: %zu levels, which tell no more of the target than chance does\n",
+                   input_name(info, d).text, info->levels[d]);
+            continue;
+        }
         placed *list = sort_levels(given, info, d);
         if (!list)
             return EXIT_FAILED;
@@ -70,6 +80,7 @@ static void put_category(json_writer *w, const quorum_info *info, size_t d, cons
 {
     json_begin_object(w);
     json_member_text(w, "input", info->names[d]);
+    json_member_text(w, "encoding", is_apart(info, d) ? "distance" : "position");
     json_key(w, "levels");
     json_begin_list(w);
     for (size_t l = 0; l < info->levels[d]; l++)
@@ -99,4 +110,12 @@ int put_levels(json_writer *w, const arguments *given, const quorum_info *info)
     }
     json_end(w);
     return EXIT_DONE;
+}
+
+void note_encoding(const arguments *given, const quorum_info *info)
+{
+    const char *asked = quorum_options_get(given->options, "encoding");
+    if (info->first_level && asked && strcmp(asked, "auto") == 0)
+        note(given, "levels of categories stand apart, which predicted left-out rows better than "
+                    "positions did; --encoding says otherwise");
 }

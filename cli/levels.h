@@ -13,4 +13,7 @@ int print_levels(const arguments *given, const quorum_info *info);
 /* "categories": a list of {input, levels, positions}, in that order too; nothing without any. */
 int put_levels(json_writer *w, const arguments *given, const quorum_info *info);
 
+/* Says where auto found that levels stand apart. */
+void note_encoding(const arguments *given, const quorum_info *info);
+
 #endif

@@ -198,6 +198,11 @@ void plot_text(FILE *file, const panel *p, double x, double y, const char *text)
                 "font-size=\"10\" fill=\"#555555\" text-anchor=\"middle\"", text);
 }
 
+void plot_note(FILE *file, double x, double y, const char *text)
+{
+    write_label(file, x, y, "font-size=\"12\" fill=\"#555555\" text-anchor=\"middle\"", text);
+}
+
 /* ---- Legend ---------------------------------------------------------------------------------- */
 
 static void draw_key(FILE *file, const legend_key *key, double left, double middle)

@@ -53,6 +53,9 @@ void plot_band(FILE *file, const panel *p, size_t n, const double *x, const doub
 /* Text at a place of the data, centred, in small grey letters. */
 void plot_text(FILE *file, const panel *p, double x, double y, const char *text);
 
+/* Text at a place of the picture, centred, in grey letters. */
+void plot_note(FILE *file, double x, double y, const char *text);
+
 /* Keys side by side from (left, middle). */
 void plot_legend(FILE *file, const legend_key *keys, size_t count, double left, double middle);
 

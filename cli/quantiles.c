@@ -3,6 +3,7 @@
 
 #include "talk.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,4 +79,10 @@ void quantiles_write_row(const quantiles *q, size_t row, FILE *file)
 {
     for (size_t k = 0; k < q->count; k++)
         fprintf(file, ",%.17g", q->values[row * q->count + k]);
+}
+
+void quantiles_put_row(const quantiles *q, const size_t *row, json_writer *w)
+{
+    for (size_t k = 0; k < q->count; k++)
+        json_member_number(w, q->name[k], row ? q->values[*row * q->count + k] : NAN);
 }

@@ -4,6 +4,7 @@
 
 #include "arguments.h"
 #include "quorum.h"
+#include "report.h"
 
 #include <stdio.h>
 
@@ -27,5 +28,8 @@ bool quantiles_ask(quantiles *q, size_t rows, quorum_prediction *out);
 /* ",q0.05,q0.95" and ",1.5,2.5" */
 void quantiles_write_names(const quantiles *q, FILE *file);
 void quantiles_write_row(const quantiles *q, size_t row, FILE *file);
+
+/* The same as members of a JSON object; row NULL: null for each. */
+void quantiles_put_row(const quantiles *q, const size_t *row, json_writer *w);
 
 #endif

@@ -15,19 +15,28 @@ quorum_status rows_open(row_block *b, const char *path, const quorum_model *mode
     return rows_open_with(b, path, model, &wanted, results, given);
 }
 
+/* An empty block for the model. */
+static quorum_status start_block(row_block *b, const quorum_model *model, size_t results)
+{
+    quorum_info info;
+    memset(b, 0, sizeof *b);
+    b->results = results;
+    quorum_status status = quorum_inspect(model, &info);
+    if (status >= 0) {
+        b->inputs = info.inputs;
+        b->with_offset = info.offset_name != NULL;
+    }
+    return status;
+}
+
 quorum_status rows_open_with(row_block *b, const char *path, const quorum_model *model,
                              const quorum_stream_request *wanted, size_t results,
                              const arguments *given)
 {
-    quorum_info info;
-    memset(b, 0, sizeof *b);
-    b->with_target = wanted->with_target;
-    b->results = results;
-    quorum_status status = quorum_inspect(model, &info);
+    quorum_status status = start_block(b, model, results);
     if (status < 0)
         return status;
-    b->inputs = info.inputs;
-    b->with_offset = info.offset_name != NULL;
+    b->with_target = wanted->with_target;
     b->with_column = wanted->column != NULL;
     status = quorum_stream_open_with(path, model, wanted, given->options, &b->stream);
     if (status >= 0)
@@ -35,6 +44,19 @@ quorum_status rows_open_with(row_block *b, const char *path, const quorum_model 
     if (status >= 0 && quorum_stream_converted(b->stream) == 1)
         note(given, "%s: the column names are not UTF-8 and were read as Windows-1252",
              strcmp(path, "-") == 0 ? "standard input" : path);
+    return status;
+}
+
+quorum_status rows_open_grid(row_block *b, grid *g, const quorum_model *model, size_t results,
+                             const arguments *given)
+{
+    quorum_status status = start_block(b, model, results);
+    if (status < 0)
+        return status;
+    b->grid = g;
+    status = grid_open(g, "--grid", model, given->options, &b->stream);
+    if (status >= 0)
+        kept_start(&b->kept, b->stream, given);
     return status;
 }
 
@@ -113,7 +135,9 @@ static int append(row_block *b, size_t limit, const arguments *given, size_t *ad
 {
     double *X = b->X + b->count * b->inputs, *y = b->with_target ? b->y + b->count : NULL;
     size_t whole;
-    quorum_status status = quorum_stream_next(b->stream, limit, X, y, added);
+    quorum_status status = b->grid ? grid_feed(b->grid, b->stream, limit) : QUORUM_OK;
+    if (status >= 0)
+        status = quorum_stream_next(b->stream, limit, X, y, added);
     progress_hide();
     if (status < 0)
         return library_failure(given, status);

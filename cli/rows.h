@@ -3,6 +3,7 @@
 #define QUORUM_CLI_ROWS_H
 
 #include "arguments.h"
+#include "grid.h"
 #include "kept.h"
 #include "quorum.h"
 
@@ -23,6 +24,7 @@ typedef struct {
     bool with_column;
     double *column;              /* capacity; NULL: no further column is wanted  */
     double *result[MAX_RESULTS]; /* capacity each; NULL where not wanted         */
+    grid *grid;                  /* that rows come from; NULL: a file             */
     kept_rows kept;              /* rows of the file: count of them have no hole  */
 } row_block;
 
@@ -33,6 +35,10 @@ quorum_status rows_open(row_block *b, const char *path, const quorum_model *mode
 /* The same with what else is wanted of the file. */
 quorum_status rows_open_with(row_block *b, const char *path, const quorum_model *model,
                              const quorum_stream_request *wanted, size_t results,
+                             const arguments *given);
+
+/* The same of a grid instead of a file. */
+quorum_status rows_open_grid(row_block *b, grid *g, const quorum_model *model, size_t results,
                              const arguments *given);
 void rows_close(row_block *b);
 

@@ -8,6 +8,7 @@
 #include "progress.h"
 #include "rows.h"
 #include "talk.h"
+#include "targets.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -16,7 +17,8 @@
 enum { MOST_DRAWS = 1000000 };
 
 typedef struct {
-    quorum_model *model;
+    chosen_targets target;
+    quorum_model *model; /* of the target */
     row_block rows;
     output out;
     progress progress;
@@ -42,9 +44,11 @@ static int read_flags(work *w, const arguments *given)
 static int open_inputs(work *w, const arguments *given)
 {
     quorum_prediction none = {0};
-    quorum_status status = quorum_load_with(given->operands[0], given->options, &w->model);
-    if (status >= 0)
-        status = quorum_predict(w->model, NULL, 0, given->options, &none, NULL);
+    int code = chosen_load_one(&w->target, given);
+    if (code != EXIT_DONE)
+        return code;
+    w->model = w->target.model[0];
+    quorum_status status = quorum_predict(w->model, NULL, 0, given->options, &none, NULL);
     quorum_stream_request wanted = {.keep = kept_wanted(given)};
     if (status >= 0)
         status = rows_open_with(&w->rows, given->operands[1], w->model, &wanted, 0, given);
@@ -142,7 +146,7 @@ static int run_sample(const arguments *given)
     output_discard(&w.out);
     rows_close(&w.rows);
     free(w.draws);
-    quorum_model_free(w.model);
+    chosen_free(&w.target);
     return code;
 }
 
@@ -168,6 +172,7 @@ static const own_flag flags[] = {
     {"seed", 0, "S", NULL, "1",
      "Seed of the draws. The same seed, model and set of queries give the same draws, in whatever "
      "order the file has its rows."},
+    TARGET_FLAG_ONE,
     {NULL, 0, NULL, NULL, NULL, NULL},
 };
 

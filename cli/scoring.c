@@ -3,7 +3,6 @@
 #include "scoring.h"
 
 #include "events.h"
-#include "report.h"
 #include "talk.h"
 
 #include <stdlib.h>
@@ -272,9 +271,12 @@ static void put_events(json_writer *w, const quorum_report *r)
     json_member_flag(w, "calibrated", r->calibrated);
 }
 
-static void put_group(json_writer *w, const row_group *g, const group_scores *s)
+static void put_group(json_writer *w, const breakdown *b, const row_group *g, const group_scores *s)
 {
+    char name[520];
+    group_name(b, g, name, sizeof name);
     json_begin_object(w);
+    json_member_text(w, "name", name);
     json_member_number(w, "low", g->low);
     json_member_number(w, "high", g->high);
     json_member_count(w, "rows", g->count);
@@ -293,7 +295,7 @@ static void put_groups(json_writer *w, const breakdown *b, size_t way, const quo
     json_begin_list(w);
     for (size_t k = 0; k < b->groups; k++) {
         group_scores s = breakdown_scores(b, way, &b->group[k], info);
-        put_group(w, &b->group[k], &s);
+        put_group(w, b, &b->group[k], &s);
     }
     json_end(w);
 }
@@ -315,18 +317,22 @@ static void put_contender(json_writer *w, const contenders *all, size_t i, const
     json_end(w);
 }
 
-int contenders_as_json(const contenders *all, const quorum_model *model, const arguments *given)
+quorum_status contenders_put(json_writer *w, const contenders *all, const quorum_model *model)
 {
     quorum_info info;
     quorum_status status = quorum_inspect(model, &info);
-    if (status < 0)
-        return library_failure(given, status);
+    json_begin_list(w);
+    for (size_t i = 0; status >= 0 && i < all->count; i++)
+        put_contender(w, all, i, &info);
+    json_end(w);
+    return status;
+}
+
+int contenders_as_json(const contenders *all, const quorum_model *model, const arguments *given)
+{
     json_writer w = json_to_file(stdout);
-    json_begin_list(&w);
-    for (size_t i = 0; i < all->count; i++)
-        put_contender(&w, all, i, &info);
-    json_end(&w);
-    return json_report(&w, given);
+    quorum_status status = contenders_put(&w, all, model);
+    return status < 0 ? library_failure(given, status) : json_report(&w, given);
 }
 
 static void say_uncalibrated(const contenders *all, const quorum_model *model,
@@ -347,9 +353,10 @@ void contenders_say_events(const contenders *all, const quorum_model *model, con
     say_uncalibrated(all, model, given);
     for (size_t i = 0; i < all->count; i++) {
         const contender *c = &all->items[i];
-        char name[192];
-        snprintf(name, sizeof name, "%s, select %s, %s space", contender_method(c), c->select,
-                 c->space);
+        char name[320];
+        snprintf(name, sizeof name, "%.100s%s%s, select %s, %s space",
+                 all->target ? all->target : "", all->target ? ": " : "", contender_method(c),
+                 c->select, c->space);
         note_events(given, name, &c->report, c->scores.n);
         const double *before = c->metrics_before.coverage;
         if (c->scores_before.n)

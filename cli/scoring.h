@@ -6,6 +6,7 @@
 #include "breakdown.h"
 #include "progress.h"
 #include "quorum.h"
+#include "report.h"
 
 typedef struct {
     char method[64], select[64], space[32];
@@ -20,7 +21,8 @@ typedef struct {
 typedef struct contenders {
     contender *items;
     size_t count;
-    breakdown *by; /* keeps the rows that are scored; NULL: nobody does */
+    breakdown *by;      /* keeps the rows that are scored; NULL: nobody does */
+    const char *target; /* for notes: which of several; NULL: there is one  */
 } contenders;
 
 /* Every combination of the comma lists methods ("all": each one that the
@@ -60,7 +62,10 @@ const char *contender_method(const contender *c);
 /* Turns sums into metrics. */
 void contenders_finish(contenders *all);
 
-/* Prints the list of objects of `evaluate --json`, with the groups of `by`; returns the exit code. */
+/* The list of objects of `evaluate --json`, with the groups of `by`. */
+quorum_status contenders_put(json_writer *w, const contenders *all, const quorum_model *model);
+
+/* Prints it; returns the exit code. */
 int contenders_as_json(const contenders *all, const quorum_model *model, const arguments *given);
 
 /* Notes on fall-backs, clamps and the like, where there were any. */

@@ -7,6 +7,7 @@
 #include "progress.h"
 #include "rows.h"
 #include "talk.h"
+#include "targets.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,8 @@
 enum { MOST_ROWS = 2000 };
 
 typedef struct {
-    quorum_model *model;
+    chosen_targets target;
+    quorum_model *model; /* of the target */
     row_block candidates, over;
     output out;
     progress progress;
@@ -56,10 +58,11 @@ static int read_rows(work *w, row_block *b, const char *path, const arguments *g
 static int read_inputs(work *w, const arguments *given)
 {
     const char *over = argument_value(given, "over");
-    quorum_status status = quorum_load_with(given->operands[0], given->options, &w->model);
-    if (status < 0)
-        return library_failure(given, status);
-    int code = read_rows(w, &w->candidates, given->operands[1], given);
+    int code = chosen_load_one(&w->target, given);
+    if (code != EXIT_DONE)
+        return code;
+    w->model = w->target.model[0];
+    code = read_rows(w, &w->candidates, given->operands[1], given);
     if (code == EXIT_DONE && over)
         code = read_rows(w, &w->over, over, given);
     if (code == EXIT_DONE && w->count > w->candidates.count)
@@ -170,7 +173,7 @@ static int run_suggest(const arguments *given)
     rows_close(&w.over);
     free(w.row);
     free(w.reduction);
-    quorum_model_free(w.model);
+    chosen_free(&w.target);
     return code;
 }
 
@@ -187,6 +190,7 @@ static const own_flag flags[] = {
      "Inputs where predictions are to become surer; the candidates themselves when absent."},
     {"output", 'o', "OUT.csv", NULL, NULL,
      "Where to write the rows; standard output when absent. The file appears whole or not at all."},
+    TARGET_FLAG_ONE,
     {NULL, 0, NULL, NULL, NULL, NULL},
 };
 

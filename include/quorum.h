@@ -152,6 +152,14 @@ typedef struct {
     char **date; /* inputs: of a column of dates, in X as seconds since 1970-01-01 UTC, their form,
                     such as "dd/mm/yyyy" (docs/data.md); NULL of others; NULL: there are none    */
     int header_doubt; /* 1: header=auto took the first row for names, and some are numbers     */
+    /* Several targets (docs/data.md), the option target being a list.  y and the last of `names` are
+     * those of the first; weight_place and noise_place are places among all columns kept. */
+    size_t targets;     /* how many; 0 and 1: one, and the others are not looked at              */
+    double **target_y;  /* targets: as y; the first is y.  NaN, with missing=drop: the row is left
+                             out of that target's model alone                                  */
+    char **target_name; /* targets: their columns' names, the first one's NULL; NULL: no header  */
+    size_t
+        *target_place; /* targets: their places among all columns kept, 0 .. inputs + targets + 1 */
 } quorum_data;
 
 QUORUM_API quorum_status quorum_data_read(const char *path, const quorum_options *options,
@@ -180,12 +188,26 @@ typedef struct {
     const char *keep;   /* columns of any kind, kept as text: separated by commas, a name with a
                            comma in double quotes, or "all"; NULL: none; "": no columns, but the
                            numbers of rows                                                 */
+    const char *label;  /* of lines (below): how messages name them; NULL: "request"       */
 } quorum_stream_request;
 
 QUORUM_API quorum_status quorum_stream_open_with(const char *path, const quorum_model *model,
                                                  const quorum_stream_request *wanted,
                                                  const quorum_options *options,
                                                  quorum_stream **stream);
+
+/* Queries that come line by line, to a server say: whole lines of csv, of which the first may be a
+ * header, or with json=1 one JSON value at a time, an object of names and values or a list of values in the
+ * order of the columns.  What was fed is read by quorum_stream_next until that gives no row; what is left
+ * of it goes with the next feed.  A line that fails is passed over, and so is a header that does not fit the model: the next line
+ * may be one.  Cells of csv are separated by commas, semicolons or tabs.  Model, options
+ * and the texts of the request are to live as long as the stream.  Refused in a team of several
+ * processes. */
+QUORUM_API quorum_status quorum_stream_open_lines(const quorum_model *model, int json,
+                                                  const quorum_stream_request *wanted,
+                                                  const quorum_options *options,
+                                                  quorum_stream **stream);
+QUORUM_API quorum_status quorum_stream_feed(quorum_stream *stream, const char *text, size_t bytes);
 
 /* Reads up to max_rows rows: X (max_rows x inputs), y (max_rows, or NULL
  * without target).  *rows is 0 at the end of the file.  A chunk that takes more than a quarter of
@@ -245,6 +267,14 @@ QUORUM_API quorum_status quorum_fit(const double *X, const double *y, size_t row
 QUORUM_API quorum_status quorum_fit_data(const quorum_data *data, const quorum_options *options,
                                          quorum_model **model);
 QUORUM_API void quorum_model_free(quorum_model *model);
+
+/* Of data with several targets quorum_fit_data makes a model of each, the same bit for bit as of data
+ * with that target alone, unless share=theta (docs/methods.md, "Several targets").  The model that it gives is the first target's and has the others with it: it
+ * is saved, loaded and freed with them.  How many there are, 1 where it is the only one; and the model
+ * of target i, from 0 (`model` itself; NULL: there is none), for every other function.  It belongs to
+ * `model`; from 1 on it is saved alone. */
+QUORUM_API size_t quorum_model_targets(const quorum_model *model);
+QUORUM_API quorum_model *quorum_model_target(quorum_model *model, size_t i);
 
 /* A model file is a plain .npz; see docs/model-file.md.  Saving is atomic;
  * loading checks every member, and first of all how much memory they would take
@@ -344,14 +374,39 @@ typedef struct {
     const char *const *date; /* columns: the form of dates, NULL of others; NULL: there are none */
     double untested; /* factor of variances that no row near a query has tested (docs/methods.md,
                         "Spread"); 0: not known, none                                     */
+    int local_noise; /* predictions from nearest rows have the noise around the query, a multiple of
+                        noise_variance (docs/methods.md, "Local noise")                   */
+    /* Targets that are exactly alike (docs/methods.md, "Rows that agree"), which a fit counts and a file
+     * does not keep. */
+    size_t target_values; /* how many values the target has; 0: more than 63, or not known */
+    double
+        common_target; /* the value of the most rows, where more than a 64th of all have it ...   */
+    size_t common_rows;        /* ... and how many have; 0: none, or not known                  */
+    const size_t *first_level; /* inputs: of a category whose levels stand apart (encoding=distance)
+                                  the first of its levels' inputs, whose length-scale is that of all of
+                                  them; 0 of others; NULL: there are none                 */
+    /* A place (docs/data.md, "Longitude and latitude"): two columns in degrees, which are no inputs
+     * themselves and count as constant, and the first of three inputs that are made of them. */
+    size_t longitude, latitude;
+    size_t place; /* 0: there is none */
+    /* What method auto is, by rows that were held out (docs/methods.md, "Which of the two"). */
+    const char *chosen_method; /* "cells" or "nearest"; NULL: not compared, nearest          */
+    double cells_error;        /* squared error of cells over that of nearest; 1: not compared */
+    double cells_gain;         /* log density a row of cells, less that of nearest           */
 } quorum_info;
 
 QUORUM_API quorum_status quorum_inspect(const quorum_model *model, quorum_info *info);
 
 /* The model's inputs X (rows x inputs) of a table's columns (rows x columns of quorum_info; dates in
- * seconds since 1970-01-01 UTC).  NaN, a missing cell, is QUORUM_E_DATA.  A stream gives inputs already. */
+ * seconds since 1970-01-01 UTC).  NaN, a missing cell, stays NaN of a model that was fitted with
+ * missing=impute, and is otherwise QUORUM_E_DATA.  A stream gives inputs already. */
 QUORUM_API quorum_status quorum_make_inputs(const quorum_model *model, const double *table,
                                             size_t rows, double *X);
+
+/* The training rows as the model has them, row i being number quorum_info.row[i] of the training data, and
+ * but for rounding as they were given: table (rows x columns; levels' numbers, dates in seconds), and y (rows), of a
+ * model with an offset without it.  Either may be NULL.  Refused in a team of several processes. */
+QUORUM_API quorum_status quorum_training_rows(const quorum_model *model, double *table, double *y);
 
 /* Learns the expert graph, with the graph options of the fit; the model keeps it, and quorum_save
  * saves it.  Options used: threads, memory.
@@ -408,10 +463,13 @@ typedef struct {
     size_t outside;         /* queries with a novelty above 0.9: the rows say next to nothing about
                                them; 0 with mean-only                                   */
     size_t unseen;          /* queries with a level that was not in the training data   */
+    size_t filled;          /* queries with missing cells that were filled (missing=impute) ... */
+    size_t filled_anew;     /* ... of which some in a column that has all its cells in training */
 } quorum_report;
 
 /* Predicts at X (rows x inputs; of a category the number of the level in quorum_info, or -1 for one
- * that was not in the training data, unless unseen=error), learning the model's expert graph first if experts are selected
+ * that was not in the training data, unless unseen=error; with missing=impute and a model that was
+ * fitted with it NaN for a missing cell), learning the model's expert graph first if experts are selected
  * by it and it has none.  Options used: method, select, space,
  * neighbours, interval, interval-shape, latent, mean-only, calibration, unseen, threads, memory, graph-on.  Safe to
  * call from many threads on one model; in a team by all processes at once, each with all queries,
@@ -420,6 +478,14 @@ typedef struct {
 QUORUM_API quorum_status quorum_predict(const quorum_model *model, const double *X, size_t rows,
                                         const quorum_options *options, const quorum_prediction *out,
                                         quorum_report *report);
+
+/* Predicts all targets of a model (quorum_model_targets) at the same X, which is of each one's inputs: the bits of
+ * quorum_predict for each.  out and report: one for each target; report may be NULL.  Of a fit with
+ * share=theta, method nearest finds neighbours and factors their covariance once for all. */
+QUORUM_API quorum_status quorum_predict_targets(const quorum_model *model, const double *X,
+                                                size_t rows, const quorum_options *options,
+                                                const quorum_prediction *const *out,
+                                                quorum_report *report);
 
 /* The joint predictive covariance of nearest or npae between the given queries, rows x rows; the
  * noise is on the diagonal unless latent=true, and the diagonal is the square of the std
@@ -496,6 +562,38 @@ QUORUM_API size_t quorum_block_rows(const quorum_model *model, const quorum_opti
 QUORUM_API int quorum_method_count(void);
 QUORUM_API const char *quorum_method_name(int i);
 QUORUM_API const char *quorum_method_help(int i);
+
+/* ---- Maps ---------------------------------------------------------------- */
+
+/* One input of a grid: its values, or of a single one that is no number its text. */
+typedef struct {
+    const char *name;
+    size_t count;
+    const double *value; /* count */
+    const char *text;    /* count is 1, and value NULL; else NULL */
+    const char *units;   /* of the values, as CF has them, or NULL */
+} quorum_axis;
+
+/* Values at all points of the grid, the first axis varying fastest. */
+typedef struct {
+    const char *name, *long_name; /* long_name may be NULL */
+    const double *value;
+} quorum_layer;
+
+typedef struct {
+    size_t axes, layers;
+    const quorum_axis *axis;
+    const quorum_layer *layer;
+    const char *title; /* or NULL */
+    const char *longitude,
+        *latitude; /* axes in degrees; NULL: one that is called lon or longitude, lat or
+                                         latitude */
+} quorum_grid;
+
+/* Writes it as NetCDF by the CF conventions (PATH.nc; an axis of one value is a scalar coordinate), as
+ * GeoTIFF (PATH.tif; two axes vary, a band for each layer, EPSG:4326 of degrees), or as
+ * arrays (PATH.npz; of two axes that vary 2-d, else 1-d).  The file appears whole or not at all. */
+QUORUM_API quorum_status quorum_save_grid(const quorum_grid *grid, const char *path);
 
 /* ---- The parts by themselves --------------------------------------------- */
 
@@ -585,6 +683,53 @@ QUORUM_API void quorum_scores_add_weighted(quorum_scores *scores, const quorum_i
                                            const quorum_distribution *distribution,
                                            const double *weight);
 QUORUM_API void quorum_scores_finish(const quorum_scores *scores, quorum_metrics *metrics);
+
+/* ---- Update ------------------------------------------------------------- */
+
+/* New training rows: X (rows x inputs) as quorum_predict takes it and a stream gives it, NaN being a
+ * missing cell that a model fitted with missing=impute fills.  Start with {0}. */
+typedef struct {
+    size_t rows;
+    const double *X, *y;     /* y NaN: the row is left out                                */
+    const double *offset;    /* of a model with an offset; NULL otherwise                 */
+    const double *weight;    /* as in quorum_data; NULL: 1                                */
+    const double *noise_std; /* likewise; NULL: 0                                         */
+} quorum_new_rows;
+
+/* Old rows that go, by their numbers in quorum_info.row; and how many rows stay at most, the last
+ * ones.  Start with {0}. */
+typedef struct {
+    const size_t *row;
+    size_t rows;
+    size_t window; /* 0: all */
+} quorum_forgetting;
+
+/* What became of the rows of one target, and how well its model predicted the new ones before it had
+ * them. */
+typedef struct {
+    size_t added, removed;
+    size_t unseen;          /* rows left out for a level that the model does not know        */
+    size_t off_constants;   /* rows with another value of a constant input, which has no effect */
+    size_t scored;          /* rows that were predicted: all, or a sample of them; 0: none   */
+    quorum_metrics metrics; /* of these                                                    */
+    double density;         /* mean log density of their (y - mean) / std ...                     */
+    double expected; /* ... and of the left-out rows that calibration is made of; NaN: none */
+    double chance;   /* how often so many left-out rows have a mean that is as low; NaN: none */
+    int drift;       /* 1: chance is below 0.01: fit again                                 */
+} quorum_update_report;
+
+/* Adds rows to a model and takes others away.  Theta, units, positions of levels, metric, neighbours
+ * and the division among experts stay: a new row joins the expert whose centre is nearest.  So
+ * predictions by nearest are those of a fit to all rows with that theta and these units, bit for bit,
+ * and those by experts the ones of a model with this division.  Rows are numbered anew in their order,
+ * new ones last.  A graph is forgotten, to be learned when it is asked for; calibration learns from the
+ * new rows (docs/updating.md).  `rows`: one for each target (quorum_model_targets), NULL: none are
+ * added; `forget` may be NULL; `report`, one for each target, may be NULL.  Options used: threads,
+ * memory, seed, unseen, missing.  On failure the model is as it was.  Not while others use it, and
+ * pointers of an earlier quorum_inspect are gone.  Refused in a team of several processes. */
+QUORUM_API quorum_status quorum_update(quorum_model *model, const quorum_new_rows *rows,
+                                       const quorum_forgetting *forget,
+                                       const quorum_options *options, quorum_update_report *report);
 
 /* ---- The paper's built-in example --------------------------------------- */
 

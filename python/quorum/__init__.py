@@ -1,8 +1,8 @@
 """Gaussian-process regression for data too big for one GP."""
 from ._library import lib as _lib
 from .exceptions import (ArgumentError, BoundWarning, CalibrationWarning, CancelledError,
-                         ConstantWarning, DataError, FileError, FormatError, GraphWarning,
-                         InternalError, LevelWarning, NoSignalWarning, NumericError, OutOfMemoryError,
+                         ConstantWarning, DataError, DriftWarning, FileError, FormatError, GraphWarning,
+                         InternalError, LevelWarning, MissingWarning, NoSignalWarning, NumericError, OutOfMemoryError,
                          QuorumError, QuorumWarning)
 from .distribution import Distribution
 from .functions import aggregate, demo_data, demo_function, graphical_lasso, metrics
@@ -12,7 +12,7 @@ from .regressor import QuorumRegressor
 __version__ = _lib.quorum_version().decode()
 
 __all__ = ["ArgumentError", "BoundWarning", "CalibrationWarning", "CancelledError", "ConstantWarning",
-           "DataError", "Distribution", "FileError", "FormatError", "GraphWarning", "InternalError", "LevelWarning",
+           "DataError", "Distribution", "DriftWarning", "FileError", "FormatError", "GraphWarning", "InternalError", "LevelWarning", "MissingWarning",
            "NoSignalWarning",
            "NumericError", "OutOfMemoryError", "QuorumError", "QuorumRegressor", "QuorumWarning",
            "aggregate", "demo_data",

@@ -3,6 +3,8 @@ import numbers
 
 import numpy as np
 
+NO_LEVEL = "(missing)"  # the level of a missing cell, as in files (missing="impute")
+
 
 def _columns(X):
     """The data frame's columns of text by place, as series; none of anything else."""
@@ -27,10 +29,11 @@ def _text(value):
     return str(value)
 
 
-def _texts(column):
-    """The texts of a column; None where one is missing."""
+def _texts(column, fill=False):
+    """The texts of a column; None, or to fill it NO_LEVEL, where one is missing."""
     missing = column.isna().to_numpy()
-    return [None if gone else _text(value) for value, gone in zip(column, missing)]
+    none = NO_LEVEL if fill else None
+    return [none if gone else _text(value) for value, gone in zip(column, missing)]
 
 
 def _numbered(X, codes):
@@ -44,22 +47,22 @@ def _numbered(X, codes):
     return X
 
 
-def number_levels(X):
+def number_levels(X, fill=False):
     """X with levels' numbers, and the levels of each input (None of a number), or None where all are
-    numbers.  Missing cells become NaN."""
+    numbers.  Missing cells become NaN, or to fill them a level."""
     columns = _columns(X)
     if not columns:
         return X, None
     levels, codes = [None] * X.shape[1], {}
     for d, column in columns.items():
-        texts = _texts(column)
+        texts = _texts(column, fill)
         levels[d] = sorted({t for t in texts if t is not None}, key=lambda t: t.encode())
         number = {text: float(k) for k, text in enumerate(levels[d])}
         codes[d] = np.array([number.get(t, np.nan) for t in texts])
     return _numbered(X, codes), levels
 
 
-def match_levels(X, levels):
+def match_levels(X, levels, fill=False):
     """X with the numbers of these levels, -1 where a text is none of them."""
     columns = _columns(X)
     if not hasattr(X, "iloc"):
@@ -71,5 +74,5 @@ def match_levels(X, levels):
                 raise ValueError(f"column {X.columns[d]} is text, and the model was fitted with numbers there")
             continue
         number = {text: float(k) for k, text in enumerate(levels[d])}
-        codes[d] = np.array([np.nan if t is None else number.get(t, -1.0) for t in _texts(X.iloc[:, d])])
+        codes[d] = np.array([np.nan if t is None else number.get(t, -1.0) for t in _texts(X.iloc[:, d], fill)])
     return _numbered(X, codes)

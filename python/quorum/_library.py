@@ -49,7 +49,11 @@ class Info(ctypes.Structure):
         ("position", POINTER(POINTER(c_double))),
         ("weights_name", c_char_p), ("noise_name", c_char_p),
         ("columns", c_size_t), ("date", POINTER(c_char_p)),
-        ("untested", c_double)]
+        ("untested", c_double), ("local_noise", c_int),
+        ("target_values", c_size_t), ("common_target", c_double), ("common_rows", c_size_t),
+        ("first_level", POINTER(c_size_t)),
+        ("longitude", c_size_t), ("latitude", c_size_t), ("place", c_size_t),
+        ("chosen_method", c_char_p), ("cells_error", c_double), ("cells_gain", c_double)]
 
 
 class Data(ctypes.Structure):
@@ -61,7 +65,9 @@ class Data(ctypes.Structure):
                 ("left_out", c_size_t), ("left_name", POINTER(c_char_p)),
                 ("weight", c_void_p), ("weight_name", c_char_p), ("weight_place", c_size_t),
                 ("noise_std", c_void_p), ("noise_name", c_char_p), ("noise_place", c_size_t),
-                ("date", POINTER(c_char_p)), ("header_doubt", c_int)]
+                ("date", POINTER(c_char_p)), ("header_doubt", c_int),
+                ("targets", c_size_t), ("target_y", POINTER(c_void_p)),
+                ("target_name", POINTER(c_char_p)), ("target_place", POINTER(c_size_t))]
 
 
 class Prediction(ctypes.Structure):
@@ -76,7 +82,7 @@ class Report(ctypes.Structure):
                 ("jittered", c_size_t), ("pseudo_inverses", c_size_t), ("unsure", c_size_t),
                 ("calibrated", c_int), ("seconds", c_double), ("off_constants", c_size_t),
                 ("calibration_unused", c_int), ("method", c_char_p), ("outside", c_size_t),
-                ("unseen", c_size_t)]
+                ("unseen", c_size_t), ("filled", c_size_t), ("filled_anew", c_size_t)]
 
 
 class Suggestion(ctypes.Structure):
@@ -100,6 +106,22 @@ class Metrics(ctypes.Structure):
                 ("nlpd", c_double), ("crps", c_double), ("coverage", c_double * 4)]
 
 
+class NewRows(ctypes.Structure):
+    _fields_ = [("rows", c_size_t), ("X", c_void_p), ("y", c_void_p), ("offset", c_void_p),
+                ("weight", c_void_p), ("noise_std", c_void_p)]
+
+
+class Forgetting(ctypes.Structure):
+    _fields_ = [("row", c_void_p), ("rows", c_size_t), ("window", c_size_t)]
+
+
+class UpdateReport(ctypes.Structure):
+    _fields_ = [("added", c_size_t), ("removed", c_size_t), ("unseen", c_size_t),
+                ("off_constants", c_size_t), ("scored", c_size_t), ("metrics", Metrics),
+                ("density", c_double), ("expected", c_double), ("chance", c_double),
+                ("drift", c_int)]
+
+
 PROGRESS = ctypes.CFUNCTYPE(c_int, c_void_p, c_char_p, c_double, c_char_p)
 
 # name: (result, arguments); handles and arrays are addresses
@@ -115,12 +137,16 @@ FUNCTIONS = {
     "quorum_fit_data": (c_int, [POINTER(Data), c_void_p, POINTER(c_void_p)]),
     "quorum_model_free": (None, [c_void_p]),
     "quorum_save": (c_int, [c_void_p, c_char_p]),
+    "quorum_model_targets": (c_size_t, [c_void_p]),
+    "quorum_model_target": (c_void_p, [c_void_p, c_size_t]),
     "quorum_load_with": (c_int, [c_char_p, c_void_p, POINTER(c_void_p)]),
     "quorum_inspect": (c_int, [c_void_p, POINTER(Info)]),
     "quorum_make_inputs": (c_int, [c_void_p, c_void_p, c_size_t, c_void_p]),
     "quorum_learn_graph": (c_int, [c_void_p, c_void_p, c_size_t, c_void_p]),
     "quorum_predict": (c_int, [c_void_p, c_void_p, c_size_t, c_void_p, POINTER(Prediction),
                                POINTER(Report)]),
+    "quorum_predict_targets": (c_int, [c_void_p, c_void_p, c_size_t, c_void_p,
+                                       POINTER(POINTER(Prediction)), POINTER(Report)]),
     "quorum_predict_joint": (c_int, [c_void_p, c_void_p, c_size_t, c_void_p, c_void_p, c_void_p]),
     "quorum_sample": (c_int, [c_void_p, c_void_p, c_size_t, c_void_p, c_size_t, c_void_p]),
     "quorum_suggest": (c_int, [c_void_p, c_void_p, c_size_t, c_void_p, c_size_t, c_void_p, c_size_t,
@@ -142,6 +168,8 @@ FUNCTIONS = {
                                           c_void_p, c_void_p, POINTER(DistributionPoints),
                                           c_void_p]),
     "quorum_scores_finish": (None, [POINTER(Scores), POINTER(Metrics)]),
+    "quorum_update": (c_int, [c_void_p, POINTER(NewRows), POINTER(Forgetting), c_void_p,
+                              POINTER(UpdateReport)]),
     "quorum_demo_function": (c_double, [c_double]),
     "quorum_demo_data": (None, [c_size_t, c_double, c_double, c_double, c_ulonglong, c_void_p,
                                 c_void_p]),

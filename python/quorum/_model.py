@@ -6,11 +6,12 @@ from ctypes import POINTER, byref, c_char_p, c_size_t, c_void_p, cast
 
 import numpy as np
 
-from ._library import Data, DistributionPoints, Info, Prediction, Report, lib
+from ._library import (Data, DistributionPoints, Forgetting, Info, NewRows, Prediction, Report,
+                       UpdateReport, lib)
 from ._options import Options
 from ._text import as_bytes, path_as_bytes
 from ._watch import Watch
-from .exceptions import (check, warn_of_constants, warn_of_graph, warn_of_levels,
+from .exceptions import (check, warn_of_constants, warn_of_graph, warn_of_holes, warn_of_levels,
                          warn_uncalibrated)
 
 
@@ -29,6 +30,27 @@ def _encode_levels(levels):
     return counts, places
 
 
+def _add_targets(data, y, names, inputs):
+    """Several targets, a row of y each, behind the inputs and before the columns of weights and noise."""
+    targets = len(y)
+    data.targets = targets
+    data.target_y = (c_void_p * targets)(*(row.ctypes.data for row in y))
+    data.target_place = (c_size_t * targets)(*range(inputs, inputs + targets))
+    if names is not None:
+        data.target_name = _encode(names[inputs:])
+    data.weight_place = data.noise_place = inputs + targets
+
+
+def _report(r):
+    """What became of new rows, as a dictionary."""
+    found = {name: getattr(r, name) for name in ("added", "removed", "unseen", "scored", "density",
+                                                 "expected", "chance")}
+    found["drift"] = bool(r.drift)
+    if r.scored:
+        found.update(rmse=r.metrics.rmse, nlpd=r.metrics.nlpd, coverage95=r.metrics.coverage[2])
+    return found
+
+
 def _copied(pointer, *shape):
     """A copy of an array of the library."""
     return np.ctypeslib.as_array(pointer, shape).copy()
@@ -37,25 +59,38 @@ def _copied(pointer, *shape):
 class Model:
     """Fit, save, load, inspect and predict over arrays that are C-contiguous float64.
 
-    A model does not change once it is made, but for its expert graph, which is learned when it is
-    first asked for; it may be used from many threads.  Pickling goes
+    A model does not change once it is made, but by `update`, and for its expert graph, which is
+    learned when it is first asked for; it may be used from many threads.  Pickling goes
     through a temporary file in the model's own format.
     """
 
     def __init__(self):
         self._handle = c_void_p()
         self._graph = None  # what graph() gave
+        self._owner = None  # the model of several targets that this one of belongs to
 
     def __del__(self):
-        if self._handle:
+        if self._handle and self._owner is None:
             lib.quorum_model_free(self._handle)
+
+    def targets(self):
+        """The models of all targets; of one target the model itself alone."""
+        count = lib.quorum_model_targets(self._handle)
+        return [self] + [self._further(i) for i in range(1, count)]
+
+    def _further(self, i):
+        model = Model()
+        model._handle = c_void_p(lib.quorum_model_target(self._handle, i))
+        model._owner = self
+        return model
 
     # ---- making one ----
 
     @classmethod
     def fit(cls, X, y, names, options, verbose=0, offset=None, offset_name=None, levels=None,
             dates=None, **others):
-        """From X (rows x inputs) and y; `names` are inputs + 1 column names, or None, `offset`
+        """From X (rows x inputs) and y (rows, or targets x rows); `names` are inputs + 1 column names,
+        with several targets one more for each, or None, `offset`
         (rows) is known of y, or None, and `levels` are the names of the levels that X has the numbers
         of (None: of no input), for each input a list or None; `dates` are the forms of columns
         of dates, which X has in seconds, likewise.  `others`: weight and noise_std (rows),
@@ -73,6 +108,8 @@ class Model:
             if others.get(field):
                 setattr(data, field, as_bytes(others[field], "column name"))
         data.weight_place = data.noise_place = inputs
+        if y.ndim == 2:
+            _add_targets(data, y, names, inputs)
         if levels is not None:
             data.levels, data.level = _encode_levels(levels)
         if dates is not None:
@@ -118,6 +155,21 @@ class Model:
 
     def __reduce__(self):
         return Model.from_bytes, (self.to_bytes(),)
+
+    def update(self, rows, window, options, verbose=0):
+        """Adds rows, for each target a dictionary of X, y, offset, weight and noise_std (None: none), and
+        keeps the last `window` (0: all); a report of each target as a dictionary."""
+        count = len(rows)
+        given = (NewRows * count)(*(
+            NewRows(rows=len(one["y"]), **{name: array.ctypes.data for name, array in one.items()
+                                           if array is not None}) for one in rows))
+        reports = (UpdateReport * count)()
+        with Watch(options, verbose, "update"):
+            status = lib.quorum_update(self._handle, given, byref(Forgetting(window=window)),
+                                       options.handle, reports)
+        check(status)
+        self._graph = None
+        return [_report(r) for r in reports]
 
     # ---- using it ----
 
@@ -174,6 +226,7 @@ class Model:
             "lengthscale": np.where(constant, np.inf, _copied(info.lengthscale, D)),
             "input_lengthscale": np.where(constant, np.inf, _copied(info.input_lengthscale, D)),
             "neighbours": info.neighbours or None,
+            "chosen_method": info.chosen_method.decode() if info.chosen_method else None,
             "constant": constant,
             "signal_variance": info.signal_variance,
             "noise_variance": info.noise_variance,
@@ -223,10 +276,15 @@ class Model:
         check(lib.quorum_make_inputs(self._handle, table.ctypes.data, table.shape[0], X.ctypes.data))
         return X
 
+    def target_name(self):
+        info = self._info()
+        return info.names[info.inputs].decode()
+
     def constant_names(self):
         """Inputs that do not vary in the training data."""
         info = self._info()
-        return [info.names[d].decode() for d in range(info.inputs) if info.constant[d]]
+        return [info.names[d].decode() for d in range(info.inputs) if info.constant[d]
+                and not (info.place and d in (info.longitude, info.latitude))]
 
     def predict(self, X, options, wanted, verbose=0, offset=None, probabilities=None,
                 noise_std=None):
@@ -262,6 +320,8 @@ class Model:
                               "could be learned about it", stacklevel=5)
         if report.unseen:
             warn_of_levels(report.unseen, stacklevel=5)
+        if report.filled_anew:
+            warn_of_holes(report.filled_anew, stacklevel=5)
         if report.calibration_unused:
             warn_uncalibrated(self._info().calibration_for.decode(), stacklevel=5)
 

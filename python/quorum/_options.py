@@ -16,7 +16,7 @@ SKLEARN_NAMES = {"experts": "n_experts", "lambda": "alpha", "seed": "random_stat
                  "threads": "n_jobs"}
 
 # Options that are not parameters: those of reading files, and those that `predict` is asked for.
-NOT_PARAMETERS = {"target", "ignore", "offset", "weights", "noise-std", "header", "missing", "decimal", "thousands", "comment",
+NOT_PARAMETERS = {"target", "ignore", "offset", "weights", "noise-std", "header", "decimal", "thousands", "comment",
                   "categorical", "dates", "query",
                   "interval", "mean-only"}
 

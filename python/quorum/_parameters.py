@@ -8,13 +8,34 @@ from sklearn.base import BaseEstimator
 class Parameters(BaseEstimator):
     """Parameters
     ----------
+    share : {"none", "theta"}, default='none'
+        What several targets have in common. theta: kernel, metric, length-scales and noise are
+        learned once, from the sum of the standardised targets, with the rows that have all of
+        them; spread and calibration are each target's own. Further targets then cost little, in
+        the fit and with method nearest in predictions; for targets that depend on the inputs in
+        the same way.
+    missing : {"error", "drop", "nan", "impute"}, default='error'
+        Rows with a missing or unusable cell: stop with an error, or drop and count them. nan,
+        for predictions: keep them, with empty cells, so that results have the rows of the
+        queries. impute: fill missing inputs, with wider intervals there; predictions can if the
+        fit did.
+    encoding : {"position", "distance", "auto"}, default='position'
+        What the levels of a category are to the model. position: one number each, their effect
+        on the target; distance: any two are as far from each other as any others, with one
+        length-scale a category (of up to 64 levels, others have positions); auto: what predicts
+        rows better that are held out of a small fit of each, where there are up to 64 levels in
+        all.
     unseen : {"predict", "error"}, default='predict'
-        Rows with a level of a category that was not in the training data: predict the mean over
-        the levels, with their variance on top, or stop with an error.
+        Rows with a level of a category that was not in the training data: predict it as one
+        more of its kind, with the variance that this leaves, or stop with an error.
     periodic : str, default='none'
         Adds sine and cosine of the column as inputs, so that what a period brings back is near.
         PERIOD: hour, day, week or year of dates, or a number in the column's units; auto: of
         dates, day, week and year where the rows span two and are spread over one.
+    lonlat : str, default='none'
+        Two columns are a longitude and a latitude in degrees. The model then measures by the
+        distance on the sphere: inputs are the three coordinates of the place, the date line is
+        no border, and a degree of longitude is shorter near the poles.
     n_experts : int or None, default=None
         Number of experts; 1 is the exact GP. None: as many as expert_size asks for. From 1 to
         1e+08.
@@ -84,6 +105,10 @@ class Parameters(BaseEstimator):
         around it are, against NU rows that are as expected; none: it does not. auto: what
         predicts left-out training rows best, and beyond the rows what rows left out with all
         rows beyond them say; none with train=parts or when theta is given.
+    local_noise : {"auto", "yes", "no"}, default='auto'
+        Whether a prediction from nearest rows takes the noise that the rows around it have, a
+        multiple of the model's, or the model's noise everywhere. auto: what predicts left-out
+        training rows better; no with train=parts, few rows or when theta is given.
     graph : {"auto", "glasso", "lasso", "none"}, default='auto'
         How the graph of experts is learned: glasso, the graphical lasso; lasso, neighbourhood
         selection by lasso regressions; none, not at all (experts are then ranked by the
@@ -99,11 +124,11 @@ class Parameters(BaseEstimator):
         Training inputs, drawn at random, at which the experts' predictions are compared. From 2
         to 1e+06.
     method : str, default='auto'
-        How a query is predicted: nearest, from its nearest rows; cells, by the expert of the
-        cell that it lies in, for many queries; or by experts that are joined by npae, grbcm,
-        rbcm, bcm, gpoe, gpoe-entropy, poe or single. NAME* means NAME with select graph:0.8.
-        auto: the exact GP where the model is one expert, otherwise nearest; with select, npae
-        of those experts.
+        How a query is predicted: nearest, from its nearest rows; cells, by the experts of the
+        cells around it, for many queries; or by experts that are joined by npae, grbcm, rbcm,
+        bcm, gpoe, gpoe-entropy, poe or single. NAME* means NAME with select graph:0.8. auto:
+        the exact GP where the model is one expert, otherwise nearest, or cells where the fit
+        found them as good and cheaper; with select, npae of those experts.
     select : str, default='auto'
         Experts that take part: all; graph:A, the share A that is most important in the graph
         (also best:A); worst:A, the least important; expert:I, one alone; local:K, the K that
@@ -114,8 +139,8 @@ class Parameters(BaseEstimator):
     neighbours : int or str, default='auto'
         Nearest training rows of a query that nearest predicts from, or that make an expert of
         the query's own for npae, joined with the others; 0: none. auto: for nearest as many as
-        the fit found to be enough, 512 at most; for cells, whose experts have so many rows,
-        twice that; otherwise none. A number, or "auto".
+        the fit found to be enough, 512 at most; for cells, whose experts have so many rows, a
+        quarter more; otherwise none. A number, or "auto".
     space : {"latent", "observed"}, default='latent'
         Whether independent-expert rules aggregate the latent function and add the noise once,
         or aggregate noisy predictions as much of the literature does. nearest, cells and npae
@@ -141,6 +166,11 @@ class Parameters(BaseEstimator):
         File that keeps the state of the training after each evaluation. A fit that was broken
         off goes on from there when it is started again with the same data and options, and
         gives the same model; quorum fit removes the file when the model is written.
+    start : str or None, default=None
+        Model file that training starts from: with its kernel and metric, unless they are given,
+        and its length-scales and variances in the units of these rows, instead of a first look
+        and a comparison of kernels. For data that have moved away from a model that was
+        updated.
     random_state : int, RandomState or None, default=None
         Seed of everything random; the same seed gives the same model. From 0 to 9.0072e+15. An
         int, or a RandomState that is asked for one. None: 1, as on the command line, so that a
@@ -160,8 +190,12 @@ class Parameters(BaseEstimator):
     def __init__(
         self,
         *,
+        share='none',
+        missing='error',
+        encoding='position',
         unseen='predict',
         periodic='none',
+        lonlat='none',
         n_experts=None,
         expert_size=500,
         partition='kmeans',
@@ -181,6 +215,7 @@ class Parameters(BaseEstimator):
         max_evaluations=200,
         tolerance=1e-06,
         spread='auto',
+        local_noise='auto',
         graph='auto',
         alpha='rel:0.1',
         free_diagonal=False,
@@ -195,13 +230,18 @@ class Parameters(BaseEstimator):
         latent=False,
         calibrate='auto',
         checkpoint=None,
+        start=None,
         random_state=None,
         n_jobs=None,
         memory=None,
         verbose=0,
     ):
+        self.share = share
+        self.missing = missing
+        self.encoding = encoding
         self.unseen = unseen
         self.periodic = periodic
+        self.lonlat = lonlat
         self.n_experts = n_experts
         self.expert_size = expert_size
         self.partition = partition
@@ -221,6 +261,7 @@ class Parameters(BaseEstimator):
         self.max_evaluations = max_evaluations
         self.tolerance = tolerance
         self.spread = spread
+        self.local_noise = local_noise
         self.graph = graph
         self.alpha = alpha
         self.free_diagonal = free_diagonal
@@ -235,6 +276,7 @@ class Parameters(BaseEstimator):
         self.latent = latent
         self.calibrate = calibrate
         self.checkpoint = checkpoint
+        self.start = start
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory = memory

@@ -57,12 +57,20 @@ class ConstantWarning(QuorumWarning):
     of it; the sentence names it."""
 
 
+class MissingWarning(QuorumWarning):
+    """Queries have missing cells where the training data have none."""
+
+
 class LevelWarning(QuorumWarning):
     """Predict: queries have levels of a category that were not in the training data."""
 
 
 class CalibrationWarning(QuorumWarning):
     """Predict: the model's calibration is for another prediction than this one."""
+
+
+class DriftWarning(QuorumWarning):
+    """partial_fit: the new rows are predicted worse than left-out rows were, by more than chance."""
 
 
 class GraphWarning(QuorumWarning):
@@ -95,8 +103,15 @@ def warn_of_constants(names, sentence, stacklevel=3):
 def warn_of_levels(count, stacklevel):
     """Warn of so many queries with levels that are new."""
     warnings.warn(f"{count} queries have a level that was not in the training data: they are predicted "
-                  "as the mean over the known levels, with their variance on top; unseen=\"error\" "
+                  "as one more of its kind, with the variance that this leaves; unseen=\"error\" "
                   "refuses them", LevelWarning, stacklevel=stacklevel)
+
+
+def warn_of_holes(count, stacklevel):
+    """Warn of so many queries with holes where the training data have none."""
+    warnings.warn(f"{count} queries have missing cells in a column that has all its cells in the training "
+                  "data: they are filled, but what is usual where it is missing is not known",
+                  MissingWarning, stacklevel=stacklevel)
 
 
 def warn_uncalibrated(purpose, stacklevel):

@@ -1,9 +1,10 @@
 """The scikit-learn estimator."""
 import numbers
+import warnings
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from ._categories import match_levels, number_levels
@@ -12,25 +13,48 @@ from ._model import Model
 from ._options import PARAMETERS, Options
 from ._parameters import Parameters
 from .distribution import Distribution
+from .exceptions import DriftWarning
 
 try:
     from sklearn.utils.validation import validate_data
 except ImportError:  # scikit-learn before 1.6
-    def validate_data(estimator, *arrays, **rules):
-        return estimator._validate_data(*arrays, **rules)
+    def validate_data(estimator, *arrays, ensure_all_finite=True, **rules):
+        return estimator._validate_data(*arrays, force_all_finite=ensure_all_finite, **rules)
 
 
-def _column_names(estimator, y):
-    """Input names and the target's, or None when the data have no names."""
+def _free_name(name, taken):
+    """The name, or one like it that is not taken: names of a model differ."""
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _target_names(y, columns):
+    """What y says that its columns are called, None where it does not."""
+    if columns == 1:
+        names = list(getattr(y, "columns", [getattr(y, "name", None)]))
+    else:
+        names = list(getattr(y, "columns", [None] * columns))
+    return [name if isinstance(name, str) else None for name in names]
+
+
+def _column_names(estimator, y, targets=1):
+    """Names of the inputs and behind them of the targets, or None when the data have no names."""
     inputs = getattr(estimator, "feature_names_in_", None)
     if inputs is None:
         return None
-    target = getattr(y, "name", None)
-    if not isinstance(target, str):
-        target = "y"
-        while target in inputs:  # names of a model differ; this one nobody gave
-            target += "_"
-    return [*inputs, target]
+    names = list(inputs)
+    for i, name in enumerate(_target_names(y, targets)):
+        made_up = "y" if targets == 1 else f"y{i + 1}"
+        names.append(_free_name(made_up, names) if name is None else name)
+    return names
+
+
+def _stacked(results):
+    """Results of several targets, arrays or tuples of them, as arrays whose last axis is the targets."""
+    if isinstance(results[0], tuple):
+        return tuple(np.stack(arrays, axis=-1) for arrays in zip(*results))
+    return np.stack(results, axis=-1)
 
 
 def _offsets(offset, n, name="offset"):
@@ -109,6 +133,9 @@ class QuorumRegressor(RegressorMixin, Parameters):
 
     Attributes
     ----------
+    targets_ : list of str
+        Names of the targets.  Of several, what follows is that of each, as attributes of
+        ``target(name)``, but for `n_features_in_` and `feature_names_in_`.
     kernel_ : str
         Covariance function that was used.
     lengthscale_ : ndarray of shape (n_inputs,)
@@ -123,6 +150,9 @@ class QuorumRegressor(RegressorMixin, Parameters):
         inputs' units.  `lengthscale_` itself where `rotation_` is None.
     neighbours_ : int or None
         Nearest rows that the fit found to be enough to predict a query; None: not known.
+    chosen_method_ : {"nearest", "cells"} or None
+        What ``method="auto"`` is, by rows that the fit held out of both; None: not compared, and
+        nearest.
     constant_ : ndarray of bool of shape (n_inputs,)
         Inputs that do not vary in the training data: they have no effect on predictions.
     categories_ : dict or None
@@ -171,6 +201,11 @@ class QuorumRegressor(RegressorMixin, Parameters):
     input_names_ : list of str
         Names of the model's inputs: of the columns of `X`, and behind them of those that are made of
         them (`periodic`), such as ``"date (week, sin)"``.  Arrays by input, gradients too, have all.
+    update_ : list of dict
+        After `partial_fit`, for each target: rows `added`, `removed` and left out for a level that is
+        `unseen`; of the new rows, as they were predicted before they were taken, how many were
+        `scored`, `rmse`, `nlpd`, `coverage95`, and the mean log `density` of (y - mean) / std beside
+        the `expected` one of left-out rows, the `chance` of that and whether it is a `drift`.
     n_features_in_ : int
         Number of columns of `X`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -179,7 +214,7 @@ class QuorumRegressor(RegressorMixin, Parameters):
     Notes
     -----
     Not offered: `return_cov` (rules for independent experts have no joint covariance;
-    `predict_joint` gives that of `nearest` and `npae`), several targets, missing values, sparse matrices.  A constant target and a single row are refused.
+    `predict_joint` gives that of `nearest` and `npae`), sparse matrices.  A constant target and a single row are refused.
 
     Examples
     --------
@@ -198,9 +233,10 @@ class QuorumRegressor(RegressorMixin, Parameters):
         ----------
         X : array-like of shape (n_samples, n_features)
             Inputs; not copied when C-contiguous float64.  Columns of text and categories of a data
-            frame are categories of the model, and those of datetime64 seconds since 1970.
-        y : array-like of shape (n_samples,)
-            Target, not constant.
+            frame are categories of the model, and those of datetime64 seconds since 1970.  Missing
+            cells (NaN, None, NaT) are an error, unless ``missing="impute"`` fills them.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            Target, not constant; of several a model of each is made, as if it were alone.
         offset : array-like of shape (n_samples,), default=None
             What is known of the target, such as another model's prediction: it is taken from `y`,
             and predictions, which need it at their queries, are about it.
@@ -216,23 +252,113 @@ class QuorumRegressor(RegressorMixin, Parameters):
         """
         target = y
         X, dates = number_dates(X)
-        X, levels = number_levels(X)
+        X, levels = number_levels(X, self._fills())
         X, y = validate_data(self, X, y, dtype=np.float64, order="C", y_numeric=True,
-                             ensure_min_samples=2)
-        y = np.ascontiguousarray(y, dtype=np.float64)
+                             multi_output=True, ensure_min_samples=2, ensure_all_finite=self._finite())
+        columns = 1 if y.ndim == 1 else y.shape[1]
+        self._in_columns = y.ndim == 2
+        # a row for each target, or of one the row alone
+        y = np.ascontiguousarray(y.T if columns > 1 else y.ravel(), dtype=np.float64)
         options = Options.of(self, "fit", "predict")
-        names = _column_names(self, target)
+        names = _column_names(self, target, columns)
         return self._adopt(Model.fit(
-            X, y, names, options, self.verbose, _offsets(offset, len(y)), _offset_name(offset, names),
-            levels, dates, weight=_weights(sample_weight, X), noise_std=_noise(noise_std, len(y)),
+            X, y, names, options, self.verbose, _offsets(offset, len(X)), _offset_name(offset, names),
+            levels, dates, weight=_weights(sample_weight, X), noise_std=_noise(noise_std, len(X)),
             weight_name=_own_name(sample_weight, names, "sample_weight"),
             noise_name=_own_name(noise_std, names, "noise_std")))
 
+    def partial_fit(self, X, y, offset=None, sample_weight=None, noise_std=None, window=None):
+        """Take new rows into the model without training; the first call is a `fit`.
+
+        Hyperparameters, the units of inputs and target, levels and metric stay: predictions are those
+        of a fit to all rows with these hyperparameters.  The new rows are predicted before they are
+        taken, calibration learns from them, and a `DriftWarning` says that they no longer fit the
+        model: then fit again, with ``start`` a saved model to begin from.  Rows with a level that the
+        model does not know are left out.  Not while other threads predict.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Inputs of the new rows, as of `fit`.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            Target.
+        offset, sample_weight, noise_std
+            As of `fit`.
+        window : int, default=None
+            Keep only the last so many rows, these included; None keeps all.
+
+        Returns
+        -------
+        self : QuorumRegressor
+        """
+        if not hasattr(self, "_all"):
+            return self.fit(X, y, offset, sample_weight, noise_std)
+        targets, queries = len(self.targets_), self._inputs_by_target(X)
+        y = np.ascontiguousarray(check_array(y, dtype=np.float64, ensure_2d=False).reshape(len(y), -1).T)
+        n = queries[0].shape[0]
+        if y.shape != (targets, n):
+            raise ValueError(f"y has {y.shape[1]} rows and {y.shape[0]} columns, X has {n} rows, and the model "
+                             f"{targets} target{'s' if targets > 1 else ''}")
+        others = {"offset": _offsets(offset, n), "weight": _weights(sample_weight, queries[0]),
+                  "noise_std": _noise(noise_std, n)}
+        rows = [{"X": queries[t], "y": y[t], **others} for t in range(targets)]
+        window = 0 if window is None else _positive(window, "window")
+        reports = self._all.update(rows, window, Options.of(self, "fit", "predict"), self.verbose)
+        self._adopt(self._all)
+        self.update_ = reports
+        self._warn_of_drift()
+        return self
+
+    def _inputs_by_target(self, X):
+        """The model's inputs of X, for each target."""
+        if self._model is not None:
+            return [self._queries(X)]
+        return [self.target(t)._queries(X) for t in range(len(self.targets_))]
+
+    def _warn_of_drift(self):
+        names = [name for name, one in zip(self.targets_, self.update_) if one["drift"]]
+        if names:
+            warnings.warn(f"the new rows of {', '.join(names)} are predicted worse than left-out rows were, by more "
+                          "than chance: the data may have moved away from the model; fit again, with start=PATH of "
+                          "the saved model to begin from", DriftWarning, stacklevel=3)
+
+    _in_columns = False  # whether y had columns, and results have
+
+    def _fills(self):
+        return self.missing == "impute"
+
+    def _finite(self):
+        """What scikit-learn's checks demand of X."""
+        return "allow-nan" if self._fills() else True
+
+    def _more_tags(self):  # scikit-learn before 1.6
+        return {"allow_nan": self._fills(), "multioutput": True}
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self._fills()
+        tags.target_tags.multi_output = True
+        return tags
+
     def _adopt(self, model):
         """Make the model's contents attributes."""
+        self._all = model
+        self.targets_ = [one.target_name() for one in model.targets()]
+        self.n_features_in_, self._dates = model.columns()
+        return self._adopt_one(model) if len(self.targets_) == 1 else self._adopt_several()
+
+    def _adopt_several(self):
+        """What is of each target is that of target()."""
+        self._in_columns = True
+        for name in [name for name in vars(self) if name.endswith("_") and name not in (
+                "targets_", "n_features_in_", "feature_names_in_")]:
+            delattr(self, name)  # of an earlier fit
+        self._model = None
+        return self
+
+    def _adopt_one(self, model):
         info = model.inspect()
         self._model = model
-        self.n_features_in_, self._dates = model.columns()
         self.input_names_ = info["names"][:-1]
         self.n_experts_ = len(info["experts"])
         inverse = 1 / info["input_lengthscale"]
@@ -244,15 +370,57 @@ class QuorumRegressor(RegressorMixin, Parameters):
                 for d, levels in enumerate(info["levels"]) if levels}
         self._levels = info["levels"]
         for name in ("kernel", "lengthscale", "rotation", "input_lengthscale", "neighbours",
-                     "constant", "signal_variance", "noise_variance", "long_share", "long_reach",
+                     "chosen_method", "constant", "signal_variance", "noise_variance", "long_share", "long_reach",
                      "x_mean", "x_scale", "y_mean", "y_scale", "target_mean", "target_scale",
                      "warp", "warp_shift", "trend", "slope", "slope_std", "experts", "nlml"):
             setattr(self, name + "_", info[name])
         return self
 
-    def _graph(self, what):
+    def target(self, target):
+        """The estimator of one target of several, fitted.
+
+        Parameters
+        ----------
+        target : str or int
+            Its name, or its number from 0.
+
+        Returns
+        -------
+        estimator : QuorumRegressor
+            With the parameters that this one has now.
+        """
         check_is_fitted(self)
-        return self._model.graph(Options.of(self, "predict"), self.verbose)[what]
+        if isinstance(target, str) and target not in self.targets_:
+            raise ValueError(f"target: {target!r} is none of {self.targets_}")
+        number = self.targets_.index(target) if isinstance(target, str) else range(
+            len(self.targets_))[target]
+        one = type(self)(**self.get_params())
+        if hasattr(self, "feature_names_in_"):
+            one.feature_names_in_ = self.feature_names_in_
+        one.targets_ = [self.targets_[number]]
+        one._all = self._all.targets()[number]
+        one.n_features_in_, one._dates = self.n_features_in_, self._dates
+        return one._adopt_one(one._all)
+
+    def _of_one_target(self):
+        """The model, where there is one target."""
+        check_is_fitted(self)
+        if self._model is None:
+            raise ValueError("there are several targets, and this is of one: ask target(name) for it, "
+                             f"name being one of {self.targets_}")
+        return self._model
+
+    def _by_target(self, method, *args, **kwargs):
+        """The method's results of every target, where there are several."""
+        return _stacked([getattr(self.target(t), method)(*args, **kwargs)
+                         for t in range(len(self.targets_))])
+
+    def _shaped(self, results):
+        """Results of one target in the shape that y had."""
+        return _stacked([results]) if self._in_columns else results
+
+    def _graph(self, what):
+        return self._of_one_target().graph(Options.of(self, "predict"), self.verbose)[what]
 
     @property
     def precision_(self):
@@ -271,11 +439,11 @@ class QuorumRegressor(RegressorMixin, Parameters):
         return self._graph("alpha")
 
     def _queries(self, X):
-        check_is_fitted(self)
+        self._of_one_target()
         X = match_dates(X, self._dates)
         if self._levels:
-            X = match_levels(X, self._levels[:self.n_features_in_])
-        X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+            X = match_levels(X, self._levels[:self.n_features_in_], self._fills())
+        X = validate_data(self, X, dtype=np.float64, order="C", reset=False, ensure_all_finite=self._finite())
         return X if len(self.input_names_) == self.n_features_in_ else self._model.inputs_of(X)
 
     def _matching_offsets(self, offset, n):
@@ -317,7 +485,8 @@ class QuorumRegressor(RegressorMixin, Parameters):
 
         Returns
         -------
-        mean : ndarray of shape (n_queries,)
+        mean : ndarray of shape (n_queries,), or (n_queries, n_targets) where y had columns
+            So for all that follow: targets are the last axis.
         std : ndarray of shape (n_queries,)
             Only with `return_std`.
         lower, upper : ndarray of shape (n_queries,)
@@ -331,6 +500,10 @@ class QuorumRegressor(RegressorMixin, Parameters):
         quantile : ndarray of shape (n_queries, n_quantiles)
             Only with `quantiles`.
         """
+        check_is_fitted(self)
+        if self._model is None:
+            return self._by_target("predict", X, return_std, return_interval, offset, quantiles,
+                                   return_gradient, return_novelty, return_distance, noise_std)
         X = self._queries(X)
         wanted = ["mean"] + ["std"] * bool(return_std)
         options = Options.of(self, "predict")
@@ -344,7 +517,7 @@ class QuorumRegressor(RegressorMixin, Parameters):
         wanted += ["distance"] * bool(return_distance)
         results = self._model.predict(X, options, wanted, self.verbose, _offsets(offset, len(X)),
                                       probabilities, _noise(noise_std, len(X)))
-        return results[0] if len(results) == 1 else tuple(results)
+        return self._shaped(results[0] if len(results) == 1 else tuple(results))
 
     def distribution(self):
         """How observations are distributed about predictions, in units of their std.
@@ -355,17 +528,20 @@ class QuorumRegressor(RegressorMixin, Parameters):
             The one that intervals and quantiles come from: as calibration found it where
             predictions are calibrated, otherwise the standard normal.
         """
-        check_is_fitted(self)
-        return Distribution(self._model.distribution(Options.of(self, "predict")))
+        return Distribution(self._of_one_target().distribution(Options.of(self, "predict")))
 
     def _decide(self, what, X, above, below, offset, noise_std=None):
         if (above is None) == (below is None):
             raise ValueError("either above or below is to be given")
+        check_is_fitted(self)
+        if self._model is None:
+            return self._by_target("_decide", what, X, above, below, offset, noise_std)
         side, threshold = ("above", above) if below is None else ("below", below)
         X, options = self._queries(X), Options.of(self, "predict")
         mean, std = self._model.predict(X, options, ["mean", "std"], self.verbose,
                                         _offsets(offset, len(X)), None, _noise(noise_std, len(X)))
-        return self._model.decide(f"{what}_{side}", mean, std, float(threshold), options)
+        return self._shaped(
+            self._model.decide(f"{what}_{side}", mean, std, float(threshold), options))
 
     def predict_probability(self, X, above=None, below=None, offset=None, noise_std=None):
         """Predict how probable it is that the target is above, or below, a threshold.
@@ -499,7 +675,7 @@ class QuorumRegressor(RegressorMixin, Parameters):
             The file, a plain ``.npz``.  Parameters of prediction are not part of it.
         """
         check_is_fitted(self)
-        self._model.save(path)
+        self._all.save(path)
 
     @classmethod
     def load(cls, path, **parameters):

@@ -14,7 +14,9 @@ HEADER = PYTHON.parent / "include" / "quorum.h"
 STRUCTURES = {"quorum_option_info": _library.OptionInfo, "quorum_info": _library.Info,
               "quorum_prediction": _library.Prediction, "quorum_report": _library.Report,
               "quorum_suggestion": _library.Suggestion, "quorum_scores": _library.Scores,
-              "quorum_distribution": _library.DistributionPoints, "quorum_metrics": _library.Metrics}
+              "quorum_distribution": _library.DistributionPoints, "quorum_metrics": _library.Metrics,
+              "quorum_new_rows": _library.NewRows, "quorum_forgetting": _library.Forgetting,
+              "quorum_update_report": _library.UpdateReport}
 
 # Functions of the header that Python has no use for: files are read by pandas and NumPy.
 UNUSED = {"quorum_status_name", "quorum_load", "quorum_blas_kernel", "quorum_options_get",
@@ -22,7 +24,7 @@ UNUSED = {"quorum_status_name", "quorum_load", "quorum_blas_kernel", "quorum_opt
           "quorum_data_free", "quorum_scores_add", "quorum_scores_add_model", "quorum_options_memory", "quorum_stream_open",
           "quorum_stream_open_with", "quorum_stream_column", "quorum_stream_next", "quorum_stream_dropped",
           "quorum_stream_converted", "quorum_stream_decimal_comma",
-          "quorum_stream_close", "quorum_stream_offset", "quorum_stream_noise_std", "quorum_stream_weights",
+          "quorum_stream_close", "quorum_stream_open_lines", "quorum_stream_feed", "quorum_save_grid", "quorum_training_rows", "quorum_stream_offset", "quorum_stream_noise_std", "quorum_stream_weights",
           "quorum_stream_kept_columns", "quorum_stream_kept_name",
           "quorum_stream_kept", "quorum_stream_row", "quorum_stream_dropped_row", "quorum_fit", "quorum_block_rows",
           "quorum_method_count", "quorum_method_name", "quorum_method_help",

@@ -76,11 +76,10 @@ def test_pandas(data, queries):
         model.predict(asked[["age", "depth", "noise"]])
 
 
-@pytest.mark.filterwarnings("ignore:A column-vector")
 def test_names_of_the_target(data):
     frame = pandas.DataFrame(data[0], columns=["depth", "age", "noise"])
     target = pandas.Series(data[1], name="yield")
-    for y, name in ((target, "yield"), (target.to_frame("name"), "y"), (data[1], "y")):
+    for y, name in ((target, "yield"), (target.to_frame("name"), "name"), (data[1], "y")):
         assert small().fit(frame, y)._model.inspect()["names"] == [*frame.columns, name]
 
 

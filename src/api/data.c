@@ -1,8 +1,9 @@
 /* Training data from a file, over data/reader.h: which columns they are, and their rows.  In a team
  * the first process reads, all hear of the columns, and each has the rows that it holds
  * (rows/dealing.h). */
-#include "api/dates.h"
-#include "api/faults.h"
+#include "columns/dates.h"
+#include "columns/faults.h"
+#include "columns/target_columns.h"
 
 #include "base/memory.h"
 #include "data/names.h"
@@ -29,8 +30,9 @@ static const char *const roles[OTHERS] = {"the target", "the offset", "the weigh
                                           "the noise-std"};
 
 typedef struct {
-    size_t other[OTHERS]; /* the number of columns where there is none */
-    char *ignored;        /* columns */
+    size_t other[OTHERS];    /* the number of columns where there is none */
+    size_t *target, targets; /* all targets: other[TARGET] is the first   */
+    char *ignored;           /* columns */
 } special_columns;
 
 /* The columns that options name: "" is none. */
@@ -65,6 +67,19 @@ static quorum_status fail_both(const reader *r, size_t column, const char *one, 
                    one, other);
 }
 
+/* Of targets beyond the first. */
+static quorum_status check_targets(const reader *r, const special_columns *k)
+{
+    for (size_t t = 1; t < k->targets; t++) {
+        if (k->ignored[k->target[t]])
+            return fail_both(r, k->target[t], roles[TARGET], "ignored");
+        for (int b = OFFSET; b < OTHERS; b++)
+            if (k->target[t] == k->other[b])
+                return fail_both(r, k->target[t], roles[TARGET], roles[b]);
+    }
+    return targets_allowed(k->targets, k->other[OFFSET] < reader_columns(r));
+}
+
 static quorum_status check_special(const reader *r, const special_columns *k)
 {
     size_t none = reader_columns(r);
@@ -75,13 +90,15 @@ static quorum_status check_special(const reader *r, const special_columns *k)
             if (k->other[a] < none && k->other[a] == k->other[b])
                 return fail_both(r, k->other[a], roles[a], roles[b]);
     }
-    return QUORUM_OK;
+    return check_targets(r, k);
 }
 
 static quorum_status find_special(const reader *r, const settings *s, special_columns *k)
 {
     column_request wanted = columns_wanted(s);
-    for (int a = 0; a < OTHERS; a++) {
+    TRY(find_columns(r, "target", s->target, &k->target, &k->targets));
+    k->other[TARGET] = k->target[0];
+    for (int a = OFFSET; a < OTHERS; a++) {
         k->other[a] = reader_columns(r);
         if (!is_wanted(&wanted, a))
             continue;
@@ -111,10 +128,24 @@ static int is_special(const special_columns *k, size_t column)
     for (int a = 0; a < OTHERS; a++)
         if (k->other[a] == column)
             return 1;
+    for (size_t t = 1; t < k->targets; t++)
+        if (k->target[t] == column)
+            return 1;
     return 0;
 }
 
-/* Input columns in file order, then the others as far as there are any. */
+/* The columns of targets, and where they stand. */
+static quorum_status list_targets(const special_columns *k, size_t *columns, quorum_data *d)
+{
+    TRY(targets_room(d, k->targets));
+    for (size_t t = 0; t < k->targets; t++)
+        columns[d->inputs + t] = k->target[t];
+    for (size_t t = 0; t < d->targets; t++)
+        d->target_place[t] = place_of(k, k->target[t], OTHERS);
+    return QUORUM_OK;
+}
+
+/* Input columns in file order, then the targets, then the others as far as there are any. */
 static quorum_status list_columns(const reader *r, const special_columns *k, size_t *columns,
                                   quorum_data *d)
 {
@@ -125,8 +156,9 @@ static quorum_status list_columns(const reader *r, const special_columns *k, siz
             columns[d->inputs++] = c;
     if (d->inputs == 0)
         return fail_without_inputs(r, k->other[TARGET]);
-    size_t next = d->inputs;
-    for (int a = 0; a < OTHERS; a++)
+    TRY(list_targets(k, columns, d));
+    size_t next = d->inputs + k->targets;
+    for (int a = OFFSET; a < OTHERS; a++)
         if (k->other[a] < count)
             columns[next++] = k->other[a];
     d->target = place_of(k, k->other[TARGET], OFFSET);
@@ -146,6 +178,7 @@ static quorum_status choose_columns(const reader *r, const settings *s, size_t *
     if (status == QUORUM_OK)
         status = list_columns(r, &k, columns, d);
     mem_free(k.ignored);
+    mem_free(k.target);
     return status;
 }
 
@@ -198,13 +231,16 @@ static quorum_status copy_column_names(const reader *r, const size_t *columns, c
 {
     column_request wanted = columns_wanted(s);
     char **names[OTHERS];
-    size_t next = d->inputs + 1;
+    size_t next = d->inputs + targets_of(d);
     if (!reader_has_names(r))
         return QUORUM_OK;
     if (!NEW_ZEROED(d->names, d->inputs + 1))
         return failure(QUORUM_E_MEMORY, "out of memory for column names");
     for (size_t i = 0; i <= d->inputs; i++)
         if (!(d->names[i] = mem_copy_text(reader_name(r, columns[i]))))
+            return failure(QUORUM_E_MEMORY, "out of memory for column names");
+    for (size_t t = 1; t < d->targets; t++)
+        if (!(d->target_name[t] = mem_copy_text(reader_name(r, columns[d->inputs + t]))))
             return failure(QUORUM_E_MEMORY, "out of memory for column names");
     list_names(d, names);
     for (int a = OFFSET; a < OTHERS; a++)
@@ -222,6 +258,7 @@ typedef struct {
     size_t *columns, used; /* used: of the file that are read, in this order */
     category_columns categories;
     date_columns dates;
+    char *holes; /* used: 1 of inputs */
 } reading;
 
 /* The file's columns and names; in->r is left open at its first row. */
@@ -236,14 +273,20 @@ static quorum_status open_data(void *context)
     if (!NEW_ARRAY(in->columns, reader_columns(r) + OTHERS))
         return failure(QUORUM_E_MEMORY, "out of memory for reading %s", in->path);
     TRY(choose_columns(r, s, in->columns, d));
-    in->used = d->inputs + count_others(s);
+    in->used = d->inputs + targets_of(d) - 1 + count_others(s);
     TRY(check_names_differ(r, in->columns, in->used, in->columns[d->inputs]));
     TRY(copy_column_names(r, in->columns, s, d));
     TRY(reader_select(r, in->columns, in->used));
+    if (!NEW_ZEROED(in->holes, in->used))
+        return failure(QUORUM_E_MEMORY, "out of memory for reading %s", in->path);
+    memset(in->holes, 1, d->inputs);
+    reader_leave_holes(r, in->holes);
     TRY(categories_begin(&in->categories, r, in->columns, d->inputs, in->used, s));
     TRY(dates_begin(&in->dates, r, &in->categories, s));
     categories_attach(&in->categories, r);
     dates_attach(&in->dates, r);
+    if (s->share == SHARE_NONE)
+        targets_attach(d, r);
     return QUORUM_OK;
 }
 
@@ -258,6 +301,9 @@ static quorum_status open_anew(void *context)
     TRY(reader_select(in->r, in->columns, in->used));
     categories_attach(&in->categories, in->r);
     dates_attach(&in->dates, in->r);
+    reader_leave_holes(in->r, in->holes);
+    if (options_values(in->options)->share == SHARE_NONE)
+        targets_attach(in->d, in->r);
     return QUORUM_OK;
 }
 
@@ -294,6 +340,12 @@ static quorum_status send_columns(quorum_data *d)
     return QUORUM_OK;
 }
 
+static quorum_status send_all_columns(quorum_data *d)
+{
+    TRY(send_columns(d));
+    return targets_send(d);
+}
+
 static quorum_status next_rows(void *r, size_t most, double *rows, size_t *got)
 {
     return reader_next(r, most, rows, got);
@@ -312,7 +364,7 @@ static quorum_status fail_without_rows(void *context)
 static quorum_status read_rows(reading *in)
 {
     quorum_data *d = in->d;
-    row_source source = {.like = rows_schema(d->inputs),
+    row_source source = {.like = rows_schema(d->inputs + targets_of(d) - 1),
                          .memory = options_memory(options_values(in->options))};
     row_set held;
     const settings *s = options_values(in->options);
@@ -405,8 +457,9 @@ static void send_findings(reading *in)
 static quorum_status read_data(quorum_status ready, reading *in)
 {
     TRY(team_first(ready, open_data, in));
-    TRY(send_columns(in->d));
+    TRY(send_all_columns(in->d));
     TRY(read_rows_typed(in));
+    TRY(team_all(QUORUM_OK, targets_split, in->d));
     send_findings(in);
     TRY(dates_settle(&in->dates, in->r, in->d));
     return categories_settle(&in->categories, in->r, in->d);
@@ -420,7 +473,7 @@ quorum_status quorum_data_read(const char *path, const quorum_options *options, 
         return failure(
             QUORUM_E_ARGUMENT,
             "option missing: nan is for predictions, whose rows it keeps in their place; "
-            "for training give drop or error");
+            "for training give drop, impute or error");
     reading in = {.path = path, .options = options};
     *data = NULL;
     NEW_ZEROED(in.d, 1);
@@ -429,6 +482,7 @@ quorum_status quorum_data_read(const char *path, const quorum_options *options, 
     quorum_status status = read_data(ready, &in);
     reader_close(in.r);
     mem_free(in.columns);
+    mem_free(in.holes);
     categories_free(&in.categories);
     dates_free(&in.dates);
     if (status < 0)
@@ -463,6 +517,7 @@ void quorum_data_free(quorum_data *d)
     mem_free(d->level);
     mem_free(d->left_name);
     forget_rows(d);
+    targets_free(d);
     mem_free(d->offset_name);
     mem_free(d->weight_name);
     mem_free(d->noise_name);

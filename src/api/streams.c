@@ -1,8 +1,9 @@
 /* Query streams: rows of a file in chunks, with the columns that a model takes, found by name or by
  * place, and columns that are kept as text.  In a team the first process reads, and every chunk goes
  * to all, but for what is kept: that is for who writes, which is the first process. */
-#include "api/kept_names.h"
-#include "api/reading.h"
+#include "columns/json_row.h"
+#include "columns/kept_names.h"
+#include "columns/reading.h"
 
 #include "base/memory.h"
 #include "data/names.h"
@@ -22,8 +23,17 @@ typedef struct {
     double *values; /* room: of the last rows                                      */
 } extra_column;
 
+/* What a stream of lines was opened with; the caller keeps what is pointed to. */
+typedef struct {
+    int json;
+    const quorum_options *options;
+    quorum_stream_request wanted;
+    char *header; /* JSON: that of the rows that are read now, "" of lists; NULL: none yet */
+} line_input;
+
 struct quorum_stream {
-    reader *reader; /* of the process that reads; NULL on the others */
+    reader *reader; /* of the process that reads; NULL on the others, and before the first line */
+    line_input *lines; /* NULL: a file */
     const quorum_model *m;
     size_t inputs;         /* of the model ...                                              */
     size_t columns, width; /* ... made of selected columns: these, then the target and the offset as
@@ -40,6 +50,8 @@ struct quorum_stream {
     double memory;        /* the option's bytes */
     level_table *tables;  /* inputs: of the model's categories, of the process that reads ... */
     level_table **levels; /* ... width: those of the selected columns, NULL of numbers; or NULL */
+    char *holes;          /* width: 1 where a missing cell is no fault; NULL: nowhere; likewise */
+    int fill;             /* option missing: impute                                         */
     date_form *dates;     /* width: of columns of dates, likewise; NULL: there are none     */
 };
 
@@ -93,19 +105,46 @@ static quorum_status match_by_name(const quorum_stream *s, const quorum_model *m
     return status;
 }
 
-/* The layout of a file without names: its columns but for those of weights and known noise. */
+/* The layout of a file without names: its columns but for those of weights and known noise, and of
+ * targets that have models of their own. */
 typedef struct {
     size_t *column; /* count */
     size_t count;
     size_t weights, noise; /* where the model's own are; SIZE_MAX: not there */
 } file_layout;
 
-/* Whether the file has all columns of the training file, those of weights and noise too. */
-static int is_training_layout(const quorum_stream *s, const quorum_model *m)
+/* How many columns the training file has, weights and noise included, other targets not. */
+static size_t training_columns(const quorum_stream *s, const quorum_model *m)
 {
     const model_columns *k = &m->columns;
-    size_t more = (size_t)(k->weights != NULL) + (size_t)(k->noise_std != NULL);
-    return more > 0 && reader_columns(s->reader) == s->columns + 1 + (size_t)s->with_offset + more;
+    return s->columns + 1 + (size_t)s->with_offset + (size_t)(k->weights != NULL) +
+           (size_t)(k->noise_std != NULL);
+}
+
+static int is_other_target(const model_columns *k, size_t column)
+{
+    for (size_t t = 0; t < k->other_targets; t++)
+        if (k->others[t] == column)
+            return 1;
+    return 0;
+}
+
+/* All columns; of a file with all targets without those of the other ones. */
+static void leave_targets_out(const quorum_stream *s, const quorum_model *m, file_layout *f)
+{
+    const model_columns *k = &m->columns;
+    size_t count = reader_columns(s->reader);
+    int all = k->other_targets > 0 && count == training_columns(s, m) + k->other_targets;
+    f->count = 0;
+    for (size_t c = 0; c < count; c++)
+        if (!all || !is_other_target(k, c))
+            f->column[f->count++] = c;
+}
+
+/* Whether the file has all columns of the training file, those of weights and noise too. */
+static int is_training_layout(const quorum_stream *s, const quorum_model *m, const file_layout *f)
+{
+    return (m->columns.weights || m->columns.noise_std) && f->count == training_columns(s, m);
 }
 
 /* A column that an option names; SIZE_MAX: none does. */
@@ -117,19 +156,28 @@ static quorum_status find_named(const reader *r, const char *option, const char 
     return status < 0 ? failure_in(status, "%s", option) : status;
 }
 
+static size_t column_at(const file_layout *f, size_t place)
+{
+    return place < f->count ? f->column[place] : SIZE_MAX;
+}
+
 /* Without the columns that the training file, or an option, has for weights and noise; `named` (2)
  * are those of options. */
 static void lay_out(const quorum_stream *s, const quorum_model *m, const size_t *named,
                     file_layout *f)
 {
     const model_columns *k = &m->columns;
-    int whole = is_training_layout(s, m);
-    f->weights = whole && k->weights ? k->weights_place : SIZE_MAX;
-    f->noise = whole && k->noise_std ? k->noise_place : SIZE_MAX;
+    leave_targets_out(s, m, f);
+    int whole = is_training_layout(s, m, f);
+    size_t count = f->count;
+    f->weights = whole && k->weights ? column_at(f, k->weights_place) : SIZE_MAX;
+    f->noise = whole && k->noise_std ? column_at(f, k->noise_place) : SIZE_MAX;
     f->count = 0;
-    for (size_t c = 0; c < reader_columns(s->reader); c++)
+    for (size_t i = 0; i < count; i++) {
+        size_t c = f->column[i];
         if (whole ? c != f->weights && c != f->noise : c != named[0] && c != named[1])
             f->column[f->count++] = c;
+    }
 }
 
 /* The training file's layout, or that without its target.  In the whole of it the offset stands at
@@ -228,6 +276,22 @@ static quorum_status match_levels(quorum_stream *s, const quorum_model *m, const
     return QUORUM_OK;
 }
 
+/* Missing cells of columns that are nothing but inputs, which a prediction fills. */
+static quorum_status match_holes(quorum_stream *s)
+{
+    const extra_column *const extra[] = {&s->column, &s->noise, &s->weights};
+    if (!s->fill)
+        return QUORUM_OK;
+    if (!NEW_ZEROED(s->holes, s->width))
+        return failure(QUORUM_E_MEMORY, "out of memory for the columns of a model");
+    memset(s->holes, 1, s->columns);
+    for (size_t k = 0; k < sizeof extra / sizeof *extra; k++)
+        if (extra[k]->wanted)
+            s->holes[extra[k]->at] = 0;
+    reader_leave_holes(s->reader, s->holes);
+    return QUORUM_OK;
+}
+
 /* Dates as the training data had them. */
 static quorum_status match_dates(quorum_stream *s, const quorum_model *m)
 {
@@ -248,6 +312,8 @@ typedef struct {
     const quorum_model *m;
     const quorum_options *options;
     quorum_stream *s;
+    const char *text; /* bytes of it, instead of a file; NULL: a file */
+    size_t bytes;
 } opening;
 
 /* The columns of weights, of a file with its target, and of known noise: as options name them (2), or
@@ -302,12 +368,30 @@ static quorum_status choose_columns(const opening *o, size_t *columns)
     return QUORUM_OK;
 }
 
+/* Of lines: JSON has a notation of its own, and its header is known. */
+static reader_options how_to_open(const opening *o)
+{
+    const line_input *lines = o->s->lines;
+    reader_options how = how_to_read(o->options, READ_QUERIES);
+    if (!lines)
+        return how;
+    how.text = o->text;
+    how.text_bytes = o->bytes;
+    how.query = NULL;
+    if (lines->json) {
+        how.header = lines->header[0] ? HEADER_YES : HEADER_NO;
+        how.decimal = DECIMAL_POINT;
+        how.thousands = how.comment = '\0';
+    }
+    return how;
+}
+
 static quorum_status open_reader(void *context)
 {
     const opening *o = context;
     const quorum_model *m = o->m;
     quorum_stream *s = o->s;
-    reader_options how = how_to_read(o->options, READ_QUERIES);
+    reader_options how = how_to_open(o);
     size_t *columns;
     quorum_status status = QUORUM_OK;
     if (!NEW_ARRAY(columns, m->rows.D + 5))
@@ -319,17 +403,15 @@ static quorum_status open_reader(void *context)
         TRY_OR_DONE(keep_columns(s->reader, o->wanted->keep));
     TRY_OR_DONE(match_levels(s, m, options_values(o->options)));
     TRY_OR_DONE(match_dates(s, m));
+    TRY_OR_DONE(match_holes(s));
 done:
     mem_free(columns);
     return status;
 }
 
-static quorum_stream *stream_new(const quorum_model *m, int with_target,
-                                 const quorum_options *options)
+static void stream_start(quorum_stream *s, const quorum_model *m, int with_target,
+                         const quorum_options *options)
 {
-    quorum_stream *s;
-    if (!NEW_ZEROED(s, 1))
-        return NULL;
     s->m = m;
     s->inputs = m->rows.D;
     s->columns = model_table_columns(m);
@@ -337,7 +419,39 @@ static quorum_stream *stream_new(const quorum_model *m, int with_target,
     s->with_offset = m->columns.offset != NULL;
     s->width = s->columns + (size_t)(s->with_target + s->with_offset);
     s->memory = options_memory(options_values(options));
+    s->fill = options_values(options)->missing == MISSING_IMPUTE;
+}
+
+static quorum_stream *stream_new(const quorum_model *m, int with_target,
+                                 const quorum_options *options)
+{
+    quorum_stream *s;
+    if (NEW_ZEROED(s, 1))
+        stream_start(s, m, with_target, options);
     return s;
+}
+
+/* Gives all back but what a stream of lines was opened with. */
+static void stream_clear(quorum_stream *s)
+{
+    line_input *lines = s->lines;
+    reader_close(s->reader);
+    mem_free(s->rows);
+    mem_free(s->offset);
+    mem_free(s->column.values);
+    mem_free(s->noise.values);
+    mem_free(s->weights.values);
+    for (size_t k = 0; s->kept_names && k < s->kept; k++)
+        mem_free(s->kept_names[k]);
+    mem_free(s->kept_names);
+    mem_free(s->dates);
+    mem_free(s->holes);
+    for (size_t d = 0; s->tables && d < s->inputs; d++)
+        levels_free(&s->tables[d]);
+    mem_free(s->tables);
+    mem_free(s->levels);
+    memset(s, 0, sizeof *s);
+    s->lines = lines;
 }
 
 /* What the process that reads has found goes to all. */
@@ -380,16 +494,21 @@ static quorum_status send_kept_names(quorum_stream *s)
     return QUORUM_OK;
 }
 
-/* Scores need all numbers of a row. */
-static quorum_status check_missing(const quorum_stream_request *wanted,
+/* Scores need all numbers of a row, and filling needs to know what it costs. */
+static quorum_status check_missing(const quorum_model *m, const quorum_stream_request *wanted,
                                    const quorum_options *options)
 {
-    if (!wanted->with_target || options_values(options)->missing != MISSING_NAN)
+    int missing = options_values(options)->missing;
+    if (missing == MISSING_IMPUTE && !m->holes.of)
+        return failure(QUORUM_E_ARGUMENT,
+                       "option missing: impute needs a model that was fitted with it, and so knows "
+                       "what missing cells cost; give drop or nan, or fit with --missing impute");
+    if (!wanted->with_target || missing != MISSING_NAN)
         return QUORUM_OK;
     return failure(
         QUORUM_E_ARGUMENT,
         "option missing: nan keeps rows without a prediction in their place, and there is "
-        "none to score; give drop or error");
+        "none to score; give drop, impute or error");
 }
 
 quorum_status quorum_stream_open_with(const char *path, const quorum_model *m,
@@ -400,7 +519,7 @@ quorum_status quorum_stream_open_with(const char *path, const quorum_model *m,
         return failure(QUORUM_E_ARGUMENT,
                        "quorum_stream_open: path, model, request and stream must not be NULL");
     *stream = NULL;
-    TRY(check_missing(wanted, options));
+    TRY(check_missing(m, wanted, options));
     quorum_stream *s = stream_new(m, wanted->with_target, options);
     opening o = {.path = path, .wanted = wanted, .m = m, .options = options, .s = s};
     quorum_status ready =
@@ -416,6 +535,94 @@ quorum_status quorum_stream_open_with(const char *path, const quorum_model *m,
     }
     *stream = s;
     return status;
+}
+
+/* ---- Lines ---- */
+
+quorum_status quorum_stream_open_lines(const quorum_model *m, int json,
+                                       const quorum_stream_request *wanted,
+                                       const quorum_options *options, quorum_stream **stream)
+{
+    if (!m || !wanted || !stream)
+        return failure(QUORUM_E_ARGUMENT,
+                       "quorum_stream_open_lines: model, request and stream must not be NULL");
+    *stream = NULL;
+    if (!team_is_alone())
+        return failure(QUORUM_E_ARGUMENT, "lines are read by one process, not by %d",
+                       quorum_team_size());
+    TRY(check_missing(m, wanted, options));
+    quorum_stream *s = stream_new(m, wanted->with_target, options);
+    if (!s || !NEW_ZEROED(s->lines, 1)) {
+        quorum_stream_close(s);
+        return failure(QUORUM_E_MEMORY, "out of memory for reading lines");
+    }
+    *s->lines = (line_input){.json = json != 0, .options = options, .wanted = *wanted};
+    *stream = s;
+    return QUORUM_OK;
+}
+
+/* Begins anew with these lines, the first of which may be a header. */
+static quorum_status open_text(quorum_stream *s, const char *text, size_t bytes)
+{
+    const quorum_model *m = s->m;
+    const line_input *in = s->lines;
+    opening o = {.path = in->wanted.label ? in->wanted.label : "request",
+                 .wanted = &in->wanted,
+                 .m = m,
+                 .options = in->options,
+                 .s = s,
+                 .text = text,
+                 .bytes = bytes};
+    stream_clear(s);
+    stream_start(s, m, in->wanted.with_target, in->options);
+    quorum_status status = open_reader(&o);
+    if (status >= 0 && in->wanted.keep)
+        status = send_kept_names(s);
+    if (status < 0) { /* the next line may be a header again */
+        stream_clear(s);
+        stream_start(s, m, in->wanted.with_target, in->options);
+    }
+    return status;
+}
+
+static quorum_status feed_csv(quorum_stream *s, const char *text, size_t bytes)
+{
+    return s->reader ? reader_feed(s->reader, text, bytes) : open_text(s, text, bytes);
+}
+
+/* Rows with the names of the one before go on; others begin anew. */
+static quorum_status feed_row(quorum_stream *s, json_row *row)
+{
+    line_input *in = s->lines;
+    if (!s->reader || strcmp(in->header, row->header) != 0) {
+        mem_free(in->header);
+        in->header = row->header;
+        row->header = NULL;
+        if (!in->header[0])
+            return open_text(s, row->row, strlen(row->row));
+        TRY(open_text(s, in->header, strlen(in->header)));
+    }
+    return reader_feed(s->reader, row->row, strlen(row->row));
+}
+
+/* Of a model without names of its own, x1, x2, ... are found by their place. */
+static quorum_status feed_json(quorum_stream *s, const char *text, size_t bytes)
+{
+    json_row row;
+    const char *const *order =
+        s->m->columns.has_names ? NULL : (const char *const *)s->m->columns.names;
+    TRY(json_row_read(text, bytes, order, s->columns, &row));
+    quorum_status status = feed_row(s, &row);
+    json_row_free(&row);
+    return status;
+}
+
+quorum_status quorum_stream_feed(quorum_stream *s, const char *text, size_t bytes)
+{
+    if (!s || !text || !s->lines)
+        return failure(QUORUM_E_ARGUMENT,
+                       "quorum_stream_feed: text and a stream of lines must be given");
+    return (s->lines->json ? feed_json : feed_csv)(s, text, bytes);
 }
 
 /* Up to `most` rows of the selected columns. */
@@ -471,18 +678,23 @@ static quorum_status make_room(quorum_stream *s, size_t rows)
     return QUORUM_OK;
 }
 
-/* The inputs of a row, all NaN where a column is. */
+/* The inputs of a row, all NaN where a column is, unless that is filled later. */
 static void make_row(const quorum_stream *s, const double *columns, double *x)
 {
     int usable = 1;
     for (size_t d = 0; d < s->columns; d++)
-        usable &= !isnan(columns[d]);
+        usable &= s->fill || !isnan(columns[d]);
     if (usable && s->m->made.count > 0)
         made_apply(&s->m->made, 1, columns, x);
     else if (usable)
         memcpy(x, columns, s->columns * sizeof *x);
     for (size_t d = 0; !usable && d < s->inputs; d++)
         x[d] = NAN;
+}
+
+static quorum_status check_place(const quorum_stream *s, const double *columns, size_t i)
+{
+    return made_check(&s->m->made, columns, "row", s->before + i + 1, s->m->columns.names);
 }
 
 /* Of a row that has all its numbers. */
@@ -504,6 +716,7 @@ static quorum_status next_apart(quorum_stream *s, size_t most, double *X, double
     TRY(next_rows(ready, s, most, s->rows, rows));
     for (size_t i = 0; i < *rows; i++) {
         const double *row = s->rows + i * s->width;
+        TRY(check_place(s, row, i));
         make_row(s, row, X + i * s->inputs);
         if (s->with_target)
             y[i] = row[s->columns];
@@ -530,6 +743,10 @@ quorum_status quorum_stream_next(quorum_stream *s, size_t max_rows, double *X, d
             "%zu rows of %zu columns at once take more than memory, which is %.0f MB, has "
             "for them; give more with --memory",
             max_rows, s->width, s->memory / (1 << 20));
+    if (s->lines && !s->reader) { /* nothing was fed */
+        *rows = 0;
+        return QUORUM_OK;
+    }
     if (s->width > s->columns || s->inputs > s->columns || s->column.wanted || s->noise.wanted ||
         s->weights.wanted)
         return next_apart(s, max_rows, X, y, rows);
@@ -604,19 +821,9 @@ void quorum_stream_close(quorum_stream *s)
 {
     if (!s)
         return;
-    reader_close(s->reader);
-    mem_free(s->rows);
-    mem_free(s->offset);
-    mem_free(s->column.values);
-    mem_free(s->noise.values);
-    mem_free(s->weights.values);
-    for (size_t k = 0; s->kept_names && k < s->kept; k++)
-        mem_free(s->kept_names[k]);
-    mem_free(s->kept_names);
-    mem_free(s->dates);
-    for (size_t d = 0; s->tables && d < s->inputs; d++)
-        levels_free(&s->tables[d]);
-    mem_free(s->tables);
-    mem_free(s->levels);
+    stream_clear(s);
+    if (s->lines)
+        mem_free(s->lines->header);
+    mem_free(s->lines);
     mem_free(s);
 }

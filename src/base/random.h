@@ -29,7 +29,11 @@ enum rng_stream {
     STREAM_SAMPLE = 12,       /* joint draws: what is new at each query          */
     STREAM_SAMPLE_NOISE = 13, /* ... their noise                                 */
     STREAM_SAMPLE_LINE = 14,  /* ... and the errors of a linear trend            */
-    STREAM_BEYOND = 15        /* rows that are left out with all rows beyond     */
+    STREAM_BEYOND = 15,       /* rows that are left out with all rows beyond     */
+    STREAM_HOLES = 17,        /* rows that tell what missing cells cost          */
+    STREAM_UPDATE = 18,       /* new rows that are predicted first, and chance   */
+    STREAM_ENCODING = 20,     /* rows that two encodings of categories are tried on */
+    STREAM_METHOD = 21        /* rows that nearest and cells are compared on     */
 };
 
 rng rng_seed(uint64_t seed, uint64_t stream);

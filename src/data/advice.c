@@ -57,7 +57,8 @@ static int is_target(const reader *r, size_t column)
 
 const char *advise_dropping(const reader *r)
 {
-    return r->missing == MISSING_ERROR ? ", or skip such rows with --missing drop" : "";
+    return r->missing == MISSING_ERROR && !r->in_memory ? ", or skip such rows with --missing drop"
+                                                        : "";
 }
 
 /* `line 3, column 2 ("b")` */

@@ -2,6 +2,7 @@
 #include "base/memory.h"
 #include "data/advice.h"
 #include "data/cell.h"
+#include "data/plain_rows.h"
 #include "text/dialect.h"
 #include "data/source.h"
 #include "data/table.h"
@@ -9,14 +10,21 @@
 #include "io/utf8.h"
 #include "sqlite/query.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #ifndef QRM_FIRST_WINDOW
-#define QRM_FIRST_WINDOW (1 << 18) /* fuzzing takes a small one, which slides and grows */
+#define QRM_FIRST_WINDOW (1 << 22) /* fuzzing takes a small one, which slides and grows */
 #endif
 
-enum { FIRST_WINDOW = QRM_FIRST_WINDOW, MAX_RECORD = 1 << 26, TEXT_SAMPLE = 100 };
+enum {
+    FIRST_WINDOW = QRM_FIRST_WINDOW,
+    SMALL_WINDOW = 1 << 18,
+    TEXT_WINDOW = 4096,
+    MAX_RECORD = 1 << 26,
+    TEXT_SAMPLE = 100
+};
 
 enum column_look { LOOKS_EMPTY, LOOKS_TEXT, LOOKS_NUMERIC };
 
@@ -36,6 +44,9 @@ typedef struct {
     size_t next;       /* where the record after it begins          */
     size_t kept;       /* rows that were not dropped                */
     cell_reader cells;
+    int has_plain;    /* its rows may be plain, and `plain` knows their columns   */
+    int passed_plain; /* a line of the window was not: its other lines are read as records */
+    plain_table plain;
 } csv;
 
 /* ---- the window ---- */
@@ -99,7 +110,33 @@ static quorum_status refill(const reader *r, csv *c)
     TRY(read_bytes(c, c->window + c->end, c->capacity - c->end, &got));
     c->end += got;
     c->at_end = c->end < c->capacity;
+    c->passed_plain = 0;
     return check_for_zero_bytes(r, c, left);
+}
+
+/* A text in memory is all of the window. */
+static quorum_status hold_text(const reader *r, csv *c, const char *text, size_t bytes)
+{
+    if (bytes > c->capacity) {
+        char *larger = mem_grow(c->window, 0, 2 * bytes, 1);
+        if (!larger)
+            return fail_memory(r);
+        c->window = larger;
+        c->capacity = 2 * bytes;
+    }
+    memcpy(c->window, text, bytes);
+    c->begin = 0;
+    c->end = bytes;
+    c->at_end = 1;
+    return QUORUM_OK;
+}
+
+quorum_status csv_feed(reader *r, const char *text, size_t bytes)
+{
+    csv *c = r->state;
+    c->line += count_lines(c, c->window + c->begin, c->window + c->end);
+    TRY(hold_text(r, c, text, bytes));
+    return check_for_zero_bytes(r, c, 0);
 }
 
 /* ---- records ---- */
@@ -249,7 +286,7 @@ static quorum_status refuse_row(reader *r, csv *c, size_t place, cell_kind kind,
                                 int *keep)
 {
     char sentence[SENTENCE] = "";
-    int is_fatal = r->missing == MISSING_ERROR || kind == CELL_OTHER_NOTATION ||
+    int is_fatal = table_is_fatal(r, kind == CELL_MISSING) || kind == CELL_OTHER_NOTATION ||
                    kind == CELL_TURNS_DATE; /* these are not missing */
     if (is_fatal || r->dropped == 0) {
         if (place == r->n_selected)
@@ -258,7 +295,7 @@ static quorum_status refuse_row(reader *r, csv *c, size_t place, cell_kind kind,
             describe_bad_cell(r, c, place, kind, sentence);
         advise_more(r, c, kind, sentence);
     }
-    if (r->missing == MISSING_ERROR && kind == CELL_TEXT && place < r->n_selected)
+    if (is_fatal && kind == CELL_TEXT && place < r->n_selected)
         r->stopped_at = place + 1;
     if (kind == CELL_TURNS_DATE)
         r->turned_at = place + 1;
@@ -276,8 +313,12 @@ static quorum_status read_level(const reader *r, const cell *in, size_t place, d
     int known;
     size_t n = cell_level(in, text);
     *kind = CELL_MISSING;
-    if (n == 0)
+    if (n == 0 && !table_leaves_hole(r, place))
         return QUORUM_OK;
+    if (n == 0) {
+        n = sizeof NO_LEVEL - 1;
+        memcpy(text, NO_LEVEL, n);
+    }
     TRY(table_level(r, place, text, n, number, &known));
     *kind = known ? CELL_NUMBER : CELL_UNKNOWN_LEVEL;
     return QUORUM_OK;
@@ -322,6 +363,11 @@ static quorum_status read_row(reader *r, csv *c, double *row, int *keep)
         TRY(read_cell(r, c, i, &row[i], &kind));
         if (kind == CELL_NUMBER)
             continue;
+        if ((kind == CELL_MISSING && table_leaves_hole(r, i)) ||
+            (table_may_miss(r, i) && kind != CELL_OTHER_NOTATION)) {
+            row[i] = NAN;
+            continue;
+        }
         *keep = 0;
         return refuse_row(r, c, i, kind, row, keep);
     }
@@ -330,11 +376,60 @@ static quorum_status read_row(reader *r, csv *c, double *row, int *keep)
     return QUORUM_OK;
 }
 
+/* ---- plain rows ---- */
+
+/* Nothing but numbers is wanted of the selected columns. */
+static int wants_numbers(const reader *r)
+{
+    for (size_t i = 0; i < r->n_selected; i++)
+        if (is_date(r, i) || (r->levels && r->levels[i]))
+            return 0;
+    return !r->faults && !r->kept.wanted;
+}
+
+/* Before the first row. */
+static quorum_status prepare_plain(const reader *r, csv *c)
+{
+    const dialect *d = &c->dialect;
+    int fits;
+    if (c->plain.place || r->in_memory || c->trailing || d->comment || d->delimiter == ' ' ||
+        c->cells.notation.thousands || !wants_numbers(r))
+        return QUORUM_OK;
+    TRY(plain_table_new(c->columns, r->selected, r->n_selected, &c->plain, &fits));
+    c->plain.delimiter = d->delimiter;
+    c->plain.newline = d->newline;
+    c->plain.c_locale = c->cells.c_locale;
+    c->has_plain = fits;
+    return QUORUM_OK;
+}
+
+/* The plain rows that come next in the window, from when on a number has shown its decimal mark. */
+static quorum_status read_plain(reader *r, csv *c, size_t most, double *out, size_t *rows)
+{
+    const char *p = c->window + c->begin;
+    *rows = 0;
+    if (!c->has_plain || c->passed_plain || c->cells.undecided || c->cells.notation.decimal != '.')
+        return QUORUM_OK;
+    TRY(plain_rows_read(&c->plain, r->threads, &p, c->window + c->end, most, out, rows));
+    c->begin = (size_t)(p - c->window);
+    c->line += *rows;
+    c->kept += *rows;
+    r->row += *rows;
+    c->passed_plain = *rows < most;
+    return QUORUM_OK;
+}
+
 static quorum_status csv_next(reader *r, size_t max_rows, double *out, size_t *rows)
 {
     csv *c = r->state;
+    TRY(prepare_plain(r, c));
     while (*rows < max_rows && !kept_cells_is_full(&r->kept, r->memory)) {
         int found, keep;
+        size_t plain;
+        TRY(read_plain(r, c, max_rows - *rows, out + *rows * r->n_selected, &plain));
+        *rows += plain;
+        if (*rows == max_rows)
+            break;
         TRY(load_record(r, c, &found));
         if (!found)
             break;
@@ -442,21 +537,25 @@ static quorum_status check_encoding(const reader *r, csv *c)
 /* The window's first filling; zero bytes are judged after the encoding. */
 static quorum_status fill_first_window(const reader *r, csv *c)
 {
-    TRY(read_bytes(c, c->window, c->capacity, &c->end));
-    c->at_end = c->end < c->capacity;
+    if (r->in_memory) {
+        TRY(hold_text(r, c, r->text, r->text_bytes));
+    } else {
+        TRY(read_bytes(c, c->window, c->capacity, &c->end));
+        c->at_end = c->end < c->capacity;
+    }
     TRY(check_encoding(r, c));
     return check_for_zero_bytes(r, c, c->begin);
 }
 
 /* Delimiters that are marks in numbers.  Where cells are quoted, a comma between them can only be
- * a delimiter. */
+ * a delimiter.  Of a text in memory the first line alone is seen, and names may contain blanks. */
 static void exclude_marks(const reader *r, const csv *c, const char *text, size_t n, char *excluded)
 {
     const notation *used = &c->cells.notation;
     int comma = r->decimal == DECIMAL_COMMA || used->thousands == ',';
     if (comma && !memchr(text, '"', n))
         *excluded++ = ',';
-    if (used->thousands == ' ')
+    if (used->thousands == ' ' || r->in_memory)
         *excluded++ = ' ';
     *excluded = '\0';
 }
@@ -474,6 +573,8 @@ static quorum_status detect_dialect(const reader *r, csv *c)
             break;
         TRY(refill(r, c));
     }
+    if (r->in_memory)
+        c->dialect.newline = '\n';
     c->trailing =
         dialect_has_trailing(&c->dialect, c->window + c->begin, c->window + c->end, c->at_end);
     return QUORUM_OK;
@@ -602,6 +703,7 @@ static void csv_close(void *state)
     query_close(c->query);
     mem_free(c->window);
     mem_free(c->record.cells);
+    mem_free(c->plain.place);
     if (c->cells.c_locale)
         freelocale(c->cells.c_locale);
     mem_free(c);
@@ -609,8 +711,19 @@ static void csv_close(void *state)
 
 static quorum_status open_source(const reader *r, csv *c)
 {
+    if (r->in_memory)
+        return QUORUM_OK;
     return r->query ? query_open(r->path, r->query, &r->asked, &c->query)
                     : source_open(r->path, &r->asked, &c->source);
+}
+
+/* As much of the memory as grow_window would take. */
+static size_t first_window(const reader *r)
+{
+    size_t bytes = FIRST_WINDOW;
+    while (bytes > SMALL_WINDOW && (double)bytes > r->memory / 8)
+        bytes /= 2;
+    return bytes;
 }
 
 quorum_status csv_open(reader *r, header_mode header)
@@ -623,7 +736,7 @@ quorum_status csv_open(reader *r, header_mode header)
     r->format = &format;
     c->line = r->query ? 0 : 1; /* rows of a query are counted */
     c->dialect = (dialect){.delimiter = ',', .newline = '\n'};
-    c->capacity = FIRST_WINDOW;
+    c->capacity = r->in_memory ? TEXT_WINDOW : first_window(r);
     TRY(choose_notation(r, &c->cells));
     c->cells.c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (!c->cells.c_locale || !NEW_ARRAY(c->window, c->capacity))

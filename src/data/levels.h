@@ -9,6 +9,9 @@
 /* More levels, or longer ones, are no category's: such a column has identifiers or free text. */
 enum { MOST_LEVELS = 10000, LONGEST_LEVEL = 1000 /* bytes */ };
 
+/* What stands for a missing cell, as a level (option missing: impute). */
+#define NO_LEVEL "(missing)"
+
 typedef struct {
     size_t count;  /* levels                                              */
     char *text;    /* all of them, each with its final zero               */

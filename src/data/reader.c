@@ -34,8 +34,9 @@ static quorum_status open_database(reader *r)
 
 static quorum_status open_format(reader *r, header_mode header)
 {
-    file_kind kind;
-    TRY(source_kind(r->path, &kind));
+    file_kind kind = KIND_TEXT;
+    if (!r->in_memory)
+        TRY(source_kind(r->path, &kind));
     if (r->query[0] && kind != KIND_SQLITE)
         return failure(QUORUM_E_ARGUMENT, "%s: is no SQLite database, and --query is for those",
                        r->label);
@@ -83,10 +84,14 @@ quorum_status reader_open(const char *path, const reader_options *options, reade
     r->thousands = chosen.thousands;
     r->comment = chosen.comment;
     r->memory = chosen.memory > 0.0 ? chosen.memory : INFINITY;
+    r->threads = chosen.threads > 0 ? chosen.threads : 1;
     r->asked = chosen.asked;
     r->query = chosen.query ? chosen.query : "";
     r->unit = "line";
     r->no_categories = chosen.no_categories;
+    r->text = chosen.text;
+    r->text_bytes = chosen.text_bytes;
+    r->in_memory = chosen.text != NULL;
     TRY_OR_DONE(open_format(r, chosen.header));
     TRY_OR_DONE(select_all(r));
     *out = r;
@@ -173,7 +178,7 @@ double reader_held(const reader *r)
 
 size_t reader_dropped(const reader *r)
 {
-    return r->missing == MISSING_DROP ? r->dropped : 0;
+    return r->missing == MISSING_DROP || r->missing == MISSING_IMPUTE ? r->dropped : 0;
 }
 
 size_t reader_dropped_row(const reader *r, size_t i)
@@ -264,6 +269,12 @@ quorum_status reader_select(reader *r, const size_t *columns, size_t count)
     return QUORUM_OK;
 }
 
+void reader_let_miss(reader *r, size_t first, size_t count)
+{
+    r->may_miss = first;
+    r->may_miss_count = r->missing == MISSING_DROP ? count : 0;
+}
+
 /* ---- Kept cells ---- */
 
 quorum_status reader_keep(reader *r, const size_t *columns, size_t count)
@@ -291,6 +302,11 @@ size_t reader_row_number(const reader *r, size_t row)
 int reader_kept_converted(const reader *r)
 {
     return r->kept.converted;
+}
+
+quorum_status reader_feed(reader *r, const char *text, size_t bytes)
+{
+    return csv_feed(r, text, bytes);
 }
 
 quorum_status reader_next(reader *r, size_t max_rows, double *out, size_t *rows)
@@ -354,6 +370,11 @@ quorum_status reader_look_for_dates(reader *r, int orders, date_form *form)
 void reader_take_dates(reader *r, date_form *form)
 {
     r->dates = form;
+}
+
+void reader_leave_holes(reader *r, const char *holes)
+{
+    r->holes = holes;
 }
 
 int reader_stopped_at_date(const reader *r, size_t *place)

@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 typedef enum { HEADER_AUTO, HEADER_YES, HEADER_NO } header_mode;
-typedef enum { MISSING_ERROR, MISSING_DROP, MISSING_NAN } missing_mode;
+typedef enum { MISSING_ERROR, MISSING_DROP, MISSING_NAN, MISSING_IMPUTE } missing_mode;
 typedef enum { DECIMAL_AUTO, DECIMAL_POINT, DECIMAL_COMMA } decimal_mode;
 typedef enum { READ_QUERIES, READ_TRAINING } reading_purpose;
 
@@ -20,7 +20,9 @@ typedef struct {
     header_mode header;      /* HEADER_AUTO: a first row with a non-numeric cell is a header */
     missing_mode missing;    /* MISSING_DROP: rows with a missing, non-numeric or non-finite
                              selected cell are skipped and counted; MISSING_NAN: such rows come
-                             with NaN in all selected columns                             */
+                             with NaN in all selected columns; MISSING_IMPUTE: missing cells
+                             of columns that reader_leave_holes names are NaN, rows with one in
+                             another are dropped, and other cells are errors               */
     reading_purpose purpose; /* what complaints advise; READ_TRAINING: columns can be left out, and
                                 the last selected is the target                           */
     decimal_mode decimal;    /* of csv; DECIMAL_AUTO: what the first cell shows that has one, where
@@ -28,9 +30,12 @@ typedef struct {
     char thousands;          /* between groups of digits (text/notation.h); 0: none       */
     char comment;            /* lines of csv that begin with it are passed over; 0: none  */
     double memory;           /* bytes that the reader itself may hold; 0: as many as it takes */
+    int threads;             /* that read, at least 1; 0: one                                */
     progress asked;          /* hears how far reading is, and can cancel it                  */
     const char *query;       /* to an SQLite database; "" or NULL: none                      */
     int no_categories;       /* 1: complaints do not advise to take text for a category      */
+    const char *text;        /* text_bytes of csv to be read instead of a file; NULL: a file     */
+    size_t text_bytes;
 } reader_options;
 
 enum { DROPPED_LISTED = 10 };
@@ -42,6 +47,9 @@ typedef struct reader reader;
  * the columns of its array X followed by its array y when it has those, or as
  * its only array. */
 quorum_status reader_open(const char *path, const reader_options *options, reader **out);
+
+/* Of a reader of text: whole lines that come next, in the place of what is left of earlier ones. */
+quorum_status reader_feed(reader *r, const char *text, size_t bytes);
 
 size_t reader_columns(const reader *r);
 int reader_has_names(const reader *r);
@@ -64,6 +72,10 @@ quorum_status reader_find(const reader *r, const char *name_or_number, size_t *c
 
 /* The columns that reader_next yields, in this order; all of them until then. */
 quorum_status reader_select(reader *r, const size_t *columns, size_t count);
+
+/* Of the selected columns `count` from `first` on, such as targets, in which a cell that is missing or
+ * cannot be used is NaN, with MISSING_DROP, and its row stays. */
+void reader_let_miss(reader *r, size_t first, size_t count);
 
 /* The columns whose cells are kept as text, beside those that are selected; they may be any, and
  * none: then the numbers of rows are kept alone. */
@@ -98,6 +110,10 @@ void reader_take_dates(reader *r, date_form *form);
 /* Whether reader_next has failed because the column at *place of the selected ones turned out to have
  * its form's next order: opened anew, it can be read. */
 int reader_stopped_at_date(const reader *r, size_t *place);
+
+/* With MISSING_IMPUTE: the selected columns whose missing cells are no fault (n_selected, 1 or 0; kept
+ * by the caller until the end of reading).  That of a category is the level NO_LEVEL. */
+void reader_leave_holes(reader *r, const char *holes);
 
 /* Whether reader_next has failed because of text in the column at *place of the selected ones. */
 int reader_stopped_at_text(const reader *r, size_t *place);

@@ -40,6 +40,21 @@ int table_drop_row(reader *r, const char *why, double *row)
     return r->missing == MISSING_NAN;
 }
 
+int table_leaves_hole(const reader *r, size_t place)
+{
+    return r->missing == MISSING_IMPUTE && r->holes && r->holes[place];
+}
+
+int table_may_miss(const reader *r, size_t place)
+{
+    return place >= r->may_miss && place < r->may_miss + r->may_miss_count;
+}
+
+int table_is_fatal(const reader *r, int missing)
+{
+    return r->missing == MISSING_ERROR || (r->missing == MISSING_IMPUTE && !missing);
+}
+
 void table_count_fault(reader *r, size_t place, int missing, size_t number)
 {
     column_faults *f = &r->faults[place];
@@ -114,13 +129,16 @@ static quorum_status number_levels(reader *r, double *row, int *keep)
     for (size_t i = 0; i < r->n_selected; i++) {
         if (!r->levels[i])
             continue;
-        number_text(row[i], text);
+        if (isnan(row[i]))
+            snprintf(text, sizeof text, NO_LEVEL);
+        else
+            number_text(row[i], text);
         TRY(table_level(r, i, text, strlen(text), &row[i], keep));
         if (*keep)
             continue;
         snprintf(what, sizeof what, "value is %s, a level that was not in the training data", text);
         advise_cell(r, "row", r->row, r->selected[i], what, sentence);
-        if (r->missing == MISSING_ERROR)
+        if (table_is_fatal(r, 0))
             return failure(QUORUM_E_DATA, "%s: %s", r->label, sentence);
         *keep = table_drop_row(r, sentence, row);
         return QUORUM_OK;
@@ -138,15 +156,17 @@ quorum_status table_check_row(reader *r, double *row, int *keep)
         count_faults(r, row);
         return QUORUM_OK;
     }
-    while (i < r->n_selected && isfinite(row[i]))
-        i++;
+    for (; i < r->n_selected &&
+           (isfinite(row[i]) || table_may_miss(r, i) || (isnan(row[i]) && table_leaves_hole(r, i)));
+         i++)
+        row[i] = isfinite(row[i]) ? row[i] : NAN;
     *keep = i == r->n_selected;
     if (*keep)
         return r->levels ? number_levels(r, row, keep) : QUORUM_OK;
     snprintf(what, sizeof what, "value is %s, %s", isnan(row[i]) ? "nan" : "infinite",
              isnan(row[i]) ? "a missing value" : "a non-finite number");
     advise_cell(r, "row", r->row, r->selected[i], what, sentence);
-    if (r->missing == MISSING_ERROR)
+    if (table_is_fatal(r, isnan(row[i])))
         return failure(QUORUM_E_DATA, "%s: %s", r->label, sentence);
     *keep = table_drop_row(r, sentence, row);
     return QUORUM_OK;

@@ -1,11 +1,13 @@
 /* Fit: encode categories, standardise, train shared hyperparameters, partition, learn the graph if it is asked for. */
 #include "fit/fitting.h"
 
+#include "fit/atoms.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/text_buffer.h"
 #include "calibrate/calibrate.h"
-#include "fit/line.h"
+#include "cells/kept_cells.h"
+#include "theta/line.h"
 #include "archive/json.h"
 #include "rows/scaling.h"
 #include "linalg/blas.h"
@@ -92,6 +94,20 @@ static quorum_status check_data(quorum_status ready, const scattered_rows *r)
 
 /* ---- Standardising ---- */
 
+static quorum_status share_scales(const fitting *f)
+{
+    quorum_model *m = f->m;
+    if (!f->made || f->made->count == 0)
+        return QUORUM_OK;
+    if (!NEW_ARRAY(m->same, m->rows.D))
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu inputs", m->rows.D);
+    if (made_share_scales(f->made, m->rows.D, m->same) == m->rows.D) {
+        mem_free(m->same);
+        m->same = NULL;
+    }
+    return QUORUM_OK;
+}
+
 static quorum_status room_to_standardise(fitting *f)
 {
     quorum_model *m = f->m;
@@ -100,6 +116,7 @@ static quorum_status room_to_standardise(fitting *f)
     NEW_ARRAY(m->units.constant, m->rows.D);
     if (!m->units.x_mean || !m->units.x_scale || !m->units.constant)
         return failure(QUORUM_E_MEMORY, "out of memory for %zu inputs", m->rows.D);
+    TRY(share_scales(f));
     row_set like = f->given->held;
     like.offset = NULL; /* y is about it already */
     return rows_new(&like, f->given->held.n, &f->own);
@@ -120,12 +137,36 @@ static quorum_status keep_constant_values(fitting *f)
     return status;
 }
 
+/* Inputs of levels that stand apart keep their 0 and 1, so that one length-scale is the same for all; a
+ * level that no row has is an input too, unless all rows have the same one. */
+static void keep_levels(const fitting *f)
+{
+    unit_change *u = &f->m->units;
+    const made_inputs *made = f->made;
+    for (size_t k = 0; made && k < made->count; k++) {
+        size_t d = made->columns + k, first = d - made->of[k].level;
+        int varies = 0;
+        if (made->of[k].kind != MADE_LEVEL || made->of[k].level > 0)
+            continue;
+        for (size_t l = 0; l < made->of[k].levels; l++)
+            varies |= !u->constant[first + l];
+        for (size_t l = 0; varies && l < made->of[k].levels; l++) {
+            u->constant[first + l] = 0;
+            u->x_mean[first + l] = 0.0;
+            u->x_scale[first + l] = 1.0;
+        }
+    }
+}
+
 static quorum_status standardise_inputs(fitting *f, quorum_status ready)
 {
     quorum_model *m = f->m;
     TRY(scaling_learn(ready, f->given, m->units.x_mean, m->units.x_scale, m->units.constant));
     TRY(keep_constant_values(f));
+    keep_levels(f);
     TRY(model_check_varying(m));
+    if (f->made)
+        made_share_scale(f->made, m->units.constant, m->units.x_scale);
     model_standardise(m, f->own.n, f->given->held.X, f->own.X);
     rows_copy_fields(&f->given->held, 0, f->own.n, &f->own, 0);
     return QUORUM_OK;
@@ -204,6 +245,28 @@ static quorum_status adopt_learned(fitting *f, quorum_status ready)
     strict_standardise(f->m, &f->given->held, &f->own);
     f->rows = rows_scattered(f->m->rows.n, &f->own);
     return QUORUM_OK;
+}
+
+/* ---- What targets share ---- */
+
+static quorum_status adopt_what_is_shared(void *context)
+{
+    fitting *f = context;
+    TRY(shared_adopt(f->shared, f->m));
+    return rows_new(&f->given->held, f->given->held.n, &f->own);
+}
+
+/* Instead of training: the target's own units and spread. */
+static quorum_status adopt_shared(fitting *f, quorum_status ready)
+{
+    quorum_model *m = f->m;
+    TRY(team_all(ready, adopt_what_is_shared, f));
+    rows_note(f->given->held.n);
+    model_standardise(m, f->own.n, f->given->held.X, f->own.X);
+    rows_copy_fields(&f->given->held, 0, f->own.n, &f->own, 0);
+    f->rows = rows_scattered(m->rows.n, &f->own);
+    TRY(target_standardise(m, f->s, f->given, &f->own));
+    return theta_is_shared(m, f->s, f->p, f->given, &f->rows, &f->found);
 }
 
 /* ---- Partition ---- */
@@ -349,7 +412,7 @@ static quorum_status check_calibration(const quorum_model *m, const settings *s)
     return recipe_check(&r);
 }
 
-/* All options as JSON text, kept in the model; where its checkpoint was is no part of it, and what
+/* All options as JSON text, kept in the model; where its checkpoint and its start were is no part of it, and what
  * its calibration is for is kept with that. */
 static quorum_status remember_options(quorum_model *m, const quorum_options *options)
 {
@@ -359,7 +422,7 @@ static quorum_status remember_options(quorum_model *m, const quorum_options *opt
     for (int i = 0; i < quorum_option_count(); i++) {
         const char *name = quorum_option_at(i)->name;
         if (!strstr(quorum_option_at(i)->used_by, "fit") || options_serve_calibration(name) ||
-            strcmp(name, "checkpoint") == 0)
+            strcmp(name, "checkpoint") == 0 || strcmp(name, "start") == 0)
             continue;
         json_key(&w, name);
         json_put_text(&w, quorum_options_get(options, name));
@@ -376,7 +439,7 @@ static quorum_status check_warp(const fitting *f)
 {
     if (f->s->warp != WARP_LOG)
         return QUORUM_OK;
-    if (f->given->held.error)
+    if (f->given->held.error && !f->holes)
         return failure(QUORUM_E_ARGUMENT, "warp log does not go with noise-std, which is known in "
                                           "the target's units and not in its logarithm's");
     if (!f->given->held.offset)
@@ -435,12 +498,19 @@ static quorum_status show_levels(void *model)
     return model_show_levels(model);
 }
 
+/* Rows that were left out in turn were predicted by nearest; what is held out is predicted as queries
+ * will be. */
 static quorum_status calibrate(fitting *f)
 {
     calibration *c = &f->m->calibration;
-    if (holds_out(f->s))
-        return model_calibrate(f->m, f->options, f->split ? f->split->held : NULL);
-    return c->count > 0 ? calibration_is_for(c, f->m, f->s) : QUORUM_OK;
+    if (!holds_out(f->s) && c->count > 0)
+        TRY(calibration_is_for(c, f->m, f->s));
+    if (!f->learned && !f->shared && f->event == QUORUM_OK)
+        TRY(model_choose_method(f->m, f->options));
+    TRY(keep_cells(f->m, f->s));
+    if (!holds_out(f->s))
+        return QUORUM_OK;
+    return model_calibrate(f->m, f->options, f->split ? f->split->held : NULL);
 }
 
 /* A stage, and the seconds it takes. */
@@ -458,6 +528,10 @@ static quorum_status begin(fitting *f)
     quorum_status ready = prepare(f);
     if (f->learned)
         return adopt_learned(f, ready);
+    if (f->shared) {
+        TRY(adopt_shared(f, ready));
+        return timed(calibrate_early, f, &f->m->history.seconds_calibrate);
+    }
     TRY(standardise(f, ready));
     TRY(timed(train_before, f, &f->m->history.seconds_train));
     return timed(calibrate_early, f, &f->m->history.seconds_calibrate);
@@ -470,13 +544,13 @@ static quorum_status fit(fitting *f)
     quorum_model *m = f->m;
     TRY(begin(f));
     TRY(timed(split_rows, f, &m->history.seconds_partition));
-    if (!f->learned)
+    if (!f->learned && !f->shared)
         TRY(timed(train_after, f, &m->history.seconds_train));
     TRY(timed(overlap_experts, f, &m->history.seconds_partition));
     TRY(timed(learn_graph, f, &m->history.seconds_graph));
     TRY(team_all(QUORUM_OK, complete, m));
     TRY(timed(calibrate, f, &m->history.seconds_calibrate));
-    if (f->event != QUORUM_OK)
+    if (f->event != QUORUM_OK || f->shared)
         return f->event;
     return f->s->theta[0] == '\0' ? model_say_bounds(m) : QUORUM_OK;
 }
@@ -497,8 +571,9 @@ static quorum_status fit_coded(fitting *f)
 {
     const scattered_rows *given = f->given;
     coded_rows coded = {0};
-    quorum_status status = code_rows(QUORUM_OK, given, &f->categories,
-                                     f->learned ? &f->learned->encoding : NULL, &coded);
+    const quorum_model *from = f->learned ? f->learned : f->shared;
+    quorum_status status =
+        code_rows(QUORUM_OK, given, &f->categories, f->made, from ? &from->encoding : NULL, &coded);
     f->given = &coded.rows;
     if (status >= 0)
         status = fit_and_time(f);
@@ -520,9 +595,12 @@ quorum_status fit_rows(fitting *f, quorum_model **model)
         check_data(m ? QUORUM_OK : failure(QUORUM_E_MEMORY, "out of memory for a model"), f->given);
     if (m && status >= 0) {
         m->rows.n = f->given->n;
+        m->place = f->made ? made_place(f->made) : 0;
         m->rows.D = m->columns.target = m->columns.offset_place = f->given->held.D;
-        status = f->categories.levels ? fit_coded(f) : fit_and_time(f);
+        status = atoms_count(f->given, &m->history.atoms);
     }
+    if (m && status >= 0)
+        status = f->categories.levels ? fit_coded(f) : fit_and_time(f);
     if (status < 0)
         quorum_model_free(m);
     else

@@ -3,7 +3,7 @@
 #define QRM_FIT_FITTING_H
 
 #include "fit/strict.h"
-#include "fit/theta.h"
+#include "theta/theta.h"
 #include "table/coded_rows.h"
 
 /* One fit, from the rows as they are given to the model. */
@@ -24,9 +24,16 @@ typedef struct {
     const strict_split *split; /* with calibrate=strict: which rows are held out ...       */
     const quorum_model
         *learned; /* ... and the fit to the others, whose units and theta these are */
+    int holes; /* 1: errors are those of holes alone, in the units of what the target is modelled by */
+    const made_inputs *made;    /* what of the inputs is made, or NULL                        */
+    const quorum_model *shared; /* with share=theta: the fit to all targets together, or NULL */
 } fitting;
 
 /* Fits a new model; f has all but that. */
 quorum_status fit_rows(fitting *f, quorum_model **model);
+
+/* ways.c: fits a table's first target, with more than one its rows that have it; shared: as above. */
+quorum_status fit_table(const quorum_data *data, const quorum_options *options,
+                        const quorum_model *shared, quorum_model **model);
 
 #endif

@@ -1,6 +1,6 @@
 /* Which fit a checkpoint belongs to: the one with the same rows and options, by the same
  * version on the same kind of processor. */
-#include "fit/theta.h"
+#include "theta/theta.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -41,6 +41,9 @@ static uint64_t options_mark(const quorum_options *options)
         int counts = strstr(o->used_by, "fit") && !options_serve_calibration(o->name);
         for (size_t k = 0; k < sizeof apart / sizeof *apart; k++)
             counts = counts && strcmp(o->name, apart[k]) != 0;
+        if (strcmp(o->name, "start") ==
+            0) /* others have the marks that they had before there was one */
+            counts = quorum_options_get(options, o->name)[0] != '\0';
         if (counts)
             h = mix_text(mix_text(h, o->name), quorum_options_get(options, o->name));
     }

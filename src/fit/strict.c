@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "calibrate/calibrate.h"
-#include "fit/line.h"
+#include "theta/line.h"
 
 #include <string.h>
 
@@ -68,7 +68,7 @@ static quorum_status copy_numbers(double **to, const double *from, size_t count)
     return QUORUM_OK;
 }
 
-static quorum_status copy_units(const quorum_model *from, quorum_model *m)
+static quorum_status copy_input_units(const quorum_model *from, quorum_model *m)
 {
     size_t D = from->rows.D;
     unit_change *to = &m->units;
@@ -79,11 +79,21 @@ static quorum_status copy_units(const quorum_model *from, quorum_model *m)
     if (!NEW_ARRAY(to->constant, D))
         return failure(QUORUM_E_MEMORY, "out of memory for %zu inputs", D);
     memcpy(to->constant, u->constant, D);
+    return QUORUM_OK;
+}
+
+static quorum_status copy_units(const quorum_model *from, quorum_model *m)
+{
+    unit_change *to = &m->units;
+    const unit_change *u = &from->units;
+    TRY(copy_input_units(from, m));
+    to->warp = u->warp;
+    to->shift = u->shift;
     to->y_mean = u->y_mean;
     to->y_scale = u->y_scale;
     to->target_mean = u->target_mean;
     to->target_scale = u->target_scale;
-    return line_copy(D, u, to);
+    return line_copy(from->rows.D, u, to);
 }
 
 static quorum_status copy_theta(const quorum_model *from, quorum_model *m)
@@ -93,7 +103,10 @@ static quorum_status copy_theta(const quorum_model *from, quorum_model *m)
     m->theta.lengthscale = NULL;
     m->spread = from->spread;
     m->untested = from->untested;
+    m->nested_spread = from->nested_spread;
+    m->local_noise = from->local_noise;
     m->neighbours = from->neighbours;
+    m->method = from->method;
     TRY(copy_numbers(&m->theta.lengthscale, from->theta.lengthscale, D));
     return copy_numbers(&m->log_theta, from->log_theta, D + 2 + MOST_SHAPES);
 }
@@ -104,6 +117,19 @@ quorum_status strict_adopt(const quorum_model *learned, quorum_model *m)
     m->history = learned->history;
     m->history.options = options;
     TRY(copy_units(learned, m));
+    return copy_theta(learned, m);
+}
+
+quorum_status shared_adopt(const quorum_model *learned, quorum_model *m)
+{
+    char *options = m->history.options;
+    int trend = m->history.trend;
+    m->history = learned->history;
+    m->history.options = options;
+    m->history.trend = trend;
+    m->history.seconds_partition = m->history.seconds_train = m->history.seconds_graph =
+        m->history.seconds_calibrate = m->history.seconds_total = 0.0;
+    TRY(copy_input_units(learned, m));
     return copy_theta(learned, m);
 }
 

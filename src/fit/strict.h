@@ -23,6 +23,10 @@ void strict_split_free(strict_split *s);
 /* Gives a model without any the units, theta and history of one that was fitted to the rest. */
 quorum_status strict_adopt(const quorum_model *learned, quorum_model *m);
 
+/* The same of what targets share (share=theta): the inputs' units, theta and history, and how many
+ * neighbours are enough; what is of the target, its units and spread, is not there yet. */
+quorum_status shared_adopt(const quorum_model *learned, quorum_model *m);
+
 /* The rows that a process holds, as given, in the units of m. */
 void strict_standardise(const quorum_model *m, const row_set *given, row_set *own);
 

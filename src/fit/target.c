@@ -4,7 +4,7 @@
  *
  * y_mean and y_scale are the mean and the standard deviation of y - offset, or w(y); with trend=none y_mean is
  * 0, and y_scale the root of the mean square.  Known errors of rows are divided by y_scale. */
-#include "fit/line.h"
+#include "theta/line.h"
 
 #include "rows/scaling.h"
 

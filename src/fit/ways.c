@@ -4,6 +4,8 @@
 
 #include "base/memory.h"
 #include "calibrate/calibrate.h"
+#include "fit/encoding_choice.h"
+#include "fit/hole_costs.h"
 #include "table/made_rows.h"
 #include "table/row_weights.h"
 #include "text/date.h"
@@ -93,7 +95,7 @@ static quorum_status fit_as_asked(fitting *f, quorum_model **model)
 {
     if (f->s->calibrate == CALIBRATE_STRICT)
         return fit_strictly(f, model);
-    return is_wide(f) ? fit_wide(f, model) : fit_rows(f, model);
+    return is_wide(f) && !f->shared ? fit_wide(f, model) : fit_rows(f, model);
 }
 
 /* ---- Columns ---- */
@@ -126,6 +128,7 @@ static quorum_status check_dates(const table_columns *t, size_t columns)
 typedef struct {
     const table_columns *t;
     made_rows *made;
+    hole_rule *holes;
     size_t columns;
     quorum_model *m;
 } knowing;
@@ -156,6 +159,8 @@ static void take_made(knowing *k)
     }
     m->made = k->made->made;
     k->made->made = (made_inputs){0};
+    m->holes = *k->holes;
+    *k->holes = (hole_rule){0};
     m->columns.target = m->columns.offset_place = k->columns;
 }
 
@@ -166,28 +171,80 @@ static quorum_status know_columns(void *context)
     return copy_dates(k);
 }
 
+/* ---- Holes ---- */
+
+/* The fit to rows whose holes are filled: first what they cost, then the rest. */
+static quorum_status fit_filled(fitting *f, const made_inputs *made, hole_rule *holes,
+                                quorum_model **model)
+{
+    const scattered_rows *given = f->given;
+    const settings *s = f->s;
+    const quorum_options *options = f->options;
+    quorum_options o = *options;
+    scattered_rows marked;
+    double *error = NULL;
+    for (size_t d = 0; d < holes->columns; d++)
+        holes_settle(holes, made, d, f->categories.levels ? f->categories.levels[d] : 0);
+    quorum_status status = holes_learn(f, made, holes, &o.values.warp);
+    if (status >= 0)
+        status = holes_in_rows(given, holes, &marked, &error);
+    if (status >= 0) {
+        f->holes = !given->held.error;
+        f->given = &marked;
+        f->options = &o;
+        f->s = &o.values;
+        status = fit_as_asked(f, model);
+    }
+    f->given = given;
+    f->options = options;
+    f->s = s;
+    mem_free(error);
+    return status;
+}
+
+static quorum_status choose_holes(const fitting *f, const table_columns *t, hole_rule *holes,
+                                  char **has_holes)
+{
+    const scattered_rows *given = f->given;
+    hole_request asked = {.columns = given->held.D,
+                          .names = t->names,
+                          .levels = t->categories.levels,
+                          .level = t->categories.names};
+    if (f->s->missing != MISSING_IMPUTE)
+        return QUORUM_OK;
+    return holes_choose(check_given(given), given, &asked, holes, has_holes);
+}
+
+/* ---- All columns ---- */
+
 static quorum_status fit_columns(fitting *f, const table_columns *t, made_rows *made,
-                                 quorum_model **model)
+                                 hole_rule *holes, const char *has_holes, quorum_model **model)
 {
     const scattered_rows *given = f->given;
     size_t columns = given->held.D;
-    const char *periodic = f->s->periodic;
+    const char *periodic = f->s->periodic, *lonlat = f->s->lonlat;
     made_request asked = {.columns = columns,
                           .names = t->names,
                           .dates = t->dates,
                           .levels = t->categories.levels,
-                          .periodic = strcmp(periodic, "none") == 0 ? "" : periodic};
-    TRY(make_rows(given, &asked, t->categories, made));
+                          .periodic = strcmp(periodic, "none") == 0 ? "" : periodic,
+                          .has_holes = has_holes,
+                          .lonlat = strcmp(lonlat, "none") == 0 ? "" : lonlat,
+                          .level = t->categories.names};
+    TRY(encoding_choose(f, &asked, holes, &asked.apart));
+    TRY(make_rows(given, &asked, t->categories, holes, made));
     if (made->made.count > 0) {
         f->given = &made->rows;
         f->names = made->names;
         f->categories = made->categories;
+        f->made = &made->made;
     }
-    quorum_status status = fit_as_asked(f, model);
+    quorum_status status =
+        holes->of ? fit_filled(f, &made->made, holes, model) : fit_as_asked(f, model);
     f->given = given;
     if (status < 0)
         return status;
-    knowing k = {t, made, columns, *model};
+    knowing k = {t, made, holes, columns, *model};
     quorum_status known = team_all(QUORUM_OK, know_columns, &k);
     if (known >= 0)
         return status;
@@ -199,23 +256,30 @@ static quorum_status fit_columns(fitting *f, const table_columns *t, made_rows *
 /* data: where the rows come from, or NULL. */
 static quorum_status fit_arrays(const row_set *own, size_t rows, const table_columns *t,
                                 const quorum_data *data, const quorum_options *options,
-                                quorum_model **model)
+                                const quorum_model *shared, quorum_model **model)
 {
     scattered_rows given = rows_scattered(rows, own);
     made_rows made = {0};
+    hole_rule holes = {0};
+    char *has_holes = NULL;
     weighed_rows weighed;
     TRY(check_dates(t, own->D));
-    quorum_status status = weigh_rows(&given, &weighed);
+    quorum_status status = weigh_rows(&given, data && data->targets > 1, &weighed);
     fitting f = {.given = &weighed.rows,
                  .names = t->names,
                  .about = data,
                  .categories = t->categories,
                  .options = options,
                  .s = options_values(options),
-                 .p = options_progress(options)};
+                 .p = options_progress(options),
+                 .shared = shared};
     if (status >= 0)
-        status = fit_columns(&f, t, &made, model);
+        status = choose_holes(&f, t, &holes, &has_holes);
+    if (status >= 0)
+        status = fit_columns(&f, t, &made, &holes, has_holes, model);
     made_rows_free(&made);
+    holes_free(&holes);
+    mem_free(has_holes);
     weighed_rows_free(&weighed);
     return status;
 }
@@ -229,7 +293,7 @@ quorum_status quorum_fit(const double *X, const double *y, size_t rows, size_t i
     *model = NULL;
     row_set own = rows_view_of(rows, inputs, X, y);
     table_columns t = {.names = names};
-    return fit_arrays(&own, rows, &t, NULL, options, model);
+    return fit_arrays(&own, rows, &t, NULL, options, NULL, model);
 }
 
 static int has_places(const quorum_data *d)
@@ -247,11 +311,9 @@ static void keep_places(const quorum_data *data, model_columns *c)
     c->noise_place = data->noise_place;
 }
 
-quorum_status quorum_fit_data(const quorum_data *data, const quorum_options *options,
-                              quorum_model **model)
+quorum_status fit_table(const quorum_data *data, const quorum_options *options,
+                        const quorum_model *shared, quorum_model **model)
 {
-    if (!data || !model)
-        return failure(QUORUM_E_ARGUMENT, "quorum_fit_data: data and model must not be NULL");
     *model = NULL;
     if (!has_places(data))
         return failure(QUORUM_E_ARGUMENT, "quorum_fit_data: the place of the target, the offset, "
@@ -263,7 +325,7 @@ quorum_status quorum_fit_data(const quorum_data *data, const quorum_options *opt
     own.offset = data->offset;
     own.weight = data->weight;
     own.error = data->noise_std;
-    quorum_status status = fit_arrays(&own, data->rows, &t, data, options, model);
+    quorum_status status = fit_arrays(&own, data->rows, &t, data, options, shared, model);
     if (*model)
         keep_places(data, &(*model)->columns);
     return status;

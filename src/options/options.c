@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/plain.h"
 #include "encode/made.h"
+#include "text/list.h"
 #include "text/notation.h"
 #include "linalg/blas.h"
 #include "team/work.h"
@@ -42,10 +43,24 @@ static quorum_status check_spread(const char *text);
 static quorum_status check_thousands(const char *text);
 static quorum_status check_comment(const char *text);
 static quorum_status check_periodic(const char *text);
+static quorum_status check_lonlat(const char *text);
 
 static const option table[] = {
-    {"target", TEXT, FIELD(target), "-1", NULL, 0, 0, "COL", "fit",
-     "Target column, by name or number; negative numbers count from the end (-1: the last).", NULL},
+    {"target", TEXT, FIELD(target), "-1", NULL, 0, 0, "COLS", "fit",
+     "Target column, by name or number; negative numbers count from the end (-1: the last). "
+     "Several "
+     "are separated by commas, a name that has one in double quotes: a model of each is made, as "
+     "if "
+     "the others were ignored.",
+     NULL},
+    {"share", CHOICE, FIELD(share), "none", "none|theta", 0, 0, NULL, "fit",
+     "What several targets have in common.  theta: kernel, metric, length-scales and noise are "
+     "learned "
+     "once, from the sum of the standardised targets, with the rows that have all of them; spread "
+     "and "
+     "calibration are each target's own.  Further targets then cost little, in the fit and with "
+     "method nearest in predictions; for targets that depend on the inputs in the same way.",
+     NULL},
     {"ignore", TEXT, FIELD(ignore), "", NULL, 0, 0, "COLS", "fit",
      "Columns to leave out, by name or number, separated by commas; a name that has one in double "
      "quotes.",
@@ -72,10 +87,11 @@ static const option table[] = {
     {"header", CHOICE, FIELD(header), "auto", "auto|yes|no", 0, 0, NULL, "fit predict evaluate",
      "Whether a csv file starts with column names; auto: when its first row is not all numbers.",
      NULL},
-    {"missing", CHOICE, FIELD(missing), "error", "error|drop|nan", 0, 0, NULL,
+    {"missing", CHOICE, FIELD(missing), "error", "error|drop|nan|impute", 0, 0, NULL,
      "fit predict evaluate",
      "Rows with a missing or unusable cell: stop with an error, or drop and count them.  nan, for "
-     "predictions: keep them, with empty cells, so that results have the rows of the queries.",
+     "predictions: keep them, with empty cells, so that results have the rows of the queries.  "
+     "impute: fill missing inputs, with wider intervals there; predictions can if the fit did.",
      NULL},
 
     {"decimal", CHOICE, FIELD(decimal), "auto", "auto|point|comma", 0, 0, NULL,
@@ -100,9 +116,16 @@ static const option table[] = {
      "these, by name or number, separated by commas (a name that has one in double quotes); none: "
      "text is an error.",
      NULL},
+    {"encoding", CHOICE, FIELD(encoding), "position", "position|distance|auto", 0, 0, NULL, "fit",
+     "What the levels of a category are to the model.  position: one number each, their effect on "
+     "the target; distance: any two are as far from each other as any others, with one "
+     "length-scale a category (of up to 64 levels, others have positions); auto: what predicts "
+     "rows "
+     "better that are held out of a small fit of each, where there are up to 64 levels in all.",
+     NULL},
     {"unseen", CHOICE, FIELD(unseen), "predict", "predict|error", 0, 0, NULL, "predict evaluate",
-     "Rows with a level of a category that was not in the training data: predict the mean over the "
-     "levels, with their variance on top, or stop with an error.",
+     "Rows with a level of a category that was not in the training data: predict it as one more "
+     "of its kind, with the variance that this leaves, or stop with an error.",
      NULL},
     {"dates", CHOICE, FIELD(dates), "auto", "auto|ymd|dmy|mdy|none", 0, 0, NULL, "fit",
      "Columns of dates and times of one form are numbers, in seconds.  auto: whether day (dmy) or "
@@ -115,6 +138,13 @@ static const option table[] = {
      "PERIOD: hour, day, week or year of dates, or a number in the column's units; auto: of dates, "
      "day, week and year where the rows span two and are spread over one.",
      check_periodic},
+    {"lonlat", TEXT, FIELD(lonlat), "none", NULL, 0, 0, "none|LON,LAT", "fit",
+     "Two columns are a longitude and a latitude in degrees.  The model then measures by the "
+     "distance "
+     "on the sphere: inputs are the three coordinates of the place, the date line is no border, "
+     "and a "
+     "degree of longitude is shorter near the poles.",
+     check_lonlat},
 
     {"experts", COUNT, FIELD(experts), "auto", NULL, 1, 1e8, "M", "fit",
      "Number of experts; 1 is the exact GP.  auto: as many as expert-size asks for.", NULL},
@@ -198,6 +228,12 @@ static const option table[] = {
      "them say; none with train=parts or when theta is given.",
      check_spread},
 
+    {"local-noise", CHOICE, FIELD(local_noise), "auto", "auto|yes|no", 0, 0, NULL, "fit",
+     "Whether a prediction from nearest rows takes the noise that the rows around it have, a "
+     "multiple of the model's, or the model's noise everywhere.  auto: what predicts left-out "
+     "training rows better; no with train=parts, few rows or when theta is given.",
+     NULL},
+
     {"graph", CHOICE, FIELD(graph), "auto", "auto|glasso|lasso|none", 0, 0, NULL, "fit",
      "How the graph of experts is learned: glasso, the graphical lasso; lasso, neighbourhood "
      "selection by lasso regressions; none, not at all (experts are then ranked by the variance "
@@ -214,10 +250,11 @@ static const option table[] = {
      "Training inputs, drawn at random, at which the experts' predictions are compared.", NULL},
 
     {"method", TEXT, FIELD(method), "auto", NULL, 0, 0, "NAME", "fit predict evaluate",
-     "How a query is predicted: nearest, from its nearest rows; cells, by the expert of the cell "
-     "that it lies in, for many queries; or by experts that are joined by "
+     "How a query is predicted: nearest, from its nearest rows; cells, by the experts of the cells "
+     "around it, for many queries; or by experts that are joined by "
      "npae, grbcm, rbcm, bcm, gpoe, gpoe-entropy, poe or single.  NAME* means NAME with select "
-     "graph:0.8.  auto: the exact GP where the model is one expert, otherwise nearest; with "
+     "graph:0.8.  auto: the exact GP where the model is one expert, otherwise nearest, or cells "
+     "where the fit found them as good and cheaper; with "
      "select, npae of those experts.",
      check_method},
     {"select", TEXT, FIELD(select), "auto", NULL, 0, 0, "WHICH", "fit predict evaluate graph",
@@ -230,7 +267,7 @@ static const option table[] = {
     {"neighbours", TEXT, FIELD(neighbours), "auto", NULL, 0, 0, "m", "fit predict evaluate",
      "Nearest training rows of a query that nearest predicts from, or that make an expert of the "
      "query's own for npae, joined with the others; 0: none.  auto: for nearest as many as the fit "
-     "found to be enough, 512 at most; for cells, whose experts have so many rows, twice that; "
+     "found to be enough, 512 at most; for cells, whose experts have so many rows, a quarter more; "
      "otherwise none.",
      check_neighbours},
     {"space", CHOICE, FIELD(space), "latent", "latent|observed", 0, 0, NULL, "fit predict evaluate",
@@ -270,6 +307,11 @@ static const option table[] = {
      "File that keeps the state of the training after each evaluation.  A fit that was broken off "
      "goes on from there when it is started again with the same data and options, and gives the "
      "same model; quorum fit removes the file when the model is written.",
+     NULL},
+    {"start", TEXT, FIELD(start), "", NULL, 0, 0, "MODEL", "fit",
+     "Model file that training starts from: with its kernel and metric, unless they are given, and "
+     "its length-scales and variances in the units of these rows, instead of a first look and a "
+     "comparison of kernels.  For data that have moved away from a model that was updated.",
      NULL},
     {"seed", COUNT, FIELD(seed), "1", NULL, 0, 9007199254740992.0, "N", "fit",
      "Seed of everything random; the same seed gives the same model.", NULL},
@@ -705,6 +747,21 @@ static quorum_status check_periodic(const char *text)
                        text);
 }
 
+static quorum_status check_lonlat(const char *text)
+{
+    char *name;
+    if (strcmp(text, "none") == 0)
+        return QUORUM_OK;
+    if (!NEW_ARRAY(name, strlen(text) + 1))
+        return failure(QUORUM_E_MEMORY, "out of memory for the option lonlat");
+    const char *rest = list_take(text, name);
+    int is_two = rest && name[0] && *rest && (rest = list_take(rest, name)) && name[0] && !*rest;
+    mem_free(name);
+    return is_two ? QUORUM_OK
+                  : failure(QUORUM_E_ARGUMENT,
+                            "option lonlat: \"%.200s\" is not none or two columns, LON,LAT", text);
+}
+
 char options_comment(const settings *s)
 {
     return s->comment[1] ? '\0' : s->comment[0];
@@ -728,6 +785,11 @@ static int is_auto(const char *text)
 int options_neighbours_are_auto(const settings *s)
 {
     return is_auto(s->neighbours);
+}
+
+int options_method_is_auto(const settings *s)
+{
+    return is_auto(s->method) && is_auto(s->select);
 }
 
 /* method auto: nearest, but npae where experts are selected, where neighbours are not wanted, and

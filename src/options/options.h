@@ -18,7 +18,8 @@ typedef struct {
     const char *thousands, *comment, *query;
     const char *categorical;
     int unseen, dates;
-    const char *periodic;
+    const char *periodic, *lonlat;
+    int encoding;
     /* experts */
     double experts, expert_size, min_size, max_size, overlap;
     int partition;
@@ -28,6 +29,7 @@ typedef struct {
     int train, metric, partition_metric, trend, warp;
     double train_rows, train_experts, restarts, max_evaluations, tolerance;
     const char *spread;
+    int local_noise;
     /* graph */
     int graph;
     const char *lambda;
@@ -40,18 +42,23 @@ typedef struct {
     double interval;
     int interval_shape, latent, mean_only, calibration;
     /* machine */
+    int share;
     int calibrate;
     const char *checkpoint;
+    const char *start;
     double seed, threads, memory;
 } settings;
 
 enum { UNSEEN_PREDICT, UNSEEN_ERROR };
+enum { ENCODING_POSITION, ENCODING_DISTANCE, ENCODING_AUTO };
 enum { DATES_AUTO, DATES_YMD, DATES_DMY, DATES_MDY, DATES_NONE };
 enum { TRAIN_NEIGHBOURS, TRAIN_PARTS, TRAIN_RANDOM, TRAIN_SUBSET };
 enum { METRIC_AUTO, METRIC_ARD, METRIC_LINEAR };
 enum { PARTITION_LEARNED, PARTITION_INPUT };
+enum { SHARE_NONE, SHARE_THETA };
 enum { TREND_AUTO, TREND_NONE, TREND_CONSTANT, TREND_LINEAR };
 enum { WARP_NONE, WARP_LOG, WARP_AUTO };
+enum { LOCAL_NOISE_AUTO, LOCAL_NOISE_YES, LOCAL_NOISE_NO };
 enum { SPACE_LATENT, SPACE_OBSERVED };
 enum { CALIBRATION_AUTO, CALIBRATION_OFF };
 enum { CALIBRATE_NO, CALIBRATE_YES, CALIBRATE_STRICT, CALIBRATE_AUTO };
@@ -87,10 +94,11 @@ const char *options_train_name(int train);
 int options_train_number(const char *name);
 
 enum {
-    OWN_NEIGHBOURS = 512,  /* what neighbours auto stands for, unless a model knows better, ... */
-    CELL_NEIGHBOURS = 1024 /* ... and with method cells, in the same proportion                 */
+    OWN_NEIGHBOURS = 512, /* what neighbours auto stands for, unless a model knows better, ... */
+    CELL_NEIGHBOURS = 640 /* ... and with method cells, in the same proportion                 */
 };
 int options_neighbours_are_auto(const settings *s);
+int options_method_is_auto(const settings *s); /* and select */
 
 /* method, select and neighbours resolved for a model of so many experts: NAME* means NAME with
  * select graph:0.8; method auto is nearest, of one expert that expert alone (the exact GP), and

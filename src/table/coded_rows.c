@@ -38,12 +38,15 @@ static quorum_status make_room(const scattered_rows *given, const category_names
 }
 
 quorum_status code_rows(quorum_status ready, const scattered_rows *given,
-                        const category_names *names, const encoding *learned, coded_rows *c)
+                        const category_names *names, const made_inputs *made,
+                        const encoding *learned, coded_rows *c)
 {
     encoding *e = &c->encoding;
     if (ready >= 0)
         ready = make_room(given, names, c);
     TRY(rows_map(ready, given, 1, check_some, e, NULL, 0));
+    if (made)
+        encoding_stand_apart(e, made);
     if (learned)
         encoding_take_positions(learned, e);
     else

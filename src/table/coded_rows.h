@@ -16,10 +16,11 @@ typedef struct {
     double *X;           /* theirs                                     */
 } coded_rows;
 
-/* Learns the positions from the rows, or takes those that were learned from some of them (`learned`,
+/* Levels of what is `made`, if anything is, stand apart.  Learns the positions from the rows, or takes those that were learned from some of them (`learned`,
  * or NULL), and encodes the rows.  Free it, also after a failure. */
 quorum_status code_rows(quorum_status ready, const scattered_rows *given,
-                        const category_names *names, const encoding *learned, coded_rows *out);
+                        const category_names *names, const made_inputs *made,
+                        const encoding *learned, coded_rows *out);
 void coded_rows_free(coded_rows *c);
 
 #endif

@@ -22,6 +22,7 @@ typedef struct {
     const scattered_rows *given;
     const made_request *asked;
     category_names categories;
+    const hole_rule *holes;
     made_rows *out;
 } making;
 
@@ -75,6 +76,8 @@ static quorum_status join_inputs(void *context)
     if (!NEW_ARRAY(m->X, held->n * inputs))
         return fail_memory(k);
     made_apply(&m->made, held->n, held->X, m->X);
+    for (size_t i = 0; i < held->n; i++)
+        holes_fill(k->holes, &m->made, m->X + i * inputs, NULL);
     m->rows = *k->given;
     m->rows.held.X = m->X;
     m->rows.held.D = inputs;
@@ -83,20 +86,24 @@ static quorum_status join_inputs(void *context)
 
 static int asks_for_nothing(const made_request *asked)
 {
-    return asked->periodic[0] == '\0';
+    return asked->periodic[0] == '\0' && asked->lonlat[0] == '\0' && !asked->has_holes &&
+           !(asked->apart && asked->levels);
+}
+
+quorum_status check_given(const scattered_rows *given)
+{
+    return given->held.X && given->n > 0 && given->held.D > 0
+               ? QUORUM_OK
+               : failure(QUORUM_E_ARGUMENT, "fit needs at least one row and one input");
 }
 
 quorum_status make_rows(const scattered_rows *given, const made_request *asked,
-                        category_names categories, made_rows *out)
+                        category_names categories, const hole_rule *holes, made_rows *out)
 {
-    making k = {given, asked, categories, out};
+    making k = {given, asked, categories, holes, out};
     *out = (made_rows){0};
     if (asks_for_nothing(asked))
         return QUORUM_OK;
-    quorum_status ready =
-        given->held.X && given->n > 0 && asked->columns > 0
-            ? QUORUM_OK
-            : failure(QUORUM_E_ARGUMENT, "fit needs at least one row and one input");
-    TRY(made_choose(ready, given, asked, &out->made, &out->made_names));
+    TRY(made_choose(check_given(given), given, asked, &out->made, &out->made_names));
     return out->made.count > 0 ? team_all(QUORUM_OK, join_inputs, &k) : QUORUM_OK;
 }

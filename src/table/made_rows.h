@@ -2,7 +2,7 @@
 #ifndef QRM_TABLE_MADE_ROWS_H
 #define QRM_TABLE_MADE_ROWS_H
 
-#include "encode/made.h"
+#include "encode/holes.h"
 #include "table/coded_rows.h"
 
 typedef struct {
@@ -16,10 +16,14 @@ typedef struct {
     char *const **level;
 } made_rows;
 
-/* What `asked` says of the rows, and of their categories.  Nothing is copied where nothing is made:
- * then made.count is 0, and the rest empty.  Free it, also after a failure. */
+/* Fails unless there is a row, and an input. */
+quorum_status check_given(const scattered_rows *given);
+
+/* What `asked` says of the rows, and of their categories; holes, where some are to be told, are filled by
+ * the rule.  Nothing is copied where nothing is made: then made.count is 0, and the rest empty.  Free it,
+ * also after a failure. */
 quorum_status make_rows(const scattered_rows *given, const made_request *asked,
-                        category_names categories, made_rows *out);
+                        category_names categories, const hole_rule *holes, made_rows *out);
 void made_rows_free(made_rows *m);
 
 #endif

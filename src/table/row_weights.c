@@ -1,5 +1,5 @@
 /* What weights and known errors of rows are worth: checked, and forgotten where they say nothing.
- * A row of weight 0 is as if it were not there. */
+ * A row of weight 0, or without its target, is as if it were not there. */
 #include "table/row_weights.h"
 
 #include "base/memory.h"
@@ -43,28 +43,38 @@ static quorum_status check_some(void *context, const row_range *range, int worke
 /* ---- What they say ---- */
 
 typedef struct {
-    size_t zero;               /* rows of weight 0                       */
+    size_t zero;               /* rows that do not count                 */
     int has_weight, has_error; /* of the others: one that is not 1, or 0 */
+    int holes;                 /* given: a row without its target does not count */
 } weight_summary;
+
+/* What a row counts: 0 where it is left out. */
+static double weight_of(const row_set *rows, size_t i, int holes)
+{
+    if (holes && isnan(rows->y[i]))
+        return 0.0;
+    return rows->weight ? rows->weight[i] : 1.0;
+}
 
 static void summarise_some(void *context, const row_range *range)
 {
     weight_summary *s = context;
     const row_set *rows = &range->rows;
     for (size_t i = 0; i < rows->n; i++) {
-        double weight = rows->weight ? rows->weight[i] : 1.0;
+        double weight = weight_of(rows, i, s->holes);
         s->zero += weight == 0.0;
         s->has_weight = s->has_weight || (weight != 0.0 && weight != 1.0);
         s->has_error = s->has_error || (weight != 0.0 && rows->error && rows->error[i] != 0.0);
     }
 }
 
-/* ---- Rows of weight 0 ---- */
+/* ---- Rows that do not count ---- */
 
 typedef struct {
     const scattered_rows *rows;
     size_t count, *which; /* those that stay */
     char *stays;          /* n               */
+    int holes;
     row_set *room;
 } choosing;
 
@@ -73,7 +83,7 @@ static quorum_status mark_some(void *context, const row_range *range, int worker
     choosing *c = context;
     (void)worker;
     for (size_t i = 0; i < range->rows.n; i++)
-        c->stays[range->first + i] = range->rows.weight[i] > 0.0;
+        c->stays[range->first + i] = weight_of(&range->rows, i, c->holes) > 0.0;
     return QUORUM_OK;
 }
 
@@ -95,9 +105,12 @@ static void list_rows(choosing *c)
             c->which[count++] = i;
 }
 
-static quorum_status leave_out(const scattered_rows *rows, size_t zero, weighed_rows *w)
+static quorum_status leave_out(const scattered_rows *rows, const weight_summary *s, weighed_rows *w)
 {
-    choosing c = {.rows = rows, .count = rows->n - zero, .room = &w->room};
+    choosing c = {.rows = rows, .count = rows->n - s->zero, .holes = s->holes, .room = &w->room};
+    if (c.count == 0 && s->holes)
+        return failure(QUORUM_E_DATA, "none of the %zu rows has both a target and a weight above 0",
+                       rows->n);
     if (c.count == 0)
         return failure(QUORUM_E_DATA, "all %zu rows have the weight 0: none is left to learn from",
                        rows->n);
@@ -115,19 +128,19 @@ static quorum_status leave_out(const scattered_rows *rows, size_t zero, weighed_
     return status;
 }
 
-quorum_status weigh_rows(const scattered_rows *given, weighed_rows *w)
+quorum_status weigh_rows(const scattered_rows *given, int holes, weighed_rows *w)
 {
-    weight_summary s = {0};
+    weight_summary s = {.holes = holes};
     scattered_rows rows = *given;
     *w = (weighed_rows){.rows = *given};
-    if (!given->held.weight && !given->held.error)
+    if (!given->held.weight && !given->held.error && !holes)
         return QUORUM_OK;
     TRY(rows_map(QUORUM_OK, given, 1, check_some, NULL, NULL, 0));
     TRY(rows_fold(QUORUM_OK, given, &s, sizeof s, summarise_some, &s));
     if (!s.has_error)
         rows.held.error = NULL;
     if (s.zero > 0)
-        TRY(leave_out(&rows, s.zero, w));
+        TRY(leave_out(&rows, &s, w));
     else
         w->rows = rows;
     if (!s.has_weight)

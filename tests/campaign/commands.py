@@ -29,6 +29,7 @@ def make_commands(given, root):
     old = fit_model(given, root, *QUICK, "--kernel", "matern32")
     calibrated = fit_model(given, root, *QUICK, "--calibrate")
     about = fit_model(given, root, *QUICK, "--kernel", "matern32x2", "--trend", "linear", "--offset", "1")
+    overlapping = fit_model(given, root, *QUICK, "--overlap", "0.5", "--weights", "2")
     fit = {"train.csv": TRAIN, "model.npz": old}
     use = {"model.npz": model, "test.csv": TEST}
 
@@ -63,6 +64,10 @@ def make_commands(given, root):
                 {**use, "model.npz": about, "out.csv": b"old\n"}),
         command("suggest", "suggest model.npz test.csv -n 2 -o out.csv --over test.csv",
                 {**use, "out.csv": b"old\n"}),
+        command("update", "update model.npz test.csv -o model.npz --window 45", {**use, "model.npz": calibrated}),
+        command("update --forget", "update model.npz test.csv -o other.npz --forget 1-3 --json",
+                {**use, "model.npz": overlapping, "other.npz": old}),
+        command("fit --start", "fit train.csv -o model.npz --start old.npz", {**fit, "old.npz": old}),
         command("inspect", "inspect model.npz", use),
         command("inspect --json", "inspect model.npz --json", use),
         command("graph", "graph model.npz -o graph.dot", {**use, "graph.dot": b"old\n"}),

@@ -5,7 +5,7 @@ import zipfile
 
 import numpy as np
 import pytest
-from conftest import QUORUM, run
+from conftest import QUORUM, make_rows, run
 
 RNG = np.random.default_rng(3)
 COLOURS = ["red", "green", "blue"]
@@ -192,3 +192,21 @@ def test_memory_is_kept_to(tmp_path):
     done = subprocess.run([QUORUM, "fit", path, "-o", tmp_path / "m.npz", "--memory", "10M"],
                           capture_output=True, text=True, check=False)
     assert done.returncode == 1 and "--memory" in done.stderr
+
+
+def test_groups_are_called_by_their_levels(tmp_path):
+    """In the table, in JSON and in the picture, whatever a level is called."""
+    names = ['land, high', '<b>sea', 'land "low"']
+    rows = make_rows(240, seed=1)
+    lines = [",".join(['"' + names[i % 3].replace('"', '""') + '"', repr(float(a)), repr(float(y + i % 3))])
+             for i, (a, _, y) in enumerate(rows)]
+    (tmp_path / "t.csv").write_text("kind,a,y\n" + "\n".join(lines) + "\n")
+    run("fit", tmp_path / "t.csv", "-o", tmp_path / "m.npz", "--kernel", "se")
+    words = ["evaluate", tmp_path / "m.npz", tmp_path / "t.csv", "--by", "kind"]
+    table = run(*words, "--plot", tmp_path / "p.svg").out
+    groups = json.loads(run(*words, "--json").out)[0]["groups"]
+    assert [g["name"] for g in groups] == sorted(names, key=lambda name: name.encode())
+    assert all(f"{name} " in table for name in names)
+    assert "<b>" not in (tmp_path / "p.svg").read_text()
+    both = json.loads(run("compare", tmp_path / "m.npz", tmp_path / "m.npz", tmp_path / "t.csv", "--by", "kind", "--json").out)
+    assert [g["name"] for g in both["groups"]] == [g["name"] for g in groups]

@@ -16,8 +16,8 @@ def check(tmp_path, text):
 
 
 @pytest.mark.parametrize("text", [
-    "4,000<!-- src/fit/rounds.c:QUICK_ROWS --> rows",
-    "blocks of 4<!-- src/fit/rounds.c:BLOCK --> given 60<!-- src/fit/rounds.c:GIVEN -->",
+    "4,000<!-- src/theta/rounds.c:QUICK_ROWS --> rows",
+    "blocks of 4<!-- src/theta/rounds.c:BLOCK --> given 60<!-- src/theta/rounds.c:GIVEN -->",
     "0.1 %<!-- src/partition/kmeans.c:SETTLED --> or 1e-3<!-- src/gp/covariance.c:NEAR -->",
     "1/64<!-- src/predict/predict.c:SCRATCH_SHARE -->, 64 MB<!-- src/predict/predict.c:SCRATCH_MOST -->",
     "experts of 500<!-- src/options/options.c:expert-size --> rows",
@@ -28,11 +28,11 @@ def test_what_the_code_has(tmp_path, text):
 
 
 @pytest.mark.parametrize("text, sentence", [
-    ("5,000<!-- src/fit/rounds.c:QUICK_ROWS --> rows", "page.md:1: says 5000, but src/fit/rounds.c has QUICK_ROWS = 4000"),
-    ("4 %<!-- src/fit/rounds.c:BLOCK -->", "says 0.04, but"),
-    ("4<!-- src/fit/rounds.c:SLAB -->", "src/fit/rounds.c has no number called SLAB; these have: none"),
-    ("4<!-- src/fit/fit.c:GIVEN -->", "these have: src/fit/line.c, src/fit/rounds.c"),
-    ("four<!-- src/fit/rounds.c:BLOCK -->", "no number stands before"),
+    ("5,000<!-- src/theta/rounds.c:QUICK_ROWS --> rows", "page.md:1: says 5000, but src/theta/rounds.c has QUICK_ROWS = 4000"),
+    ("4 %<!-- src/theta/rounds.c:BLOCK -->", "says 0.04, but"),
+    ("4<!-- src/theta/rounds.c:SLAB -->", "src/theta/rounds.c has no number called SLAB; these have: none"),
+    ("4<!-- src/fit/fit.c:GIVEN -->", "these have: src/theta/line.c, src/theta/rounds.c"),
+    ("four<!-- src/theta/rounds.c:BLOCK -->", "no number stands before"),
     ("400<!-- src/options/options.c:expert-size --> rows", "says 400"),
 ])
 def test_what_it_has_not(tmp_path, text, sentence):

@@ -15,10 +15,14 @@ experts, and each prediction is made by the quorum of experts that matters for i
 
 Commands:
   fit        learn a model from training data
+  update     take new rows into a model without a fit, forget old ones
   predict    predict with a model, with uncertainty
   evaluate   score a model on test data, method by method
+  compare    say which of two models is better, and whether it may be chance
   sample     draw the target jointly at many queries
   suggest    find the rows that are worth measuring next
+  serve      answer rows as they come, over a pipe or a socket
+  plot       draw what a model says along one or two inputs
   inspect    show a model's experts, hyperparameters and expert graph
   graph      draw how the experts depend on each other
   demo       see it work on built-in data, no files needed
@@ -126,7 +130,7 @@ def test_help_lists_the_methods(name):
     (["help", "xyzzy"], "quorum: 'xyzzy' is not a command; try 'quorum --help'"),
     (["fit"], "quorum fit: TRAIN is missing; try 'quorum fit --help'"),
     (["fit", "t.csv"], "quorum fit: -o MODEL is missing; try 'quorum fit --help'"),
-    (["predict", "m.npz"], "quorum predict: QUERIES is missing; try 'quorum predict --help'"),
+    (["predict", "m.npz"], "quorum predict: QUERIES is missing, or --grid; try 'quorum predict --help'"),
     (["inspect", "a", "b"],
      "quorum inspect: unexpected argument 'b'; try 'quorum inspect --help'"),
     (["fit", "--kernle", "se"],

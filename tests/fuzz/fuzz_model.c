@@ -46,6 +46,38 @@ static void use_model(const quorum_model *m, const uint8_t *data, size_t size)
     quorum_model_free(again);
 }
 
+/* All targets together, as each by itself. */
+static void use_targets(quorum_model *m)
+{
+    enum { FEW = 8 };
+    double X[MOST_INPUTS] = {0}, mean[FEW], std[FEW], alone[2];
+    quorum_prediction place[FEW];
+    const quorum_prediction *out[FEW];
+    size_t count = quorum_model_targets(m);
+    quorum_info first, info;
+    REQUIRE(!quorum_model_target(m, count) && quorum_inspect(m, &first) == QUORUM_OK);
+    int same = count <= FEW && first.inputs <= MOST_INPUTS;
+    for (size_t t = 0; t < count; t++) {
+        inspect_all(quorum_model_target(m, t));
+        REQUIRE(quorum_inspect(quorum_model_target(m, t), &info) == QUORUM_OK);
+        same = same && info.inputs == first.inputs;
+    }
+    for (size_t t = 0; same && t < count; t++) {
+        place[t] = (quorum_prediction){.mean = &mean[t], .std = &std[t]};
+        out[t] = &place[t];
+    }
+    quorum_options *o = quorum_options_new();
+    REQUIRE(o && quorum_options_set(o, "method", "nearest") == QUORUM_OK);
+    int done = same && !first.offset_name && quorum_predict_targets(m, X, 1, o, out, NULL) >= 0;
+    for (size_t t = 0; done && t < count; t++) {
+        quorum_prediction one = {.mean = &alone[0], .std = &alone[1]};
+        REQUIRE(quorum_predict(quorum_model_target(m, t), X, 1, o, &one, NULL) >= 0);
+        REQUIRE(memcmp(&alone[0], &mean[t], sizeof *alone) == 0 &&
+                memcmp(&alone[1], &std[t], sizeof *alone) == 0);
+    }
+    quorum_options_free(o);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     quorum_model *m = NULL;
@@ -56,8 +88,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     inspect_all(m);
-    if (model_is_small(m))
+    if (model_is_small(m)) {
         use_model(m, data, size);
+        use_targets(m);
+    }
     quorum_model_free(m);
     return 0;
 }

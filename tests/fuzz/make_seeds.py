@@ -103,8 +103,13 @@ def make_arrays(folder):
 
 # Tables that are more than numbers, a row of text each of a number i, and the options of a fit to them.
 TABLE_FITS = {
+    "targets": ("a,kind,y,z,w", lambda i: f"{i % 7},{'uvw'[i % 3]},{i % 5},{i % 4 or 'NA'},{1 + i % 2}",
+                "--theta 1,1,0.1 --kernel se --experts 2 --target y,z --weights w --missing drop"),
+    "shared": ("a,y,z", lambda i: f"{i % 7},{i % 5},{i % 4}",
+               "--theta 1,1,0.1 --kernel se --experts 2 --target y,z --share theta"),
     "levels": ("a,kind,y", lambda i: f"{i % 7},{'uvw'[i % 3]},{i % 5}", "--theta 1,1,0.1 --kernel se --experts 2"),
     "dates": ("when,y", lambda i: f"2020-01-{i + 1:02d},{i % 5}", "--theta 1,1,0.1 --kernel se --experts 2 --periodic when:week"),
+    "place": ("lon,lat,y", lambda i: f"{20 * i},{5 * i % 80},{i % 5}", "--theta 1,1,0.1 --kernel se --experts 2 --lonlat lon,lat"),
     "all": ("when,kind,w,y", lambda i: f"2020-01-{i + 1:02d},{'uv'[i % 2]},{i % 4},{1 + i % 5}",
             "--theta 1,1,0.1 --kernel se --experts 2 --periodic when:week --weights w --spread 4 --warp log"),
 }
@@ -126,8 +131,9 @@ def make_models(quorum, folder):
         subprocess.run([quorum, "fit", table, "-q", "-o", folder / f"model{i}.npz", "--min-size", "1", "--graph-rows", "4",
                         *options.split()], check=True)
     table.unlink()
-    packed = zipfile.ZipFile(folder / "model0.npz")
-    write(folder, "deflated.npz", archive({n: packed.read(n) for n in packed.namelist()}, zipfile.ZIP_DEFLATED))
+    for name, made in {"deflated": "model0", "targets": "targets", "shared": "shared"}.items():
+        packed = zipfile.ZipFile(folder / f"{made}.npz")
+        write(folder, f"{name}.npz", archive({n: packed.read(n) for n in packed.namelist()}, zipfile.ZIP_DEFLATED))
 
 
 def make_checkpoints(folder):

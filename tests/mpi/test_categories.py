@@ -19,11 +19,12 @@ def write(path, n, seed, towns, late=None):
     return path
 
 
-@pytest.mark.parametrize("late", [None, "5b"])
-def test_fit_and_predict(tmp_path, late):
+@pytest.mark.parametrize("late, encoding", [(None, "auto"), ("5b", "position"), (None, "distance")])
+def test_fit_and_predict(tmp_path, late, encoding):
     train = write(tmp_path / "train.csv", 5000, 1, TOWNS, late)
     queries = write(tmp_path / "q.csv", 200, 2, TOWNS + ["New"])
-    options = ["--train-rows", "300", "--kernel", "se", "--expert-size", "1000", "--max-evaluations", "4"]
+    options = ["--train-rows", "300", "--kernel", "se", "--expert-size", "1000", "--max-evaluations", "4",
+               "--encoding", encoding]
     note = serial("fit", train, "-o", tmp_path / "1.npz", *options).err
     assert "left out" in note and "id" in note
     one = serial("predict", tmp_path / "1.npz", queries, "-q").out

@@ -53,18 +53,33 @@ def ranks_of(process):
     return sorted(found)
 
 
+# mpirun may end before it has passed on what its last ranks wrote: each writes to a file of its own.
+# It sends the others SIGTERM, and SIGKILL a second later unless told to be more patient.
+TALK = 'exec "$@" 2> "$TALK.$OMPI_COMM_WORLD_RANK"'
+PATIENT = {**ENVIRONMENT, "OMPI_MCA_odls_base_sigkill_timeout": "5"}
+
+
+def started(words, talk):
+    """The fit on 3 ranks, whose stderr goes to talk.0 to talk.2."""
+    mpirun, np_, ranks, program, *rest = command(3, *words)
+    return subprocess.Popen([mpirun, np_, ranks, "sh", "-c", TALK, "sh", program, *rest],
+                            env={**PATIENT, "TALK": str(talk)}, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True)
+
+
 def broken_off(words, out, checkpoint, victim):
-    """Starts the fit on 3 ranks, kills one of them while it trains; again if it was too quick."""
+    """Starts the fit, kills one of its ranks while it trains, again if it was too quick; what mpirun
+    and the ranks said."""
+    talk = out.parent / "talk"
     for _ in range(5):
-        with subprocess.Popen(command(3, *words), env=ENVIRONMENT, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, text=True) as process:
+        with started(words, talk) as process:
             wait_for(checkpoint, 2, process)
             ranks = ranks_of(process)
             if len(ranks) == 3:
                 os.kill(ranks[victim], signal.SIGKILL)
             _, error = process.communicate(timeout=120)
         if process.returncode != 0 and not out.exists():
-            return error
+            return error + "".join(path.read_text() for path in out.parent.glob("talk.*"))
         out.unlink()
     raise AssertionError("the fit is always over before a rank is killed")
 

@@ -145,3 +145,19 @@ def test_commands_for_one_process(data):
     result = team(2, "inspect", data / "serial.npz", code=2)
     assert "use 'quorum inspect'" in result.err
     assert "experts" in team(1, "inspect", data / "serial.npz").out
+
+
+def test_the_choice_of_cells(tmp_path):
+    """What method auto is, the cells of the model and its predictions are those of one process."""
+    write_csv(tmp_path / "train.csv", make_rows(4400, 6), "a,b,c,y")
+    write_csv(tmp_path / "queries.csv", make_rows(40, 7)[:, :3], "a,b,c")
+    words = ["fit", tmp_path / "train.csv", "--kernel", "se", "--metric", "ard", "--trend", "constant", "--warp", "none",
+             "--local-noise", "no", "--train-rows", "600", "--max-evaluations", "30"]
+    said = serial(*words, "-o", tmp_path / "one.npz").out
+    team(3, *words, "-o", tmp_path / "three.npz", "-q")
+    assert "method cells by default" in said or "method nearest by default" in said
+    assert arrays(tmp_path / "three.npz") == arrays(tmp_path / "one.npz")
+    ask = ["predict", tmp_path / "one.npz", tmp_path / "queries.csv", "-q"]
+    assert team(2, *ask).out == serial(*ask).out
+    serial(*words, "--method", "nearest", "-o", tmp_path / "near.npz")
+    assert "cell.npy" not in arrays(tmp_path / "near.npz")

@@ -9,7 +9,9 @@ C_i = k(X_i, X_i) + s^2 I.  Matrices of inputs hold one point a row.
 """
 import copy
 import json
+import dataclasses
 from dataclasses import dataclass
+import typing
 import zipfile
 
 import numpy as np
@@ -450,57 +452,102 @@ def nearest_rows(theta, X, Q, m):
     return np.argsort(scaled_distance(theta, Q, X), axis=1, kind="stable")[:, :m]
 
 
-def spread(theta, X, y, query, prior, untested=1.0, count=32, weight=None, error=None):
+class Around(typing.NamedTuple):
+    """The noise of one observation around a query, and what all of the covariance is multiplied by."""
+    noise: float
+    level: float = 1.0
+
+
+def noise_around(theta, X, y, weight=None, error=None, rows=128, factors=4.0 ** np.arange(5)):
+    """From a query's nearest rows, nearest first: of the noises f s^2 the one under which the nearer
+    half of the first 128, each left out of them, have the highest density, and the level at which
+    their variances are on the geometric mean what they are with s^2."""
+    r = min(rows, len(y))
+    q = (r + 1) // 2
+    w = np.ones(r) if weight is None else weight[:r]
+    e2 = np.zeros(r) if error is None else error[:r] ** 2
+    best, expected = None, None
+    for f in factors:
+        one = f * theta.noise + e2
+        inverse = np.linalg.inv(covariance_of_targets(theta, X[:r], one / w))
+        alone = 1 / np.diag(inverse)[:q]  # variance of what the row itself would be, one of w rows
+        v = alone + (one - one / w)[:q]
+        z2 = ((inverse @ y[:r])[:q] * alone) ** 2 / v
+        mean = np.average(np.log(v), weights=w[:q])
+        expected = mean if expected is None else expected
+        c, total = np.exp(expected - mean), np.sum(w[:q])
+        s = (c + np.sum(w[:q] * z2)) / (1 + total)
+        density = -0.5 * (np.sum(w[:q] * np.log(v * s)) + np.sum(w[:q] * z2) / s)
+        if best is None or density > best[0]:
+            best = density, Around(f * theta.noise, c)
+    return best[1]
+
+
+def spread(theta, X, y, query, prior, untested=1.0, nested=True, weight=None, error=None, around=None):
     """The factor of the variance at one query, from its nearest rows X, nearest first: each of the
-    first `count` is left out and predicted from all the others.  It holds for variances like
+    first 128 is left out and predicted from all the others.  What these show is the prior of the first
+    32, and that of the first 8; or not nested, as in older files, the first 32 count alone.  It holds for variances like
     theirs, and less for a larger one of the query: there it is `untested`.  A row of a weight is so
-    many observations, each with the noise and its known error."""
-    s, t = shown_and_tested(theta, X, y, query, prior, count, weight, error)
-    return s ** (t**2) * untested ** (1 - t**2)
+    many observations, each with the noise and its known error.  With a noise of its own around the
+    query, its variance beyond what was tested is that with the noise of theta."""
+    around = around or Around(theta.noise)
+    here = dataclasses.replace(theta, noise=around.noise)
+    s, t, own = shown_and_tested(here, X, y, query, prior, nested, weight, error, around.level)
+    near = (np.ones(len(y)) if weight is None else weight)[:32] @ kernel(theta, X[:32], query)[:, 0] ** 2
+    share = t**2 * (1.0 if around.noise == theta.noise else min(1.0, near / theta.signal**2))
+    return s ** share * (untested * (own - around.noise + theta.noise) / own) ** (1 - share)
 
 
-def shown_and_tested(theta, X, y, query, prior, count=32, weight=None, error=None):
-    """What the rows show, and how far they have tested a variance like the query's."""
+def shown_and_tested(theta, X, y, query, prior, nested=True, weight=None, error=None, level=1.0):
+    """What the rows show, how far they have tested a variance like the query's, and that variance."""
     weight = np.ones(len(y)) if weight is None else weight
     one = np.full(len(y), theta.noise) if error is None else theta.noise + error**2
-    noise = one / weight
-    rho = np.sqrt(weight[:count]) * kernel(theta, X[:count], query)[:, 0] / theta.signal
-    z2, v = np.empty(len(rho)), np.empty(len(rho))
-    for i in range(len(rho)):
+    noise, count = one / weight, min(128 if nested else 32, len(y))
+    rho2 = weight[:count] * (kernel(theta, X[:count], query)[:, 0] / theta.signal) ** 2
+    z2, v = np.empty(count), np.empty(count)
+    for i in range(count):
         others = np.arange(len(y)) != i
         p = posterior(theta, X[others], y[others], X[i:i + 1], noise[others])
         v[i] = theta.signal - p.explained[0] + one[i]
         z2[i] = (y[i] - p.mean[0]) ** 2 / v[i]
     own = theta.signal - posterior(theta, X, y, query, noise).explained[0] + theta.noise
-    s = (prior + np.sum(rho**2 * z2)) / (prior + np.sum(rho**2)) if np.isfinite(prior) else 1.0
-    return (s, min(1.0, 2 * np.average(v, weights=rho**2) / own)) if np.sum(rho**2) >= 1e-280 else (1.0, 0.0)
+    return *weighed(prior, nested, level, rho2, z2, v, own), own
 
 
-def shown_by_inverse(theta, X, y, query, prior, count=32):
-    """The same by the inverse of the covariance matrix C: row i, left out, has the variance
-    1 / (C^-1)_ii and the error (C^-1 y)_i times that."""
+def weighed(prior, nested, level, rho2, z2, v, own):
+    """What rows show, nearest first, and how far they have tested the variance `own`."""
+    s = level
+    for count, rows in ([(128, 1.0), (32, prior), (8, prior)] if nested else [(32, prior)]):
+        if np.isfinite(prior):
+            s = (rows * s + np.sum((rho2 * z2)[:count])) / (rows + np.sum(rho2[:count]))
+    near = np.sum(rho2[:32])
+    return (s, min(1.0, 2 * np.average(v[:32], weights=rho2[:32]) / own)) if near >= 1e-280 else (1.0, 0.0)
+
+
+def shown_by_inverse(theta, X, y, query, prior):
+    """The same but the variance, by the inverse of the covariance matrix C: row i, left out, has the
+    variance 1 / (C^-1)_ii and the error (C^-1 y)_i times that."""
     inverse = np.linalg.inv(covariance_of_targets(theta, X))
-    rho = kernel(theta, X[:count], query)[:, 0] / theta.signal
-    v = 1 / np.diag(inverse)[:count]
-    z2 = (inverse @ y)[:count] ** 2 * v
+    rho2 = (kernel(theta, X, query)[:, 0] / theta.signal) ** 2
+    v = 1 / np.diag(inverse)
     own = theta.signal - posterior(theta, X, y, query).explained[0] + theta.noise
-    s = (prior + np.sum(rho**2 * z2)) / (prior + np.sum(rho**2)) if np.isfinite(prior) else 1.0
-    return (s, min(1.0, 2 * np.average(v, weights=rho**2) / own)) if np.sum(rho**2) >= 1e-280 else (1.0, 0.0)
+    return weighed(prior, True, 1.0, rho2, (inverse @ y) ** 2 * v, v, own)
 
 
 def beyond_cuts(theta, X, seed):
     """Rows that are predicted, and those that each may be predicted from: beyond a cut and below it,
-    for the eight inputs along which rows are farthest apart in length-scales, both sides and three
-    places.  X: training rows in their order.  Yields (input, side, target, kept)."""
+    for the eight inputs along which rows are farthest apart in length-scales, both sides and three to
+    eight places.  X: training rows in their order.  Yields (input, side, target, kept)."""
     order = list(range(len(X)))
     Xoshiro(seed, 15).shuffle(order)
     order = np.array(order[:4000])
     Z = X[order] / theta.lengthscale
     inputs = np.argsort(-Z.std(axis=0), kind="stable")[:8]
-    each = int(np.ceil(256 / (6 * len(inputs))))
+    shares = np.linspace(0.4, 0.9, min(8, max(3, 32 // (2 * len(inputs)))))
+    each = int(np.ceil(384 / (2 * len(shares) * len(inputs))))
     for d in inputs:
         for side in (1, -1):
-            for share in (0.5, 0.7, 0.85):
+            for share in shares:
                 x = side * Z[:, d]
                 limit = np.sort(x)[int(share * len(x))]
                 kept = x < limit
@@ -510,9 +557,10 @@ def beyond_cuts(theta, X, seed):
 
 
 def untested(theta, X, y, prior, neighbours, seed):
-    """The factor of variances that no row near a query has tested: the one under which rows beyond
-    cuts have the highest density, times 1 + 2 / (number of sides), and 1 at least."""
-    shown, sides = [], set()
+    """The factor of variances that no row near a query has tested.  u: under which rows beyond cuts have
+    the highest density; then the same of each side, its cuts counting as one row each, with log u_side
+    ~ N(log u, 1).  The largest of these times 1 + 2 / (number of sides), and 1 at least."""
+    shown, side_of, cut_of = [], [], []
     for d, side, target, kept in beyond_cuts(theta, X, seed):
         query = X[target:target + 1]
         near = kept[nearest_rows(theta, X[kept], query, min(neighbours, len(kept)))[0]]
@@ -520,11 +568,20 @@ def untested(theta, X, y, prior, neighbours, seed):
         variance = theta.signal - p.explained[0] + theta.noise
         shown.append((*shown_by_inverse(theta, X[near], y[near], query, prior),
                       (y[target] - p.mean[0]) ** 2 / variance))
-        sides.add((d, side))
+        side_of.append((d, side))
+        cut_of.append(len(kept))
     s, t, z2 = np.array(shown).T
     tried = 1024.0 ** (np.arange(-64, 65) / 64)
     factor = s ** (t**2) * tried[:, None] ** (1 - t**2)
-    return max(1.0, tried[np.argmin(np.sum(np.log(factor) + z2 / factor, axis=1))] * (1 + 2 / len(sides)))
+    loss = np.log(factor) + z2 / factor
+    pooled = tried[np.argmin(loss.sum(axis=1))]
+    sides, worst = set(side_of), 0.0
+    for one in sides:
+        own = np.array([other == one for other in side_of])
+        cuts = len(set(np.array(cut_of)[own]))
+        about = cuts * loss[:, own].mean(axis=1) + np.log(tried / pooled) ** 2
+        worst = max(worst, tried[np.argmin(about)])
+    return max(1.0, worst * (1 + 2 / len(sides)))
 
 
 # ---- Random numbers: only to know which rows GRBCM's random base takes ---------------------
@@ -708,8 +765,10 @@ class Model:
         Q = self.standardise(X)
         theta, a = self.theta, self.arrays
         if method in ("nearest", "npae"):
-            mean, var, doubt = self._joint(Q, experts, local_size(select), neighbours)
-            var = (var + (0.0 if latent else theta.noise)) * self.spreads(Q, neighbours) + doubt
+            around = self.noises(Q, neighbours) if method == "nearest" else None
+            mean, var, doubt = self._joint(Q, experts, local_size(select), neighbours, around)
+            noise = theta.noise if around is None else np.array([n.noise for n in around])
+            var = (var + (0.0 if latent else noise)) * self.spreads(Q, neighbours, around=around) + doubt
         else:
             mean, var = self._independent(method, experts, order, Q, space, latent, local_size(select))
             share = np.clip((var - (0.0 if latent else theta.noise)) / theta.signal, 0.0, 1.0)
@@ -737,37 +796,52 @@ class Model:
         return U
 
     def spread_rule(self, scale=1.0):
-        """nu and u, u where calibration multiplies std by `scale`."""
+        """nu, u where calibration multiplies std by `scale`, and whether rows are nested."""
         u = self.meta["untested"] / min(1.0, scale) ** 2 if "untested" in self.meta else 1.0
-        return self.meta.get("spread", np.inf), u
+        return self.meta.get("spread", np.inf), u, self.meta.get("spread_rows") == "nested"
 
-    def spreads(self, Q, neighbours, scale=1.0):
+    def row_fields(self):
+        return self.arrays.get("weight", np.ones(self.n)), self.arrays.get("error", np.zeros(self.n))
+
+    def noises(self, Q, neighbours):
+        """The noise around each query; None: theta's everywhere."""
+        if self.meta.get("noise") != "local":
+            return None
+        a, (weight, error) = self.arrays, self.row_fields()
+        return [noise_around(self.theta, a["X"][r], a["y"][r], weight[r], error[r])
+                for r in nearest_rows(self.theta, a["X"], Q, min(neighbours, self.n))]
+
+    def spreads(self, Q, neighbours, scale=1.0, around=None):
         """By how much the variance at each query is multiplied."""
         a, m = self.arrays, min(neighbours, self.n)
-        if m == 0 or self.spread_rule(scale) == (np.inf, 1.0):
+        if m == 0 or (self.spread_rule(scale)[:2] == (np.inf, 1.0) and around is None):
             return np.ones(len(Q))
-        weight, error = a.get("weight", np.ones(self.n)), a.get("error", np.zeros(self.n))
+        weight, error = self.row_fields()
         return np.array([spread(self.theta, a["X"][r], a["y"][r], Q[q:q + 1], *self.spread_rule(scale),
-                                weight=weight[r], error=error[r])
+                                weight=weight[r], error=error[r], around=around and around[q])
                          for q, r in enumerate(nearest_rows(self.theta, a["X"], Q, m))])
 
-    def _joint(self, Q, experts, local, neighbours):
+    def _joint(self, Q, experts, local, neighbours, around=None):
         if local is None and neighbours == 0:  # one table for all
             members = [self.parts[e] for e in experts]
             result = npae(self.theta, members, Q)
             return result.mean, result.var, self.doubts(self.line_errors(members, result, Q))
-        quorums = self.quorums(Q, experts, local, neighbours)
+        quorums = self.quorums(Q, experts, local, neighbours, around)
         U = np.vstack([self.line_errors(q.members, q.npae, Q[i:i + 1]) for i, q in enumerate(quorums)])
         return (np.array([q.npae.mean[0] for q in quorums]),
                 np.array([q.npae.var[0] for q in quorums]), self.doubts(U))
 
-    def quorums(self, Q, experts, local=None, neighbours=0):
+    def quorums(self, Q, experts, local=None, neighbours=0, around=None):
         """NPAE at every query: on its `local` most explaining experts (None: all of them, ascending)
         and, last, on the GP of its nearest rows."""
         theta, a = self.theta, self.arrays
         m = min(neighbours, self.n)
         rows = nearest_rows(theta, a["X"], Q, m) if m else None
         near = [self.part(r) for r in rows] if m else [None] * len(Q)
+        if around is not None:
+            weight, error = self.row_fields()
+            near = [dataclasses.replace(p, noise=(n.noise + error[r] ** 2) / weight[r])
+                    for p, n, r in zip(near, around, rows)]
         if local is None:
             seats = [experts] * len(Q)
         else:

@@ -80,22 +80,49 @@ def fixture_here(tmp_path_factory):
     return here
 
 
-def effects(numbers, codes, y, near=8, prior=10.0):
-    """Positions of the levels of every category (codes: n x categories) by a dense least-squares problem."""
-    u = (y - y.mean()) / y.std()
-    n, numbers = len(y), (numbers - numbers.mean(0)) / numbers.std(0)
+def standardised(columns):
+    return (columns - columns.mean(0)) / columns.std(0)
+
+
+def paired(numbers, codes, sizes, u, near=8):
+    """Differences of standardised rows from their nearest others: of all unknowns, and of the target."""
+    n = len(u)
     jitter = 1e-3 * np.modf((np.arange(n) + 1) * ((np.sqrt(5) - 1) / 2))[0]
     place = np.column_stack([numbers, jitter])
     far = ((place[:, None] - place[None]) ** 2).sum(2)
     np.fill_diagonal(far, np.inf)
     other = np.argsort(far, axis=1, kind="stable")[:, :near]
-    sizes = codes.max(0) + 1
     B = np.column_stack([numbers] + [np.eye(size)[codes[:, c]] for c, size in enumerate(sizes)])
-    A = (B[:, None] - B[other]).reshape(n * other.shape[1], -1)
-    d = (u[:, None] - u[other]).ravel()
-    b = np.linalg.solve(A.T @ A / near + prior * np.eye(A.shape[1]), A.T @ d / near)
+    return (B[:, None] - B[other]).reshape(n * other.shape[1], -1), (u[:, None] - u[other]).ravel()
+
+
+def solved(A, d, near=8, prior=10.0):
+    return np.linalg.solve(A.T @ A / near + prior * np.eye(A.shape[1]), A.T @ d / near)
+
+
+def columns_of(numbers, sizes):
+    """The unknowns of each category."""
     ends = numbers.shape[1] + np.cumsum(sizes)
-    return [b[end - size:end] for end, size in zip(ends, sizes)]
+    return [slice(end - size, end) for end, size in zip(ends, sizes)]
+
+
+def effects(numbers, codes, y):
+    """Positions of the levels of every category (codes: n x categories) by a dense least-squares problem."""
+    sizes = codes.max(0) + 1
+    b = solved(*paired(standardised(numbers), codes, sizes, standardised(y)))
+    return [b[columns] for columns in columns_of(numbers, sizes)]
+
+
+def gains(numbers, codes, y, near=8):
+    """What each category's effects, learned from one half of the rows, explain of the other's pairs."""
+    sizes, x, u = codes.max(0) + 1, standardised(numbers), standardised(y)
+    halves = [paired(x[h::2], codes[h::2], sizes, u[h::2]) for h in (0, 1)]
+    gain = np.zeros(len(sizes))
+    for (A, d), b in zip(halves, [solved(*half) for half in reversed(halves)]):
+        left = d - A @ b
+        for c, columns in enumerate(columns_of(numbers, sizes)):
+            gain[c] += ((left + A[:, columns] @ b[columns]) ** 2 - left ** 2).sum() / near
+    return gain
 
 
 def test_positions_by_their_formula(here):
@@ -123,6 +150,38 @@ def test_positions_are_effects_and_no_averages(tmp_path):
     found = np.array(meta_of(tmp_path / "m.npz")["categories"][0]["positions"])
     assert [y[level == k].mean() for k in range(4)] == sorted(y[level == k].mean() for k in range(4))
     np.testing.assert_allclose(np.diff(found) * y.std(), -1.0, atol=0.15)
+
+
+def write_idle(path, seed, n=900, idle=6, levels=20):
+    """A number, a weak category and categories that tell nothing; as a file and as arrays."""
+    rng = np.random.default_rng(seed)
+    a, codes = rng.normal(size=n), rng.integers(levels, size=(n, idle + 1))
+    y = np.sin(2 * a) + 0.4 * np.random.default_rng(1).normal(size=levels)[codes[:, 0]] + 0.5 * rng.normal(size=n)
+    lines = [",".join([repr(x), *(f"l{k:02d}" for k in row), repr(v)]) for x, row, v in zip(a.tolist(), codes, y.tolist())]
+    path.write_text("a," + ",".join(f"c{c}" for c in range(idle + 1)) + ",y\n" + "\n".join(lines) + "\n")
+    return a, codes, y
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_levels_that_tell_nothing_have_no_positions(tmp_path, seed):
+    a, codes, y = write_idle(tmp_path / "t.csv", seed)
+    said = run("fit", tmp_path / "t.csv", "-o", tmp_path / "m.npz", "--kernel", "se", "--metric", "ard", "--max-evaluations", "20")
+    gain = gains(a[:, None], codes, y)
+    found = [np.any(np.array(c["positions"]) != 0.0) for c in meta_of(tmp_path / "m.npz")["categories"]]
+    assert found == (gain > 0).tolist()
+    assert found[0] and sum(found[1:]) <= 2  # by chance
+    names = [f"c{c}" for c in range(len(found)) if not found[c]]
+    assert f"tell no more of the target than chance does, and so without effect on predictions: {', '.join(names)}" in said.stderr
+
+
+def test_idle_levels_do_not_deceive_intervals(tmp_path):
+    """Positions that follow the noise of their own rows would make intervals too narrow."""
+    write_idle(tmp_path / "t.csv", 4, n=1500, idle=15, levels=40)
+    write_idle(tmp_path / "test.csv", 5, n=1500, idle=15, levels=40)
+    run("fit", tmp_path / "t.csv", "-o", tmp_path / "m.npz", "--kernel", "se", "--metric", "ard", "--max-evaluations", "40")
+    scores = json.loads(run("evaluate", tmp_path / "m.npz", tmp_path / "test.csv", "--json").stdout)[0]
+    assert 0.92 < scores["coverage"]["95"] < 0.98, scores
+    assert scores["rmse"] < 0.56, scores  # the noise is 0.5
 
 
 @pytest.mark.parametrize("numbers", [0, 1])

@@ -8,30 +8,28 @@ import pytest
 import reference as ref
 from oracle_support import agree, fit, predict, quorum, query_rows, same_bits, training_rows
 
-TAIL, COUNT, CORE_SHARE, LEAST_CORE, ROUNDS, POOL = 256, 32, 16, 4, 8, 4
+TAIL, COUNT, CORE_SHARE, LEAST_CORE, ROUNDS, POOL, SEATS = 256, 128, 16, 4, 8, 4, 3
 SPREAD = ["--kernel", "matern32", "--train", "neighbours", "--metric", "ard", "--spread", "2"]
 FIXED = ["--train", "subset", "--spread", "2"]
 
 
-def starts(n, splits):
-    return [k * n // 2**splits for k in range(2**splits + 1)]
-
-
 def split(Z, core):
-    """Parts of at most `core` rows: halves at the median of the input of the largest variance."""
-    splits = 0
-    while -(-len(Z) // 2**splits) > core:
-        splits += 1
-    parts = [np.arange(len(Z))]
-    for level in range(splits):
-        halves, bounds = [], starts(len(Z), level + 1)
-        for k, rows in enumerate(parts):
-            d = np.argmax(Z[rows].var(axis=0))
-            rows = rows[np.lexsort((rows, Z[rows, d]))]
-            size = bounds[2 * k + 1] - bounds[2 * k]
-            halves += [rows[:size], rows[size:]]
-        parts = halves
-    return parts
+    """Parts of at most `core` rows, as few as can be: cuts along the input of the largest variance, at the
+    row that leaves half of the parts on either side, the second half having one more where they are odd."""
+    count = -(-len(Z) // core)
+    bound = [k * len(Z) // count for k in range(count + 1)]
+
+    def cut(rows, first, last):
+        if last - first == 1:
+            return [rows]
+        middle = next(m for m in boundaries if first < m < last)
+        rows = rows[np.lexsort((rows, Z[rows, np.argmax(Z[rows].var(axis=0))]))]
+        size = bound[middle] - bound[first]
+        return cut(rows[:size], first, middle) + cut(rows[size:], middle, last)
+
+    levels = (count - 1).bit_length()
+    boundaries = [k * count >> level for level in range(levels + 1) for k in range(2**level + 1)]
+    return cut(np.arange(len(Z)), 0, count)
 
 
 def nearest_centre(Z, centre):
@@ -66,19 +64,37 @@ class Cells:
         core = max(model.n, 2) if self.m == model.n else max(self.m // CORE_SHARE, LEAST_CORE)
         self.centre, self.label = cells(self.Z, core)
 
-    def at(self, query):
-        """Mean, variance of y and doubt at one query (1 x D), standardised."""
-        k = nearest_centre(query / self.theta.lengthscale, self.centre)[0]
+    def shares(self, query):
+        """The cells with the nearest centres, and how much each counts."""
+        d = ((query / self.theta.lengthscale - self.centre) ** 2).sum(axis=1)
+        seats = max(1, min(SEATS, len(d) - 1))
+        near = np.argsort(d, kind="stable")
+        fading = d[near[seats]] - d[near[:seats]] if len(d) > 1 else np.ones(1)
+        return near[:seats], fading / fading.sum()
+
+    def expert(self, k, query):
+        """Mean, variances of f and of y, and how it weighs the features of its rows."""
         own = np.flatnonzero(self.label == k)
         rows = expert_rows(self.Z, self.centre[k], own, self.m)
-        p = ref.posterior(self.theta, self.X[rows], self.y[rows], query)
+        around = (ref.noise_around(self.theta, self.X[rows], self.y[rows]) if self.model.meta.get("noise")
+                  else ref.Around(self.theta.noise))
+        p = ref.posterior(self.theta, self.X[rows], self.y[rows], query, np.full(len(rows), around.noise))
         tail = rows[:len(own) + TAIL]
         near = tail[np.argsort(-ref.kernel(self.theta, self.X[tail], query)[:, 0], kind="stable")[:COUNT]]
         order = np.concatenate([near, np.setdiff1d(rows, near)])
-        factor = ref.spread(self.theta, self.X[order], self.y[order], query, *self.model.spread_rule())
-        u = self.model.features(query) - p.gamma.T @ self.model.features(self.X[rows])
-        var = self.theta.signal - p.explained[0] + self.theta.noise
-        return p.mean[0], factor * var, self.model.doubts(u)[0]
+        factor = ref.spread(self.theta, self.X[order], self.y[order], query, *self.model.spread_rule(),
+                            around=around)
+        var = self.theta.signal - p.explained[0]
+        return p.mean[0], var, factor * (var + around.noise), p.gamma.T @ self.model.features(self.X[rows])
+
+    def at(self, query):
+        """Mean, variance of y and doubt at one query (1 x D), standardised: the product of the experts."""
+        cells, share = self.shares(query)
+        mean, _, observed, lift = zip(*(self.expert(k, query) for k in cells))
+        precision = share / np.array(observed)
+        weight = precision / precision.sum()
+        u = self.model.features(query) - sum(w * a for w, a in zip(weight, lift))
+        return weight @ np.array(mean), 1.0 / precision.sum(), self.model.doubts(u)[0]
 
     def predict(self, X):
         a, Q = self.model.arrays, self.model.standardise(X)
@@ -94,6 +110,7 @@ class Cells:
     (3, 160, [*FIXED, "--kernel", "matern32"]),
     (3, 33, [*FIXED, "--kernel", "matern52", "--trend", "linear"]),
     (20, 200, [*FIXED, "--kernel", "matern32x2"]),
+    (3, 160, [*FIXED, "--kernel", "matern32", "--local-noise", "yes"]),
     (3, 400, ["--train", "subset", "--spread", "none", "--kernel", "matern12"]),
 ])
 def test_equations(tmp_path, D, m, options):
@@ -147,12 +164,27 @@ def test_same_bits(tmp_path):
     same_bits("mean alone", all_at_once["mean"], others["means"]["mean"])
 
 
-def test_neighbours_auto_are_twice_those_of_nearest(tmp_path):
+def test_surface_has_no_jumps(tmp_path):
+    """Along a line, the largest step of mean and std shrinks with the distance of queries, which that of a
+    jump does not; the spread, which asks the nearest rows, is left out."""
+    rows = training_rows(21, 2000, 2)
+    model, _ = fit(tmp_path, "model", rows, "--train", "subset", "--spread", "none", "--kernel", "se")
+    low, high = rows[:, :-1].min(axis=0), rows[:, :-1].max(axis=0)
+    steps = []
+    for count in (2001, 40001):
+        t = np.linspace(0.25, 0.75, count)
+        found = predict(model, low + np.column_stack([t, 0.3 + 0.4 * t]) * (high - low), "--method", "cells",
+                        "--neighbours", 64)
+        steps.append([np.abs(np.diff(found[name])).max() for name in ("mean", "std")])
+    assert (np.array(steps[1]) < 0.2 * np.array(steps[0])).all(), steps
+
+
+def test_neighbours_auto_are_those_of_nearest_and_a_quarter(tmp_path):
     rows = training_rows(10, 1300, 2)
     model, _ = fit(tmp_path, "model", rows, "--kernel", "se", "--train", "neighbours")
     known = ref.Model(model).meta["neighbours"]
     X = query_rows(11, rows, 20)
-    a, b = (predict(model, X, "--method", "cells", "--neighbours", m) for m in ("auto", 2 * known))
+    a, b = (predict(model, X, "--method", "cells", "--neighbours", m) for m in ("auto", 5 * known // 4))
     same_bits("mean", a["mean"], b["mean"])
     same_bits("std", a["std"], b["std"])
 
@@ -175,7 +207,7 @@ def test_calibration_of_the_default_serves_cells(tmp_path):
     rows = training_rows(15, 2100, 2)
     model, _ = fit(tmp_path, "model", rows, "--kernel", "se", "--train", "neighbours", "--metric", "ard")
     known, X = ref.Model(model).meta["neighbours"], query_rows(16, rows, 20)
-    for neighbours, serves in (("auto", True), (2 * known, True), (2 * known + 1, False)):
+    for neighbours, serves in (("auto", True), (5 * known // 4, True), (5 * known // 4 + 1, False)):
         how = ["--method", "cells", "--neighbours", neighbours]
         on, off = predict(model, X, *how), predict(model, X, *how, "--calibration", "off")
         near = [predict(model, X, "--method", "nearest", *c)["std"] for c in ([], ["--calibration", "off"])]
@@ -187,10 +219,10 @@ def test_calibration_of_the_default_serves_cells(tmp_path):
     (["--gradient"], "method cells has no gradients"),
     (["--select", "all"], "method cells asks no experts"),
     (["--neighbours", "0"], "method cells has no rows"),
-    (["--neighbours", "1200", "--memory", "10MB"], "give fewer neighbours"),
+    (["--neighbours", "1800", "--memory", "10MB"], "give fewer neighbours"),
 ])
 def test_refusals(tmp_path, options, says):
-    rows = training_rows(14, 1300, 2)
+    rows = training_rows(14, 1900, 2)
     model, _ = fit(tmp_path, "model", rows, *FIXED, "--kernel", "se")
     table = tmp_path / "queries.csv"
     np.savetxt(table, rows[:5, :-1], delimiter=",")

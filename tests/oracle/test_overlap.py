@@ -298,7 +298,13 @@ def test_hostile_files_are_refused(fitted, tmp_path):
         ("categories do not go with its format version", dict(meta={"format_version": 6})),
         ("weights or known errors of rows do not go with its format version", dict(meta={"format_version": 7})),
         ("dates or made inputs do not go with its format version", dict(meta={"format_version": 8})),
-        ("reads versions 1 to 8: use a newer quorum", dict(meta={"format_version": 9})),
+        ("its list of targets is empty", dict(meta={"format_version": 9})),
+        ("holes do not go with its format version", dict(meta={"format_version": 10})),
+        ("its spread or noise does not go with its format version", dict(meta={"format_version": 11})),
+        ("inputs of levels do not go with its format version", dict(meta={"format_version": 12})),
+        ("a place does not go with its format version", dict(meta={"format_version": 13})),
+        ("cells", dict(meta={"format_version": 14})),
+        ("reads versions 1 to 14: use a newer quorum", dict(meta={"format_version": 15})),
     ]
     assert "experts" in quorum("inspect", altered(f.path, tmp_path / "same.npz"))
     for k, (sentence, changes) in enumerate(damage):

@@ -409,7 +409,8 @@ static void a_neighbourhood_of_everything_is_the_exact_gp(void **state)
     double *X2 = random_normals((size_t)N * D, 1);
     make_ensemble(&exact, X2, smooth_targets(X2, N, D, 0.3), whole, 1, NULL, 0);
     neighbourhoods near;
-    assert_ok(neighbourhoods_new(B, B, N, (spread_rule){INFINITY, 1.0}, 1, 0, &near));
+    assert_ok(neighbourhoods_new(B, B, N, (spread_rule){.prior = INFINITY, .untested = 1.0}, 1, 0,
+                                 &near));
     for (size_t i = 0; i < (size_t)B * N; i++)
         near.row[i] = (i * 7) % N; /* in any order: 7 and 90 share no factor */
     assert_ok(nearest_seat(&t.a, 3, &near, 2, t.pairs));
@@ -475,7 +476,8 @@ static void every_allocation_may_fail(void **state)
         if (status == QUORUM_OK)
             status = npae_pairs(&a, 1, pairs);
         if (status == QUORUM_OK)
-            status = neighbourhoods_new(B, B, 8, (spread_rule){INFINITY, 1.0}, 1, 0, &near);
+            status = neighbourhoods_new(B, B, 8, (spread_rule){.prior = INFINITY, .untested = 1.0},
+                                        1, 0, &near);
         for (size_t i = 0; status == QUORUM_OK && i < (size_t)B * 8; i++)
             near.row[i] = i % 8;
         if (status == QUORUM_OK)

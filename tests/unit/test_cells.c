@@ -1,5 +1,6 @@
 /* Cells: every row in the cell of the nearest centre; an expert that has all rows is the exact GP in
  * every cell; a query's numbers do not depend on its batch; what is kept stays within its room. */
+#include "cells/cell_seats.h"
 #include "cells/cell_store.h"
 #include "experts/committee.h"
 #include "support.h"
@@ -68,7 +69,7 @@ static void test_rows_are_with_the_nearest_centre(void **state)
     cell_map map;
     char seen[N] = {0};
     assert_ok(cell_map_new(&s->Z, 20, 1, &map));
-    assert_int_equal(map.cells, 16); /* 300 / 16 = 18.75 */
+    assert_int_equal(map.cells, 15);
     for (size_t k = 0; k < map.cells; k++)
         for (size_t i = map.start[k]; i < map.start[k + 1]; i++) {
             const double *z = s->Z.Z + map.row[i] * D;
@@ -93,6 +94,75 @@ static void test_map_is_the_same_on_any_threads(void **state)
     assert_memory_equal(one.centre.Z, three.centre.Z, one.cells * D * sizeof *one.centre.Z);
     cell_map_free(&one);
     cell_map_free(&three);
+}
+
+/* ---- Seats ---- */
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* b_i (d_4 - d_j) = b_j (d_4 - d_i), which sum to 1, of the three nearest centres. */
+static void test_shares_fade_with_the_distance(void **state)
+{
+    const setting *s = *state;
+    cell_map map;
+    size_t cell[B * CELL_SEATS];
+    double share[B * CELL_SEATS];
+    assert_ok(cell_map_new(&s->Z, 20, 1, &map));
+    assert_int_equal(cell_seats(&map), CELL_SEATS);
+    assert_ok(cell_seats_find(&map, &s->queries, 1, cell, share));
+    for (size_t q = 0; q < B; q++) {
+        const double *z = s->queries.Z + q * D, *b = share + q * CELL_SEATS;
+        double d[N], sum = 0.0;
+        for (size_t k = 0; k < map.cells; k++)
+            d[k] = distance(z, map.centre.Z + k * D);
+        qsort(d, map.cells, sizeof *d, by_value);
+        for (size_t i = 0; i < CELL_SEATS; i++) {
+            sum += b[i];
+            assert_close(distance(z, map.centre.Z + cell[q * CELL_SEATS + i] * D), d[i], 1e-12);
+            assert_close(b[i] * (d[CELL_SEATS] - d[0]), b[0] * (d[CELL_SEATS] - d[i]), 1e-9);
+        }
+        assert_close(sum, 1.0, 1e-12);
+    }
+    cell_map_free(&map);
+}
+
+/* One cell is asked alone, and two are one seat: there has to be a centre that is farther. */
+static void test_few_cells_have_few_seats(void **state)
+{
+    const setting *s = *state;
+    for (size_t cells = 1; cells <= 4; cells++) {
+        cell_map map;
+        size_t cell[B * CELL_SEATS];
+        double share[B * CELL_SEATS];
+        assert_ok(cell_map_new(&s->Z, (N + cells - 1) / cells, 1, &map));
+        assert_int_equal(map.cells, cells);
+        assert_int_equal(cell_seats(&map), cells > 1 ? cells - 1 : 1);
+        assert_ok(cell_seats_find(&map, &s->queries, 1, cell, share));
+        if (cells <= 2)
+            for (size_t q = 0; q < B; q++)
+                assert_true(share[q] == 1.0);
+        cell_map_free(&map);
+    }
+}
+
+/* The weighted mean of the variances is that of the product, 1 / sum b / o. */
+static void test_weights_are_those_of_a_product(void **state)
+{
+    const double b[] = {0.6, 0.3, 0.1}, observed[] = {2.0, 0.5, 4.0};
+    double weight[] = {b[0], b[1], b[2]}, precision = 0.0, var = 0.0, sum = 0.0;
+    (void)state;
+    cell_seats_weigh(3, observed, weight);
+    for (size_t i = 0; i < 3; i++) {
+        precision += b[i] / observed[i];
+        var += weight[i] * observed[i];
+        sum += weight[i];
+    }
+    assert_close(var, 1.0 / precision, 1e-14);
+    assert_close(sum, 1.0, 1e-14);
 }
 
 /* ---- An expert's rows ---- */
@@ -132,10 +202,10 @@ static void test_expert_of_all_rows_is_exact(void **state)
     const setting *s = *state;
     cell_map map;
     cell_space w;
-    double mean[B], explained[B], spread[B], exact_mean[B], exact[B], alpha[N];
+    double mean[B], explained[B], spread[B], noise[B], exact_mean[B], exact[B], alpha[N];
     double *L = mem_alloc((size_t)N * N, sizeof *L), *room = mem_alloc((size_t)N * B, sizeof *room);
     size_t query[B];
-    cell_answers out = {.mean = mean, .explained = explained, .spread = spread};
+    cell_answers out = {.mean = mean, .explained = explained, .spread = spread, .noise = noise};
     expert_output expected = {.mean = exact_mean, .explained = exact};
     assert_ok(factorise(&s->theta, &s->Z, &s->rows, 1, L, alpha));
     posterior(&s->theta, &s->Z, L, alpha, &s->queries, room, &expected);
@@ -146,12 +216,12 @@ static void test_expert_of_all_rows_is_exact(void **state)
     for (size_t k = 0; k < map.cells; k++) {
         cell_expert e;
         assert_ok(cell_expert_new(&s->source, &map, k, N, &e));
-        cell_expert_ask(&s->source, &e, &s->queries, query, B, (spread_rule){INFINITY, 1.0}, &w,
-                        &out);
+        cell_expert_ask(&s->source, &e, &s->queries, query, B,
+                        (spread_rule){.prior = INFINITY, .untested = 1.0}, &w, &out);
         for (size_t q = 0; q < B; q++) {
             assert_close(mean[q], exact_mean[q], 1e-10);
             assert_close(explained[q], exact[q], 1e-10);
-            assert_true(spread[q] == 1.0);
+            assert_true(spread[q] == 1.0 && noise[q] == s->theta.noise);
         }
         cell_expert_free(&e);
     }
@@ -167,20 +237,22 @@ static void test_answers_do_not_depend_on_the_batch(void **state)
     cell_map map;
     cell_space w;
     cell_expert e;
-    double all[3][B], one[3];
+    double all[4][B], one[4];
     size_t query[B];
-    cell_answers many = {.mean = all[0], .explained = all[1], .spread = all[2]};
-    cell_answers alone = {.mean = &one[0], .explained = &one[1], .spread = &one[2]};
+    cell_answers many = {.mean = all[0], .explained = all[1], .spread = all[2], .noise = all[3]};
+    cell_answers alone = {
+        .mean = &one[0], .explained = &one[1], .spread = &one[2], .noise = &one[3]};
     for (size_t q = 0; q < B; q++)
         query[q] = B - 1 - q;
     assert_ok(cell_map_new(&s->Z, 20, 1, &map));
     assert_ok(cell_space_new(130, D, &w));
     assert_ok(cell_expert_new(&s->source, &map, 3, 130, &e));
-    cell_expert_ask(&s->source, &e, &s->queries, query, B, (spread_rule){2.0, 1.0}, &w, &many);
+    cell_expert_ask(&s->source, &e, &s->queries, query, B,
+                    (spread_rule){.prior = 2.0, .untested = 1.0, .nested = 1}, &w, &many);
     for (size_t q = 0; q < B; q++) {
-        cell_expert_ask(&s->source, &e, &s->queries, query + q, 1, (spread_rule){2.0, 1.0}, &w,
-                        &alone);
-        for (int k = 0; k < 3; k++)
+        cell_expert_ask(&s->source, &e, &s->queries, query + q, 1,
+                        (spread_rule){.prior = 2.0, .untested = 1.0, .nested = 1}, &w, &alone);
+        for (int k = 0; k < 4; k++)
             assert_memory_equal(&one[k], &all[k][q], sizeof one[k]);
     }
     cell_expert_free(&e);
@@ -190,13 +262,23 @@ static void test_answers_do_not_depend_on_the_batch(void **state)
 
 /* ---- What is kept ---- */
 
+static quorum_status store_of(const setting *s, size_t m, cell_store **store)
+{
+    cell_map map;
+    quorum_status status = cell_store_divide(&s->Z, m, 1, &map);
+    if (status == QUORUM_OK)
+        return cell_store_new(&s->source, m, &map, store);
+    cell_map_free(&map);
+    return status;
+}
+
 static void test_kept_experts_stay_within_their_room(void **state)
 {
     const setting *s = *state;
     cell_store *store;
     double each = cell_expert_bytes(100, D, 0), room = 2.5 * each;
     const cell_expert *first, *again, *others[3];
-    assert_ok(cell_store_new(&s->source, 100, 1, &store));
+    assert_ok(store_of(s, 100, &store));
     assert_true(cell_store_map(store)->cells >= 8);
     assert_ok(cell_store_take(store, 0, room, &first));
     assert_ok(cell_store_take(store, 0, room, &again));
@@ -226,10 +308,11 @@ static quorum_status make_and_ask(const setting *s)
     size_t query = 0;
     cell_answers out = {.mean = &mean};
     quorum_status status = QUORUM_OK;
-    TRY_OR_DONE(cell_store_new(&s->source, 60, 1, &store));
+    TRY_OR_DONE(store_of(s, 60, &store));
     TRY_OR_DONE(cell_space_new(60, D, &w));
     TRY_OR_DONE(cell_store_take(store, 1, 1e9, &e));
-    cell_expert_ask(&s->source, e, &s->queries, &query, 1, (spread_rule){2.0, 1.0}, &w, &out);
+    cell_expert_ask(&s->source, e, &s->queries, &query, 1,
+                    (spread_rule){.prior = 2.0, .untested = 1.0}, &w, &out);
     cell_store_release(store, 1, e);
 done:
     cell_space_free(&w);
@@ -250,14 +333,39 @@ static void test_out_of_memory(void **state)
     mem_fail_at(0);
 }
 
+/* A map told to a file and made of it again finds the same cells, for the same rows. */
+static void test_known_cells_are_the_same(void **state)
+{
+    const setting *s = *state;
+    cell_map made, known;
+    size_t label[N], of_made[B], of_known[B];
+    assert_ok(cell_map_new(&s->Z, 20, 1, &made));
+    double *centre = mem_alloc(made.cells * D, sizeof *centre);
+    cell_map_tell(&made, centre, label);
+    assert_ok(cell_map_known(&s->Z, made.cells, centre, label, 1, &known));
+    assert_memory_equal(made.start, known.start, (made.cells + 1) * sizeof *made.start);
+    assert_memory_equal(made.row, known.row, N * sizeof *made.row);
+    assert_memory_equal(made.centre.norm, known.centre.norm, made.cells * sizeof(double));
+    assert_ok(cell_map_find(&made, &s->queries, 1, of_made));
+    assert_ok(cell_map_find(&known, &s->queries, 1, of_known));
+    assert_memory_equal(of_made, of_known, sizeof of_made);
+    mem_free(centre);
+    cell_map_free(&made);
+    cell_map_free(&known);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows_are_with_the_nearest_centre),
         cmocka_unit_test(test_map_is_the_same_on_any_threads),
+        cmocka_unit_test(test_shares_fade_with_the_distance),
+        cmocka_unit_test(test_few_cells_have_few_seats),
+        cmocka_unit_test(test_weights_are_those_of_a_product),
         cmocka_unit_test(test_halo_is_nearest),
         cmocka_unit_test(test_expert_of_all_rows_is_exact),
         cmocka_unit_test(test_answers_do_not_depend_on_the_batch),
+        cmocka_unit_test(test_known_cells_are_the_same),
         cmocka_unit_test(test_kept_experts_stay_within_their_room),
         cmocka_unit_test(test_out_of_memory),
     };

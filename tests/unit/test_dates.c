@@ -159,7 +159,8 @@ static void lists_of_names_and_periods(void **state)
 static void made_inputs_by_their_formulas(void **state)
 {
     (void)state;
-    made_input of[] = {{1, MADE_SIN, 24.0}, {1, MADE_COS, 24.0}};
+    made_input of[] = {{.column = 1, .kind = MADE_SIN, .period = 24.0},
+                       {.column = 1, .kind = MADE_COS, .period = 24.0}};
     made_inputs m = {.columns = 2, .count = 2, .of = of};
     const double T[] = {1, 6, 7.5, 24e6 + 3, 2, -6};
     double X[12];
@@ -167,6 +168,57 @@ static void made_inputs_by_their_formulas(void **state)
     const double wanted[] = {1, 6, 1, 0, 7.5, 24e6 + 3, sqrt(0.5), sqrt(0.5), 2, -6, -1, 0};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
         assert_close(X[i], wanted[i], 1e-15);
+}
+
+/* There and back, and the chain rule against differences. */
+static void places_and_degrees(void **state)
+{
+    (void)state;
+    made_input of[] = {{.column = 2, .kind = MADE_X, .other = 0},
+                       {.column = 2, .kind = MADE_Y, .other = 0},
+                       {.column = 2, .kind = MADE_Z, .other = 0}};
+    made_inputs m = {.columns = 3, .count = 3, .of = of};
+    assert_int_equal(made_place(&m), 3);
+    assert_true(made_hides(&m, 0) && !made_hides(&m, 1) && made_hides(&m, 2));
+    for (double lat = -90.0; lat <= 90.0; lat += 22.5)
+        for (double lon = 0.0; lon < 360.0; lon += 33.0) {
+            const double T[] = {lat, 7, lon}, h = 1e-6;
+            double X[6], low[6], high[6], g[6] = {0, 0, 0, 0.3, -2.0, 1.1};
+            made_apply(&m, 1, T, X);
+            assert_true(X[0] == 0.0 && X[1] == 7.0 && X[2] == 0.0);
+            assert_close(X[3] * X[3] + X[4] * X[4] + X[5] * X[5], 1.0, 1e-15);
+            made_slopes(&m, X, g);
+            for (size_t d = 0; d < 3; d += 2) {
+                double below[] = {lat, 7, lon}, above[] = {lat, 7, lon}, slope = 0.0;
+                below[d] -= h;
+                above[d] += h;
+                made_apply(&m, 1, below, low);
+                made_apply(&m, 1, above, high);
+                for (size_t k = 3; k < 6; k++)
+                    slope += g[k] * (high[k] - low[k]) / (2.0 * h);
+                assert_close(g[d], slope, 1e-8);
+            }
+            made_degrees(&m, X);
+            assert_close(X[0], lat, 1e-12);
+            assert_close(X[2], lon, 1e-10);
+        }
+}
+
+static void places_outside_are_refused(void **state)
+{
+    (void)state;
+    made_input of[] = {{.column = 0, .kind = MADE_X, .other = 1}};
+    made_inputs m = {.columns = 2, .count = 1, .of = of};
+    char *names[] = {"east", "north"};
+    const double good[][2] = {{-180, 90}, {360, -90}, {NAN, 3}}, bad[][2] = {{-181, 0}, {3, 91}};
+    for (size_t i = 0; i < 3; i++)
+        assert_ok(made_check(&m, good[i], "query", 1, names));
+    assert_int_equal(made_check(&m, bad[0], "query", 8, names), QUORUM_E_DATA);
+    assert_string_equal(quorum_message(),
+                        "query 8: east is -181, and longitudes are from -180 to 360 degrees");
+    assert_int_equal(made_check(&m, bad[1], "row", 9, names), QUORUM_E_DATA);
+    assert_string_equal(quorum_message(),
+                        "row 9: north is 91, and latitudes are from -90 to 90 degrees");
 }
 
 /* ---- Memory ---- */
@@ -268,6 +320,8 @@ int main(void)
         cmocka_unit_test(forms_in_words),
         cmocka_unit_test(lists_of_names_and_periods),
         cmocka_unit_test(made_inputs_by_their_formulas),
+        cmocka_unit_test(places_and_degrees),
+        cmocka_unit_test(places_outside_are_refused),
         cmocka_unit_test(memory_that_runs_out),
     };
     return cmocka_run_group_tests(tests, enter_directory, leave_directory);

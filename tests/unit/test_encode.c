@@ -121,6 +121,36 @@ static void names_are_checked(void **state)
     }
 }
 
+/* ---- Levels that stand apart ---- */
+
+/* Any two levels, and a new one, have the squared distance 2; inputs of one category share a length-scale. */
+static void levels_stand_apart(void **state)
+{
+    (void)state;
+    enum { K = 5 };
+    made_input of[K + 1] = {{.column = 0, .kind = MADE_HOLE}};
+    made_inputs m = {.columns = 2, .count = K + 1, .of = of};
+    double code[K + 1][K];
+    size_t same[K + 3];
+    for (size_t l = 0; l < K; l++)
+        of[l + 1] = (made_input){.column = 1, .kind = MADE_LEVEL, .level = l, .levels = K};
+    for (size_t l = 0; l <= K; l++)
+        for (size_t k = 0; k < K; k++)
+            code[l][k] = made_of(&of[k + 1], l < K ? (double)l : -1.0);
+    for (size_t a = 0; a <= K; a++)
+        for (size_t b = 0; b < a; b++) {
+            double s = 0.0;
+            for (size_t k = 0; k < K; k++)
+                s += (code[a][k] - code[b][k]) * (code[a][k] - code[b][k]);
+            assert_close(s, 2.0, 1e-14);
+        }
+    assert_int_equal(made_first_level(&m, 1), 3);
+    assert_int_equal(made_first_level(&m, 0), 0);
+    assert_int_equal(made_share_scales(&m, K + 3, same), 4);
+    for (size_t d = 0; d < K + 3; d++)
+        assert_int_equal(same[d], d < 3 ? d : 3);
+}
+
 /* ---- Nodes ---- */
 
 /* Means that follow the positions: the nodes' variance is that of all levels, times 1 + 1/L. */
@@ -249,9 +279,13 @@ static int leave_directory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(levels_are_numbered_and_sorted), cmocka_unit_test(too_many_or_too_long),
-        cmocka_unit_test(positions_are_effects),          cmocka_unit_test(names_are_checked),
-        cmocka_unit_test(nodes_stand_for_all_levels),     cmocka_unit_test(memory_that_runs_out),
+        cmocka_unit_test(levels_are_numbered_and_sorted),
+        cmocka_unit_test(too_many_or_too_long),
+        cmocka_unit_test(positions_are_effects),
+        cmocka_unit_test(names_are_checked),
+        cmocka_unit_test(nodes_stand_for_all_levels),
+        cmocka_unit_test(memory_that_runs_out),
+        cmocka_unit_test(levels_stand_apart),
     };
     return cmocka_run_group_tests(tests, enter_directory, leave_directory);
 }

@@ -252,7 +252,7 @@ static void hopeless_covariances_are_reported(void **state)
 static double left_out_square(const hyper *theta, const double *X, const double *y, size_t m,
                               size_t i, double *variance)
 {
-    enum { MOST = 64 };
+    enum { MOST = 160 };
     double others[MOST], target[MOST], L[MOST * MOST], alpha[MOST], room[MOST], mean, explained;
     size_t count = 0;
     for (size_t k = 0; k < m; k++)
@@ -276,9 +276,9 @@ static double left_out_square(const hyper *theta, const double *X, const double 
 static void neighbourhoods_know_their_spread(void **state)
 {
     (void)state;
-    static const size_t sizes[] = {1, 7, 32, 60};
-    for (size_t c = 0; c < 4; c++) {
-        size_t m = sizes[c], first = m < SPREAD_ROWS ? 0 : m - SPREAD_ROWS;
+    static const size_t sizes[] = {1, 7, 32, 60, 150};
+    for (size_t c = 0; c < 5; c++) {
+        size_t m = sizes[c], first = m < WIDE_ROWS ? 0 : m - WIDE_ROWS;
         double *X = random_normals(m, c), *y = random_normals(m, c + 10), l[1] = {0.7},
                at[1] = {0.2};
         hyper theta = {
@@ -289,17 +289,25 @@ static void neighbourhoods_know_their_spread(void **state)
         neighbourhood got;
         double *gamma = mem_alloc(m, 8), mean = 0.0;
         surroundings want = {0};
-        assert_ok(neighbourhood_space_new(m, &ws));
+        assert_ok(neighbourhood_space_new(m, 0, &ws));
         assert_ok(neighbourhood_posterior(&theta, &p, &rows, &query, &ws, gamma, &got));
         for (size_t i = 0; i < m; i++)
             mean += gamma[i] * y[i];
         for (size_t i = first; i < m; i++) {
             double rho = kernel_by_definition("matern32", X + i, at, 1, l);
             double v, z2 = left_out_square(&theta, X, y, m, i, &v);
-            want.weight += rho * rho;
-            want.surprise += rho * rho * z2;
-            want.tested += rho * rho * v;
+            want.wide.weight += rho * rho;
+            want.wide.surprise += rho * rho * z2;
+            want.close.weight += i + CLOSE_ROWS >= m ? rho * rho : 0.0;
+            want.close.surprise += i + CLOSE_ROWS >= m ? rho * rho * z2 : 0.0;
+            want.weight += i + SPREAD_ROWS >= m ? rho * rho : 0.0;
+            want.surprise += i + SPREAD_ROWS >= m ? rho * rho * z2 : 0.0;
+            want.tested += i + SPREAD_ROWS >= m ? rho * rho * v : 0.0;
         }
+        assert_close(got.around.wide.weight, want.wide.weight, 1e-10);
+        assert_close(got.around.wide.surprise, want.wide.surprise, 1e-9);
+        assert_close(got.around.close.weight, want.close.weight, 1e-10);
+        assert_close(got.around.close.surprise, want.close.surprise, 1e-9);
         assert_close(got.mean, mean, 1e-10);
         assert_close(got.around.weight, want.weight, 1e-10);
         assert_close(got.around.surprise, want.surprise, 1e-9);
@@ -307,8 +315,8 @@ static void neighbourhoods_know_their_spread(void **state)
         at[0] = 1e4; /* nobody near: theta's own word counts */
         points_scale(&query, 1, at, NULL, l);
         assert_ok(neighbourhood_posterior(&theta, &p, &rows, &query, &ws, NULL, &got));
-        assert_true(
-            spread_factor((spread_rule){1.0, 1.0}, got.around, theta.signal + theta.noise) == 1.0);
+        assert_true(spread_factor((spread_rule){.prior = 1.0, .untested = 1.0}, got.around,
+                                  theta.signal + theta.noise) == 1.0);
         neighbourhood_space_free(&ws);
         points_free(&p);
         points_free(&query);
@@ -318,43 +326,84 @@ static void neighbourhoods_know_their_spread(void **state)
     }
 }
 
+/* More rows are what fewer ones are weighed against. */
+static void nested_rows_are_weighed_in_turn(void **state)
+{
+    (void)state;
+    spread_rule rule = {.prior = 2.0, .untested = 1.0, .nested = 1};
+    surroundings at = {
+        .weight = 3.0, .surprise = 13.0, .tested = 9.0, .wide = {7.0, 31.0}, .close = {1.0, 0.5}};
+    double s1 = (1.0 + 31.0) / 8.0, s2 = (2.0 * s1 + 13.0) / 5.0;
+    assert_close(spread_factor(rule, at, 1.0), (2.0 * s2 + 0.5) / 3.0, 1e-15);
+}
+
 /* What the rows show holds for variances like theirs, and less and less for larger ones. */
 static void spread_fades_where_nobody_has_tested(void **state)
 {
     (void)state;
     surroundings wild = {.weight = 3.0, .surprise = 13.0, .tested = 1.5};
     surroundings calm = {.weight = 31.0, .surprise = 0.0, .tested = 31e-4};
-    assert_true(spread_factor((spread_rule){INFINITY, 1.0}, wild, 0.5) == 1.0);
-    assert_close(spread_factor((spread_rule){2.0, 1.0}, wild, 0.5), 3.0, 1e-15);
-    assert_close(spread_factor((spread_rule){2.0, 1.0}, wild, 1.0), 3.0, 1e-15);
-    assert_close(spread_factor((spread_rule){2.0, 1.0}, wild, 2.0), pow(3.0, 0.25), 1e-15);
-    assert_close(spread_factor((spread_rule){1.0, 1.0}, calm, 2e-4), 1.0 / 32.0, 1e-15);
-    assert_close(spread_factor((spread_rule){1.0, 1.0}, calm, 2e-3), pow(1.0 / 32.0, 0.01), 1e-14);
-    assert_close(spread_factor((spread_rule){1.0, 1.0}, calm, 1.0), 1.0, 1e-6);
-    assert_true(spread_factor((spread_rule){1.0, 1.0}, (surroundings){0}, 1.0) == 1.0);
+    assert_true(spread_factor((spread_rule){.prior = INFINITY, .untested = 1.0}, wild, 0.5) == 1.0);
+    assert_close(spread_factor((spread_rule){.prior = 2.0, .untested = 1.0}, wild, 0.5), 3.0,
+                 1e-15);
+    assert_close(spread_factor((spread_rule){.prior = 2.0, .untested = 1.0}, wild, 1.0), 3.0,
+                 1e-15);
+    assert_close(spread_factor((spread_rule){.prior = 2.0, .untested = 1.0}, wild, 2.0),
+                 pow(3.0, 0.25), 1e-15);
+    assert_close(spread_factor((spread_rule){.prior = 1.0, .untested = 1.0}, calm, 2e-4),
+                 1.0 / 32.0, 1e-15);
+    assert_close(spread_factor((spread_rule){.prior = 1.0, .untested = 1.0}, calm, 2e-3),
+                 pow(1.0 / 32.0, 0.01), 1e-14);
+    assert_close(spread_factor((spread_rule){.prior = 1.0, .untested = 1.0}, calm, 1.0), 1.0, 1e-6);
+    assert_true(
+        spread_factor((spread_rule){.prior = 1.0, .untested = 1.0}, (surroundings){0}, 1.0) == 1.0);
     /* and what nobody has tested has a factor of its own, also where rows say nothing */
-    assert_close(spread_factor((spread_rule){2.0, 5.0}, wild, 1.0), 3.0, 1e-15);
-    assert_close(spread_factor((spread_rule){2.0, 5.0}, wild, 2.0), pow(3.0, 0.25) * pow(5.0, 0.75),
-                 1e-14);
-    assert_close(spread_factor((spread_rule){INFINITY, 5.0}, wild, 2.0), pow(5.0, 0.75), 1e-14);
-    assert_close(spread_factor((spread_rule){1.0, 5.0}, calm, 100.0), 5.0, 1e-6);
-    assert_close(spread_factor((spread_rule){1.0, 5.0}, (surroundings){0}, 1.0), 5.0, 1e-15);
+    assert_close(spread_factor((spread_rule){.prior = 2.0, .untested = 5.0}, wild, 1.0), 3.0,
+                 1e-15);
+    assert_close(spread_factor((spread_rule){.prior = 2.0, .untested = 5.0}, wild, 2.0),
+                 pow(3.0, 0.25) * pow(5.0, 0.75), 1e-14);
+    assert_close(spread_factor((spread_rule){.prior = INFINITY, .untested = 5.0}, wild, 2.0),
+                 pow(5.0, 0.75), 1e-14);
+    assert_close(spread_factor((spread_rule){.prior = 1.0, .untested = 5.0}, calm, 100.0), 5.0,
+                 1e-6);
+    assert_close(
+        spread_factor((spread_rule){.prior = 1.0, .untested = 5.0}, (surroundings){0}, 1.0), 5.0,
+        1e-15);
 }
 
 /* The slope against differences, along a line in all that the factor depends on. */
 static void spread_slopes_equal_differences(void **state)
 {
     (void)state;
-    static const spread_rule rules[] = {{2.0, 1.0}, {2.0, 5.0}, {INFINITY, 5.0}, {INFINITY, 1.0}};
-    surroundings at = {.weight = 3.0, .surprise = 13.0, .tested = 1.5};
-    surroundings to = {.weight = 0.7, .surprise = -1.1, .tested = 0.4};
-    for (int k = 0; k < 8; k++) {
-        spread_rule rule = rules[k / 2];
+    static const spread_rule rules[] = {{2.0, 1.0, 0, 0},
+                                        {2.0, 5.0, 0, 0},
+                                        {2.0, 5.0, 0, 1},
+                                        {INFINITY, 5.0, 0, 0},
+                                        {INFINITY, 1.0, 0, 1}};
+    enum { RULES = sizeof rules / sizeof *rules };
+    surroundings at = {
+        .weight = 3.0, .surprise = 13.0, .tested = 1.5, .wide = {9.0, 11.0}, .close = {1.2, 4.0}};
+    surroundings to = {
+        .weight = 0.7, .surprise = -1.1, .tested = 0.4, .wide = {1.3, 0.6}, .close = {-0.3, 0.9}};
+    for (int k = 0; k < 6 * RULES; k++) {
+        spread_rule rule = rules[k / 2 % RULES];
+        if (k == 2 * RULES) { /* a noise of the neighbourhood's own ... */
+            at.log_level = -0.7;
+            at.excess = 0.4;
+        }
+        if (k == 4 * RULES) /* ... of rows that are far */
+            at.weight = 0.9;
         double h = 1e-5, v = k % 2 ? 2.7 : 0.6, dv = 0.8, value[2];
         for (int side = 0; side < 2; side++) {
             double x = side ? h : -h;
-            surroundings there = {at.weight + x * to.weight, at.surprise + x * to.surprise,
-                                  at.tested + x * to.tested};
+            surroundings there = at;
+            there.weight += x * to.weight;
+            there.surprise += x * to.surprise;
+            there.tested += x * to.tested;
+            there.wide.weight += x * to.wide.weight;
+            there.wide.surprise += x * to.wide.surprise;
+            there.close.weight += x * to.close.weight;
+            there.close.surprise += x * to.close.surprise;
             value[side] = spread_factor(rule, there, v + x * dv);
         }
         double slope = spread_factor_slope(rule, at, v, to, dv);
@@ -374,6 +423,7 @@ int main(void)
         cmocka_unit_test(posterior_interpolates_and_forgets),
         cmocka_unit_test(hopeless_covariances_are_reported),
         cmocka_unit_test(neighbourhoods_know_their_spread),
+        cmocka_unit_test(nested_rows_are_weighed_in_turn),
         cmocka_unit_test(spread_fades_where_nobody_has_tested),
         cmocka_unit_test(spread_slopes_equal_differences),
     };

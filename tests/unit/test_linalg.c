@@ -1,3 +1,4 @@
+#include "linalg/packed_triangle.h"
 #include "linalg/blas.h"
 #include "linalg/normal.h"
 #include "linalg/tiles.h"
@@ -233,6 +234,40 @@ static void a_lack_of_address_space_is_told(void **state)
     assert_int_equal(reserve_under(8 * 128), 4);
 }
 
+/* L a = k of b columns, for sizes around panels' and groups'; a column has the bits that it has alone. */
+static void packed_triangles_solve_in_any_company(void **state)
+{
+    static const size_t sizes[] = {1, 7, 8, 9, 63, 64, 130}, columns[] = {1, 2, 4, 5, 6, 7, 12, 17};
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (size_t k = 0; k < sizeof columns / sizeof *columns; k++) {
+            size_t m = sizes[i], b = columns[k];
+            double *L = random_normals(m * m, 3), *K = random_normals(m * b, 4);
+            double *solved = mem_alloc(m * b, sizeof *solved), *one = mem_alloc(m, sizeof *one);
+            double *packed = mem_alloc(packed_triangle_size(m), sizeof *packed);
+            double *room = mem_alloc(packed_triangle_room(m, b), sizeof *room);
+            for (size_t j = 0; j < m; j++)
+                L[j * m + j] = 2.0 * sqrt((double)m) + fabs(L[j * m + j]);
+            packed_triangle_make(m, L, packed);
+            memcpy(solved, K, m * b * sizeof *K);
+            packed_triangle_solve(m, packed, b, solved, room);
+            for (size_t q = 0; q < b; q++) {
+                memcpy(one, K + q * m, m * sizeof *K);
+                packed_triangle_solve(m, packed, 1, one, room);
+                assert_memory_equal(one, solved + q * m, m * sizeof *one);
+                for (size_t r = 0; r < m; r++) {
+                    double sum = 0.0;
+                    for (size_t j = 0; j <= r; j++)
+                        sum += L[j * m + r] * one[j];
+                    assert_true(fabs(sum - K[q * m + r]) < 1e-11);
+                }
+            }
+            void *const rooms[] = {L, K, solved, one, packed, room};
+            for (size_t r = 0; r < sizeof rooms / sizeof *rooms; r++)
+                mem_free(rooms[r]);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -241,6 +276,7 @@ int main(void)
         cmocka_unit_test(tiles_do_not_depend_on_threads),
         cmocka_unit_test(a_column_does_not_depend_on_its_company),
         cmocka_unit_test(a_vector_alone_is_solved_like_a_column),
+        cmocka_unit_test(packed_triangles_solve_in_any_company),
         cmocka_unit_test(inverse_times_matrix_is_identity),
         cmocka_unit_test(cholesky_names_the_bad_minor),
         cmocka_unit_test(eigenvalues_rebuild_the_matrix),

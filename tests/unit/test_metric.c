@@ -1,5 +1,5 @@
 /* The linear metric: directions of change, inputs turned by a rotation, and models that have one. */
-#include "fit/theta.h"
+#include "theta/theta.h"
 #include "model/model.h"
 #include "support.h"
 #include "train/directions.h"

@@ -1,5 +1,5 @@
 #include "archive/npz.h"
-#include "fit/theta.h"
+#include "theta/theta.h"
 #include "model/file_sizes.h"
 #include "model/meta.h"
 #include "support.h"
@@ -816,8 +816,9 @@ static quorum_status check_sizes(const char *path, double memory, const char *ot
                                  size_t rows, size_t columns)
 {
     model_sizes sizes;
+    double needed;
     npz_reader *r = write_arrays(path, other, ndim, (size_t[]){rows, columns});
-    quorum_status status = check_model_sizes(r, memory, 1, &sizes);
+    quorum_status status = check_model_sizes(r, memory, 1, &sizes, &needed);
     npz_close(r);
     return status;
 }

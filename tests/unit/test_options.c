@@ -166,7 +166,7 @@ static void methods_mean_what_they_say(void **state)
         {"auto", "auto", "64", 1, &rule_nearest, "none", 64},
         {"nearest", "auto", "auto", 5, &rule_nearest, "none", 512},
         {"nearest", "none", "9", 1, &rule_nearest, "none", 9},
-        {"cells", "auto", "auto", 5, &rule_cells, "none", 1024},
+        {"cells", "auto", "auto", 5, &rule_cells, "none", CELL_NEIGHBOURS},
         {"cells", "auto", "70", 1, &rule_cells, "none", 70},
         {"npae", "auto", "auto", 5, &rule_npae, "all", 0},
         {"npae", "auto", "64", 5, &rule_npae, "all", 64},

@@ -219,7 +219,7 @@ static neighbourhood ask(const world *w, const row_set *all, size_t without, con
     assert_ok(points_new(1, D, &query));
     points_scale(&X, m, rows.X, NULL, w->lengthscale);
     points_scale(&query, 1, x, NULL, w->lengthscale);
-    assert_ok(neighbourhood_space_new(m, &ws));
+    assert_ok(neighbourhood_space_new(m, 0, &ws));
     assert_ok(neighbourhood_posterior(&w->theta, &X, &rows, &query, &ws, NULL, &out));
     neighbourhood_space_free(&ws);
     points_free(&X);
