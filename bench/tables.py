@@ -151,9 +151,11 @@ def latency():
         if median:
             cell["p50"], cell["p99"] = median.group(1), r["rate"]
         else:
-            cell["allocations"] = r["rate"]
-    return table(["prediction", "rows", "p50, ms", "p99, ms", "allocations per call"],
-                 [[way, f"{n:,}", number(c["p50"]), number(c["p99"]), c["allocations"]]
+            cell["first" if "first call" in r["what"] else "allocations"] = r["rate"]
+    known = [k for k in ("p50", "p99", "first") if all(k in c for c in found.values())]
+    titles = {"p50": "p50, ms", "p99": "p99, ms", "first": "first call, ms"}
+    return table(["prediction", "rows", *(titles[k] for k in known), "allocations per call"],
+                 [[way, f"{n:,}", *(number(c[k]) for k in known), c["allocations"]]
                   for (way, n), c in found.items()])
 
 
@@ -330,6 +332,23 @@ def outside():
                       ", ".join(f"{c:.1f}" if 90 <= c <= 99 else f"**{c:.1f}**" for c in covers)])
     header = ["case", "rows", "prediction", "u", "inside: MSLL", "95 % covers", "outside: MSLL", "95 % covers"]
     return table(header, lines)
+
+
+def outside_truth():
+    """Of functions drawn from a process and predicted by it: how many are covered as wanted."""
+    keys = ("mean_covers", "below_90", "within_90_99", "above_99", "lowest")
+    return table(["case", "functions", "covered, mean", "functions below 90 %", "90 to 99 %", "above 99 %", "least of one"],
+                 [[r["case"], r["functions"], *(f"{100 * float(r[key]):.1f} %" for key in keys)] for r in rows_of("outside_truth")])
+
+
+def jumps():
+    """The largest step of the mean along a line, by how many steps it is cut into."""
+    found = {}
+    for r in rows_of("jumps"):
+        found.setdefault((r["set"], r["method"]), {})[int(r["steps"])] = [float(r["median_step"]), float(r["largest_step"])]
+    steps = sorted(next(iter(found.values())))
+    return table(["set", "method", *(f"{k} steps" for k in steps)],
+                 [[*key, *(f"{of[k][0]:.4f}, {of[k][1]:.4f}" for k in steps)] for key, of in found.items()])
 
 
 def heteroscedastic():
@@ -578,7 +597,7 @@ SUITE = {"limits": limits, "lapack": lapack,
          "glasso": lambda: lines_of("glasso"), "reading": lambda: lines_of("reading"),
          "whole": lambda: lines_of("whole"), "latency": latency, "slopes": slopes}
 SCRIPTS = {"calibration": calibration, "intervals": intervals, "by_distance": by_distance,
-           "heteroscedastic": heteroscedastic, "outside": outside, "metric": metric, "uci": uci, "kernel_quorum": kernel_quorum,
+           "heteroscedastic": heteroscedastic, "outside": outside, "outside_truth": outside_truth, "jumps": jumps, "metric": metric, "uci": uci, "kernel_quorum": kernel_quorum,
            "scale": scale, "busy": busy, "peers": peers, "single_precision": single_precision}
 
 
