@@ -8,8 +8,9 @@ CMAKE_FLAGS ?=
 PYTHON  ?= /usr/bin/python3 -B
 RESULTS  = bench/results
 CAMPAIGN_SECONDS ?= 3600
+LONG     = -LE long
 
-.PHONY: all setup demo test test-only campaign fuzz bench bench-results sanitize thread-sanitize format format-check tidy \
+.PHONY: all setup demo test test-only campaign fuzz bench bench-results sanitize sanitize-all thread-sanitize format format-check tidy \
         check-includes docs install clean help
 
 all: $(BUILD)/build.ninja           ## build the library, the command and the tests
@@ -52,12 +53,14 @@ bench-results: all                  ## refresh docs/performance.md's figures; DA
 	$(PYTHON) bench/peers/compare.py --quorum $(BUILD)/quorum --data "$(DATA)"
 	$(PYTHON) bench/tables.py
 
+sanitize-all:                       ## the same with the tests that take long
+	$(MAKE) sanitize LONG=
 sanitize: | setup                   ## the tests under address and undefined-behaviour sanitizers
 	cmake -S . -B $(BUILD)-asan -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo \
 	      -DQUORUM_SANITIZE=address,undefined
 	cmake --build $(BUILD)-asan -j $(JOBS)
 	UBSAN_OPTIONS=print_stacktrace=1 \
-	ctest --test-dir $(BUILD)-asan --output-on-failure -j $(JOBS) -E 'bitwise|glasso_r|python|experiments.test_reproduce|bench.(plot|scale|busy|peers|tables|test)|^campaign'
+	ctest --test-dir $(BUILD)-asan --output-on-failure -j $(JOBS) -E 'bitwise|glasso_r|python|experiments.test_reproduce|bench.(plot|scale|busy|peers|tables|test)|^campaign' $(LONG)
 
 thread-sanitize: | setup            ## the threaded unit tests under the thread sanitizer
 	cmake -S . -B $(BUILD)-tsan -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DQUORUM_SANITIZE=thread
