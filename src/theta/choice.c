@@ -9,22 +9,32 @@
 #include <math.h>
 
 enum {
-    SCORE_ROWS = 8000, /* left out in turn to score a kernel ...   */
-    SCORE_GIVEN = 96,  /* ... and predicted from so many nearest   */
-    FAR_ROWS = 1000,   /* left out with many of their nearest rows */
-    GAP_FACTOR = 4     /* ... of so many times as many at least    */
+    SCORE_ROWS = 4000,     /* left out in turn to score a kernel ...   */
+    SCORE_GIVEN = 96,      /* ... and predicted from so many nearest   */
+    FAR_ROWS = 500,        /* left out with many of their nearest rows */
+    GAP_FACTOR = 4,        /* ... of so many times as many at least    */
+    DIRECTION_ROWS = 8000, /* whose gradients tell directions */
+    GLANCE_SHARE = 4       /* of these rows one in so many comes first */
 };
+static const double LAST_GAIN = 0.1; /* what a last round may add to the density of one kernel and
+                                        not to another's */
 
 /* ---- Scores ---- */
 
-quorum_status left_out_parts(finder *f, const hyper *theta, int distance, vecchia_parts *v)
+static quorum_status parts_of_left_out(finder *f, const hyper *theta, int distance, size_t rows,
+                                       vecchia_parts *v)
 {
-    vecchia_problem problem = neighbour_problem(f, theta, distance ? FAR_ROWS : SCORE_ROWS);
+    vecchia_problem problem = neighbour_problem(f, theta, (double)rows);
     problem.block = 1;
     problem.given = SCORE_GIVEN;
     problem.skip = distance_skip(distance);
     problem.others = 1;
     return vecchia_parts_new(&problem, v);
+}
+
+quorum_status left_out_parts(finder *f, const hyper *theta, vecchia_parts *v)
+{
+    return parts_of_left_out(f, theta, 0, DIRECTION_ROWS, v);
 }
 
 /* A gap is small against all of the data. */
@@ -36,7 +46,8 @@ static int has_distance(const finder *f, int distance)
 static quorum_status predict_left_out(finder *f, contender *c, int distance)
 {
     vecchia_parts v;
-    TRY(left_out_parts(f, &c->theta, distance, &v));
+    size_t rows = (size_t)(distance ? FAR_ROWS : SCORE_ROWS) / (c->is_glance ? GLANCE_SHARE : 1);
+    TRY(parts_of_left_out(f, &c->theta, distance, rows, &v));
     quorum_status status = contender_predict(QUORUM_OK, c, distance, &v, options_threads(f->s));
     vecchia_parts_free(&v);
     return status;
@@ -51,16 +62,56 @@ static quorum_status score(finder *f, contender *c, double prior)
     return QUORUM_OK;
 }
 
-static quorum_status score_and_tell(finder *f, contender *c)
+/* With few rows, where there are many more. */
+static quorum_status glance(finder *f, contender *c)
 {
-    kernel_choice *choice = &f->m->history.kernel_choice;
-    TRY(score(f, c, f->m->spread));
-    choice->score[c->number] = c->density;
+    c->is_glance = f->m->rows.n > 2 * (SCORE_ROWS / GLANCE_SHARE);
+    return score(f, c, f->m->spread);
+}
+
+static quorum_status tell(finder *f, const contender *c)
+{
+    f->m->history.kernel_choice.score[c->number] = c->density;
     return progress_report(f->p, "train", -1.0, "kernel %s: log density a row %.4f, error %.4f",
                            c->theta.kernel->name, c->density, sqrt(c->error));
 }
 
+static quorum_status glance_and_tell(finder *f, contender *c)
+{
+    TRY(glance(f, c));
+    return tell(f, c);
+}
+
+quorum_status look_closely(finder *f, contender *c)
+{
+    if (!c->is_glance)
+        return QUORUM_OK;
+    c->is_glance = 0;
+    TRY(score(f, c, f->m->spread));
+    return tell(f, c);
+}
+
+/* The best one first.  Those that a glance does not rule out are looked at closely; if only one is left,
+ * the glance was enough. */
+quorum_status best_first(finder *f, contender **list, int count)
+{
+    int left = contender_rule_out(list, count);
+    for (int k = 0; left > 1 && k < left; k++)
+        TRY(look_closely(f, list[k]));
+    contender_best_first(list, left);
+    return QUORUM_OK;
+}
+
 /* ---- The kernel ---- */
+
+/* What a glance has ruled out is told as its distance from the best one. */
+static void tell_distances(finder *f, contender *const *list, int count)
+{
+    double *told = f->m->history.kernel_choice.score;
+    for (int k = 1; k < count; k++)
+        if (list[k]->is_glance != list[0]->is_glance)
+            told[list[k]->number] = list[0]->density - contender_lead(list[0], list[k]);
+}
 
 /* Copies of contenders before a search: their thetas, and what all were searched on. */
 typedef struct {
@@ -89,7 +140,7 @@ static quorum_status last_round_and_score(finder *f, contender *c, int own_scale
 {
     TRY(last_round(f, &c->theta, own_scales));
     c->result = *f->result;
-    return score_and_tell(f, c);
+    return glance_and_tell(f, c);
 }
 
 /* Scales of blocks' own help on some data and harm on others: the winner's last round without them,
@@ -98,7 +149,7 @@ static quorum_status try_without_own_scales(finder *f, contender *winner, conten
 {
     contender *two[] = {winner, fresh};
     TRY(last_round_and_score(f, fresh, 0));
-    contender_best_first(two, 2);
+    TRY(best_first(f, two, 2));
     if (two[0] == fresh)
         swap_contenders(winner, fresh);
     return QUORUM_OK;
@@ -109,12 +160,23 @@ static quorum_status last_rounds(finder *f, contender **list, int count, contend
     int own_scales = has_own_scales(f->m);
     for (int place = 0; place < count; place++)
         TRY(last_round_and_score(f, list[place], own_scales));
-    contender_best_first(list, count);
+    TRY(best_first(f, list, count));
     for (int k = 0; own_scales && k < count; k++)
         if (fresh[k].number == list[0]->number)
             TRY(try_without_own_scales(f, list[0], &fresh[k]));
+    TRY(look_closely(f, list[0]));
     f->m->history.kernel_choice.score[list[0]->number] = list[0]->density;
     return QUORUM_OK;
+}
+
+/* How many can still win: a kernel that is far behind has no last round. */
+static int count_finalists(const contender *const *list, int count)
+{
+    int left = 1;
+    while (left < count && !(contender_is_behind(list[left], list[0]) &&
+                             contender_lead(list[0], list[left]) > LAST_GAIN))
+        left++;
+    return left;
 }
 
 /* The two best by their quick rounds have their last rounds too, and the better one comes
@@ -123,11 +185,16 @@ static quorum_status finals(finder *f, contender **list, int count)
 {
     int finalists = count < FINALISTS ? count : FINALISTS;
     contender fresh[FINALISTS] = {0};
-    copying start = {.list = list, .copy = fresh, .count = finalists};
+    copying start = {.list = list, .copy = fresh};
     for (int place = 0; place < finalists; place++)
-        contender_best_first(list + place, count - place);
+        TRY(best_first(f, list + place, count - place));
+    tell_distances(f, list, count);
     TRY(find_metric(f, list, finalists));
     TRY(find_trend(f, list, finalists));
+    f->searches += (has_own_scales(f->m) ? 2 : 1) * finalists;
+    finalists = count_finalists((const contender *const *)list, finalists);
+    f->searches -= (has_own_scales(f->m) ? 2 : 1) * finalists;
+    start.count = finalists;
     quorum_status status = team_all(QUORUM_OK, copy_all, &start);
     if (status == QUORUM_OK)
         status = last_rounds(f, list, finalists, fresh);
@@ -168,7 +235,7 @@ quorum_status quick_round_and_score(finder *f, contender *c)
     TRY(quick_round(f, &c->theta));
     c->result = *f->result;
     c->nlml = c->result.nlml;
-    return score_and_tell(f, c);
+    return glance_and_tell(f, c);
 }
 
 /* Every kernel has its quick round from the first look's theta; the best one, its theta and,
@@ -192,7 +259,8 @@ static quorum_status choose_kernel(finder *f)
     if (f->s->train == TRAIN_NEIGHBOURS) {
         TRY_OR_DONE(finals(f, list, count));
     } else {
-        contender_best_first(list, count);
+        TRY_OR_DONE(best_first(f, list, count));
+        tell_distances(f, list, count);
     }
     keep_contender(f, list[0]);
 done:

@@ -69,18 +69,25 @@ quorum_status learn_untested(finder *f);
 /* The number of neighbours that prediction needs, into the model. */
 quorum_status learn_neighbours(finder *f);
 
-/* Rows that are left out at one of the distances (train/contender.h), near by theta's own metric. */
-quorum_status left_out_parts(finder *f, const hyper *theta, int distance, vecchia_parts *v);
+/* Rows that are left out in turn, near by theta's own metric. */
+quorum_status left_out_parts(finder *f, const hyper *theta, vecchia_parts *v);
 
 /* Contenders as they are before a search: what they are and their thetas, without scores. */
 quorum_status copy_contenders(contender *const *list, int count, contender *copy);
 
-/* A quick round from c->theta, and its score. */
+/* A quick round from c->theta, and its score, at a glance. */
 quorum_status quick_round_and_score(finder *f, contender *c);
+
+/* Its score by all rows that there are to be, if it had a glance at few. */
+quorum_status look_closely(finder *f, contender *c);
+
+/* The best of the list first, by more rows where a glance leaves doubt. */
+quorum_status best_first(finder *f, contender **list, int count);
 
 /* ---- metric.c ---- */
 
-/* Turns of the metric that may be tried: searches for each contender. */
+/* Turns of the metric that may be tried; searches that they take, for so many contenders. */
+int count_metric_searches(const quorum_model *m, const settings *s, int contenders);
 int count_turns(const quorum_model *m, const settings *s);
 
 /* The rows along these directions of the inputs (D x D, the model's); NULL: the inputs themselves. */

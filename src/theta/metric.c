@@ -41,14 +41,19 @@ int count_turns(const quorum_model *m, const settings *s)
     return may ? MOST_TURNS : 0;
 }
 
+int count_metric_searches(const quorum_model *m, const settings *s, int contenders)
+{
+    int turns = count_turns(m, s);
+    return turns > 0 ? turns + contenders - 1 : 0;
+}
+
 /* One turn: what stays of it, and what it needs. */
 typedef struct {
     finder *f;
-    contender *const *list; /* count: before it            */
-    int count;
-    double *E;                  /* D x D: new directions ...   */
-    double *rotation;           /* ... as those of the inputs  */
-    contender fresh[FINALISTS]; /* count: after it             */
+    contender *before;
+    double *E;        /* D x D: new directions ...   */
+    double *rotation; /* ... as those of the inputs  */
+    contender fresh;  /* after it                    */
 } turning;
 
 static quorum_status turning_new(void *context)
@@ -59,31 +64,30 @@ static quorum_status turning_new(void *context)
     NEW_ARRAY(t->rotation, D * D);
     if (!t->E || !t->rotation)
         return failure(QUORUM_E_MEMORY, "out of memory for %zu directions", D);
-    return copy_contenders(t->list, t->count, t->fresh);
+    return copy_contenders(&t->before, 1, &t->fresh);
 }
 
 static void turning_free(turning *t)
 {
     mem_free(t->E);
     mem_free(t->rotation);
-    for (int k = 0; k < t->count; k++)
-        contender_free(&t->fresh[k]);
+    contender_free(&t->fresh);
 }
 
-/* The directions of change of the best one's prediction, E, and as directions of the inputs: R E,
+/* The directions of change of the prediction, E, and as directions of the inputs: R E,
  * R being the rotation so far. */
 static quorum_status find_directions(turning *t)
 {
     const finder *f = t->f;
     const unit_change *u = &f->m->units;
-    const hyper *theta = &t->list[0]->theta;
+    const hyper *theta = &t->before->theta;
     size_t D = theta->D;
     double change[MOST_DIRECTIONS];
     char stay[MOST_DIRECTIONS];
     vecchia_parts v;
     for (size_t d = 0; d < D; d++)
         stay[d] = (char)stays(f->m, d);
-    TRY(left_out_parts(t->f, theta, 0, &v));
+    TRY(left_out_parts(t->f, theta, &v));
     quorum_status status = directions_find(&v, theta, stay, options_threads(f->s), t->E, change);
     vecchia_parts_free(&v);
     TRY(status);
@@ -114,34 +118,49 @@ static void turn_lengthscales(hyper *theta, const double *E)
     }
 }
 
-/* Quick rounds along the new directions; `order` has them, the best first. */
-static quorum_status try_directions(turning *t, contender **order)
+/* A quick round along the new directions. */
+static quorum_status try_directions(turning *t)
 {
     TRY(find_directions(t));
     turn_rows(t->f, t->rotation);
-    for (int k = 0; k < t->count; k++) {
-        order[k] = &t->fresh[k];
-        turn_lengthscales(&t->fresh[k].theta, t->E);
-        TRY(quick_round_and_score(t->f, &t->fresh[k]));
+    turn_lengthscales(&t->fresh.theta, t->E);
+    return quick_round_and_score(t->f, &t->fresh);
+}
+
+/* Whether rows left out say that the turn helps.  Where a glance leaves doubt both are looked at closely,
+ * each with the rows along its own directions. */
+static quorum_status compare_turn(turning *t, double *old, int *better)
+{
+    contender *before = t->before, *fresh = &t->fresh;
+    if (!contender_is_behind(before, fresh) && !contender_is_behind(fresh, before)) {
+        turn_rows(t->f, old);
+        TRY(look_closely(t->f, before));
+        turn_rows(t->f, t->rotation);
+        TRY(look_closely(t->f, fresh));
     }
-    contender_best_first(order, t->count);
+    *better = contender_beats(fresh, before);
     return QUORUM_OK;
 }
 
-/* Turns the rows once; *better: rows left out say that it helps, and it stays. */
+/* Turns the rows once, for the first of the list; *better: rows left out say that it helps, and it stays,
+ * with the length-scales of the others turned too. */
 static quorum_status turn_once(finder *f, contender **list, int count, int *better)
 {
-    turning t = {.f = f, .list = list, .count = count};
-    contender *order[FINALISTS];
+    turning t = {.f = f, .before = list[0]};
     double *old = f->m->units.rotation;
     int is_wanted = !old && f->s->metric == METRIC_LINEAR;
     quorum_status status = team_all(QUORUM_OK, turning_new, &t);
+    *better = 0;
     if (status == QUORUM_OK)
-        status = try_directions(&t, order);
-    *better = status == QUORUM_OK && (is_wanted || contender_beats(order[0], list[0]));
+        status = try_directions(&t);
+    if (status == QUORUM_OK && is_wanted)
+        *better = 1;
+    else if (status == QUORUM_OK)
+        status = compare_turn(&t, old, better);
     if (*better) {
-        for (int k = 0; k < count; k++)
-            swap_contenders(list[k], order[k]);
+        swap_contenders(list[0], &t.fresh);
+        for (int k = 1; k < count; k++)
+            turn_lengthscales(&list[k]->theta, t.E);
         t.rotation = old;
     } else if (f->m->units.rotation != old) {
         turn_rows(f, old);
@@ -150,11 +169,19 @@ static quorum_status turn_once(finder *f, contender **list, int count, int *bett
     return status == QUORUM_E_NUMERIC ? QUORUM_OK : status; /* merely bad directions */
 }
 
+/* The best one finds the directions; the others have a quick round along them at the end. */
 quorum_status find_metric(finder *f, contender **list, int count)
 {
-    int turns = count_turns(f->m, f->s), end = f->searches + turns * count, better = 1;
-    for (int k = 0; k < turns && better; k++)
+    int turns = count_turns(f->m, f->s), better = 1, turned = 0;
+    int end = f->searches + count_metric_searches(f->m, f->s, count);
+    for (int k = 0; k < turns && better; k++) {
         TRY(turn_once(f, list, count, &better));
-    f->searches = turns > 0 ? end : f->searches;
+        turned |= better;
+    }
+    for (int k = 1; turned && k < count; k++)
+        TRY(quick_round_and_score(f, list[k]));
+    if (turned)
+        TRY(best_first(f, list, count));
+    f->searches = end;
     return QUORUM_OK;
 }

@@ -8,9 +8,10 @@
 #include <math.h>
 
 enum {
-    NOISE_ROWS = 2000,      /* left out in turn to compare the two ... */
-    LEAST_NOISE_ROWS = 200, /* ... and so many at least               */
-    NOISE_GIVEN = 256       /* nearest rows of each                    */
+    NOISE_ROWS = 1000,      /* left out in turn to compare the two ...          */
+    GLANCE_ROWS = 250,      /* ... but first so many, which may rule one out    */
+    LEAST_NOISE_ROWS = 200, /* ... and so many at least                         */
+    NOISE_GIVEN = 256       /* nearest rows of each                             */
 };
 static const double NOISE_BYTES = 64e6; /* that these rows and their neighbours may take */
 
@@ -61,36 +62,53 @@ static quorum_status score_both(finder *f, const vecchia_parts *v, double prior,
     return QUORUM_OK;
 }
 
-static quorum_status choose(finder *f, const vecchia_parts *v, int learns)
-{
-    two_noises t = {.m = f->m, .first = f->m->local_noise ? LOCAL : CONSTANT};
-    contender *list[] = {&t.all[CONSTANT], &t.all[LOCAL]}, **first = list + t.first;
-    quorum_status status = team_all(QUORUM_OK, copy_twice, &t);
-    if (status == QUORUM_OK)
-        status = score_both(f, v, learns ? 0.0 : f->m->spread, &t);
-    if (status == QUORUM_OK) {
-        contender_best_first(first, NOISES - t.first);
-        f->m->local_noise = (*first)->local_noise;
-        if (f->m->local_noise)
-            f->m->spread = (*first)->prior;
-    }
-    for (int k = 0; k < NOISES; k++)
-        contender_free(&t.all[k]);
-    return status;
-}
-
-quorum_status learn_noise(finder *f, int learns)
+static quorum_status compare_by(finder *f, double rows, int learns, two_noises *t)
 {
     vecchia_parts v;
-    f->m->local_noise = f->s->local_noise == LOCAL_NOISE_YES;
-    if (!may_compare(f))
-        return QUORUM_OK;
-    vecchia_problem problem = neighbour_problem(f, &f->m->theta, count_left_out(f));
+    vecchia_problem problem = neighbour_problem(f, &f->m->theta, rows);
     problem.block = 1;
     problem.given = NOISE_GIVEN;
     problem.others = 1;
     TRY(vecchia_parts_new(&problem, &v));
-    quorum_status status = choose(f, &v, learns);
+    quorum_status status = score_both(f, &v, learns ? 0.0 : f->m->spread, t);
     vecchia_parts_free(&v);
+    return status;
+}
+
+/* A glance is enough to leave the noise constant. */
+static quorum_status compare_noises(finder *f, int learns, two_noises *t)
+{
+    double rows = count_left_out(f);
+    if (t->first == CONSTANT && rows > 2 * GLANCE_ROWS) {
+        TRY(compare_by(f, GLANCE_ROWS, learns, t));
+        if (contender_is_behind(&t->all[LOCAL], &t->all[CONSTANT]))
+            return QUORUM_OK;
+    }
+    return compare_by(f, rows, learns, t);
+}
+
+static void keep_noise(quorum_model *m, const contender *best)
+{
+    m->local_noise = best->local_noise;
+    if (m->local_noise)
+        m->spread = best->prior;
+}
+
+quorum_status learn_noise(finder *f, int learns)
+{
+    f->m->local_noise = f->s->local_noise == LOCAL_NOISE_YES;
+    if (!may_compare(f))
+        return QUORUM_OK;
+    two_noises t = {.m = f->m, .first = f->m->local_noise ? LOCAL : CONSTANT};
+    contender *list[] = {&t.all[CONSTANT], &t.all[LOCAL]}, **first = list + t.first;
+    quorum_status status = team_all(QUORUM_OK, copy_twice, &t);
+    if (status == QUORUM_OK)
+        status = compare_noises(f, learns, &t);
+    if (status == QUORUM_OK) {
+        contender_best_first(first, NOISES - t.first);
+        keep_noise(f->m, *first);
+    }
+    for (int k = 0; k < NOISES; k++)
+        contender_free(&t.all[k]);
     return status;
 }

@@ -140,8 +140,8 @@ static int count_searches(const quorum_model *m, const settings *s)
         kernels = 1;
     switch (s->train) {
     case TRAIN_NEIGHBOURS:
-        return first + kernels + finalists * (count_turns(m, s) + count_trials(m, s) + last) +
-               without;
+        return first + kernels + count_metric_searches(m, s, finalists) +
+               finalists * (count_trials(m, s) + last) + without;
     case TRAIN_PARTS: return first + kernels;
     default: return first + kernels + 1;
     }

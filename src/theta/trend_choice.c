@@ -120,8 +120,7 @@ static quorum_status follow_line(const trial *t, contender **list, int count)
         theta_to_units(&list[k]->theta, unit_of(t));
     for (int k = 0; k < count; k++)
         TRY(quick_round_and_score(t->f, list[k]));
-    contender_best_first(list, count);
-    return QUORUM_OK;
+    return best_first(t->f, list, count);
 }
 
 static void take_back(const trial *t)

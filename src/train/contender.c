@@ -19,6 +19,8 @@ static const double PRIORS[] = {1, 2, 4, 8, 16, 32, 64, 128, 256, INFINITY};
 enum { SMALL_GAP = 64, WIDE_GAP = 1024 };
 static const double FAR_WEIGHT = 0.25;
 
+static const double BEYOND_DOUBT = 3.0; /* standard errors */
+
 static double weight_of(int distance)
 {
     return distance == 0 ? 1.0 : FAR_WEIGHT;
@@ -139,15 +141,19 @@ static double goodness_of(const contender *c, int distance, size_t i)
 /* By how much b's mean score at a distance is higher than a's, and the square of the standard error
  * of that: with weights w,
  *
- *   gain = sum w d / sum w,   variance = sum w^2 (d - gain)^2 / (sum w)^2 */
+ *   gain = sum w d / sum w,   variance = sum w^2 (d - gain)^2 / (sum w)^2
+ *
+ * over the rows that both were asked about: fewer rows are the last ones of more. */
 static void compare(double (*score)(const contender *, int, size_t), const contender *a,
                     const contender *b, int distance, double *gain, double *variance)
 {
-    const left_out_set *set = &a->at[distance];
-    double sum = 0.0, square = 0.0, n = left_out_weights(set->rows, set->count);
+    size_t of_a = a->at[distance].count, of_b = b->at[distance].count;
+    size_t count = of_a < of_b ? of_a : of_b, i = of_a - count, k = of_b - count;
+    const left_out_row *row = a->at[distance].rows + i;
+    double sum = 0.0, square = 0.0, n = left_out_weights(row, count);
     double with_weights = 0.0, of_weights = 0.0; /* sums of w^2 d, w^2 */
-    for (size_t i = 0; i < set->count; i++) {
-        double d = score(b, distance, i) - score(a, distance, i), w = set->rows[i].weight;
+    for (; i < of_a; i++, k++, row++) {
+        double d = score(b, distance, k) - score(a, distance, i), w = row->weight;
         sum += w * d;
         square += w * w * (d * d);
         with_weights += w * w * d;
@@ -158,23 +164,32 @@ static void compare(double (*score)(const contender *, int, size_t), const conte
     *variance = fmax(square - sum * about / n, 0.0) / (n * n);
 }
 
-/* Whether a's scores fall short of b's by no more than two standard errors of their difference, over
- * the first `distances`. */
-static int as_good(double (*score)(const contender *, int, size_t), const contender *a,
-                   const contender *b, int distances)
+typedef struct {
+    double gain, error; /* its standard error */
+} difference;
+
+/* By how much b's scores are higher than a's, over the first `distances`. */
+static difference gain_over(double (*score)(const contender *, int, size_t), const contender *a,
+                            const contender *b, int distances)
 {
     double gain = 0.0, variance = 0.0;
-    if (a->density == WORST_DENSITY)
-        return 0;
     for (int l = 0; l < distances; l++) {
         double here, error;
-        if (a->at[l].count == 0 || a->at[l].count != b->at[l].count)
+        if (a->at[l].count == 0 || b->at[l].count == 0)
             continue;
         compare(score, a, b, l, &here, &error);
         gain += weight_of(l) * here;
         variance += weight_of(l) * weight_of(l) * error;
     }
-    return gain <= 2.0 * sqrt(variance);
+    return (difference){.gain = gain, .error = sqrt(variance)};
+}
+
+/* Whether a's scores fall short of b's by no more than two standard errors of their difference. */
+static int as_good(double (*score)(const contender *, int, size_t), const contender *a,
+                   const contender *b, int distances)
+{
+    difference d = gain_over(score, a, b, distances);
+    return a->density != WORST_DENSITY && d.gain <= 2.0 * d.error;
 }
 
 static int as_dense(const contender *a, const contender *b)
@@ -185,6 +200,41 @@ static int as_dense(const contender *a, const contender *b)
 int contender_beats(const contender *a, const contender *b)
 {
     return a->density != WORST_DENSITY && !as_dense(b, a);
+}
+
+double contender_lead(const contender *a, const contender *b)
+{
+    if (a->density == WORST_DENSITY || b->density == WORST_DENSITY)
+        return a->density - b->density;
+    return gain_over(density_of, b, a, DISTANCES).gain;
+}
+
+int contender_is_behind(const contender *a, const contender *b)
+{
+    if (a->density == WORST_DENSITY || b->density == WORST_DENSITY)
+        return a->density < b->density;
+    difference d = gain_over(density_of, a, b, DISTANCES);
+    return d.gain > BEYOND_DOUBT * d.error;
+}
+
+static void move_forward(contender **list, int from, int to)
+{
+    contender *moved = list[from];
+    for (int k = from; k > to; k--)
+        list[k] = list[k - 1];
+    list[to] = moved;
+}
+
+int contender_rule_out(contender **list, int count)
+{
+    const contender *best = list[0];
+    int left = 0;
+    for (int k = 1; k < count; k++)
+        best = contender_lead(list[k], best) > 0.0 ? list[k] : best;
+    for (int k = 0; k < count; k++)
+        if (!contender_is_behind(list[k], best))
+            move_forward(list, k, left++);
+    return left;
 }
 
 /* From all to those that could be the best one, step by step. */
@@ -207,9 +257,5 @@ static int best_of(contender *const *list, int count)
 
 void contender_best_first(contender **list, int count)
 {
-    int best = best_of(list, count);
-    contender *winner = list[best];
-    for (int k = best; k > 0; k--)
-        list[k] = list[k - 1];
-    list[0] = winner;
+    move_forward(list, best_of(list, count), 0);
 }

@@ -28,6 +28,7 @@ typedef struct {
     const double *V;     /* of a line that the rows' y are about (left_out.h), or NULL */
     int local_noise;     /* whether rows have the noise around them (gp/local_noise.h) */
     double nlml;         /* of the rows that all contenders were searched on       */
+    int is_glance;       /* predicted few rows only, so far                        */
     double level, slope; /* level + slope y is added to the log density of a row: that of other
                             units; 0: none                                     */
 } contender;
@@ -47,8 +48,20 @@ void swap_contenders(contender *a, contender *b);
 /* Its predictions in units that are `unit` times smaller. */
 void contender_change_units(contender *c, double unit);
 
+/* Two contenders are compared by the rows that both predicted; where one predicted more, the other's are
+ * the last of them. */
+
+/* By how much a's density is higher than b's. */
+double contender_lead(const contender *a, const contender *b);
+
 /* Whether a's density is higher than b's by more than chance. */
 int contender_beats(const contender *a, const contender *b);
+
+/* Whether a's density is lower than b's beyond doubt, also after a glance at few rows. */
+int contender_is_behind(const contender *a, const contender *b);
+
+/* Moves those to the end that are behind another; how many are left in front. */
+int contender_rule_out(contender **list, int count);
 
 /* Puts the best first, the others stay in order.  The best has the highest density; of those
  * that fall short of it by no more than chance, the smallest error; of those whose error is

@@ -646,6 +646,36 @@ static void chance_leaves_the_choice_to_error_and_likelihood(void **state)
     assert_ptr_equal(list[0], &c[0]);
 }
 
+/* Who predicted fewer rows predicted the last of them, and is compared by these. */
+static void a_glance_rules_out_what_is_far_behind(void **state)
+{
+    (void)state;
+    enum { ROWS = 8, FEW = 4 };
+    const double calm[ROWS] = {3.0, -3.1, 2.9, 3.0, 0.10, -0.11, 0.09, 0.10};
+    const double near[ROWS] = {0.1, -0.1, 0.1, 0.1, 0.11, -0.10, 0.10, 0.08};
+    const double wild[FEW] = {1.0, -1.1, 0.9, 1.0};
+    left_out_row rows[3][ROWS];
+    contender c[3], *list[3] = {&c[1], &c[0], &c[2]};
+    make_contender(&c[0], rows[0], ROWS, calm,
+                   0.01); /* the first rows are not asked of the others */
+    make_contender(&c[1], rows[1], FEW, wild, 0.01);
+    make_contender(&c[2], rows[2], FEW, near + FEW, 0.01);
+    double lead = 0.0;
+    for (size_t i = 0; i < FEW; i++)
+        lead += (left_out_density(&rows[0][FEW + i], INFINITY) -
+                 left_out_density(&rows[1][i], INFINITY)) /
+                FEW;
+    assert_true(c[0].density < c[2].density - 1.0);
+    assert_float_equal(contender_lead(&c[0], &c[1]), lead, 1e-12);
+    assert_float_equal(contender_lead(&c[1], &c[0]), -lead, 1e-12);
+    assert_true(contender_is_behind(&c[1], &c[0]) && !contender_is_behind(&c[0], &c[1]));
+    assert_true(!contender_is_behind(&c[0], &c[2]) && !contender_is_behind(&c[2], &c[0]));
+    assert_int_equal(contender_rule_out(list, 3), 2);
+    assert_ptr_equal(list[0], &c[0]);
+    assert_ptr_equal(list[1], &c[2]);
+    assert_ptr_equal(list[2], &c[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -660,6 +690,7 @@ int main(void)
         TEST(rows_can_be_left_out_one_by_one),
         TEST(a_contender_must_hold_in_gaps),
         TEST(the_best_contender_comes_first),
+        TEST(a_glance_rules_out_what_is_far_behind),
         TEST(chance_leaves_the_choice_to_error_and_likelihood),
         TEST(parts_and_theta_do_not_depend_on_threads),
         TEST(identical_rows_are_fine),
