@@ -49,32 +49,18 @@ void row_choice_take_out(row_choice *c)
 
 /* ---- A model without the rows that are held out ---- */
 
-/* Copies of the arrays that prediction looks at; the rest stays empty. */
+/* What prediction looks at; the rest stays empty, and targets stay warped. */
 static quorum_status copy_settings(const quorum_model *m, quorum_model *to)
 {
-    size_t D = m->rows.D;
-    NEW_ARRAY(to->units.x_mean, D);
-    NEW_ARRAY(to->units.x_scale, D);
-    NEW_ARRAY(to->units.constant, D);
-    NEW_ARRAY(to->theta.lengthscale, D);
-    NEW_ZEROED(to->columns.names, D + 1);
-    if (!to->units.x_mean || !to->units.x_scale || !to->units.constant || !to->theta.lengthscale ||
-        !to->columns.names)
+    TRY(model_copy_input_units(m, to));
+    TRY(model_copy_theta(m, to));
+    if (!NEW_ZEROED(to->columns.names, m->rows.D + 1))
         return failure(QUORUM_E_MEMORY, "out of memory for calibrating");
-    memcpy(to->units.x_mean, m->units.x_mean, D * sizeof *m->units.x_mean);
-    memcpy(to->units.x_scale, m->units.x_scale, D * sizeof *m->units.x_scale);
-    memcpy(to->units.constant, m->units.constant, D);
-    if (m->units.rotation) {
-        if (!NEW_ARRAY(to->units.rotation, D * D))
-            return failure(QUORUM_E_MEMORY, "out of memory for calibrating");
-        memcpy(to->units.rotation, m->units.rotation, D * D * sizeof *m->units.rotation);
-    }
-    memcpy(to->theta.lengthscale, m->theta.lengthscale, D * sizeof *m->units.x_mean);
     to->graph_how = m->graph_how;
     to->units.y_mean = m->units.y_mean;
     to->units.y_scale = m->units.y_scale;
     to->seed = m->seed;
-    return line_copy(D, &m->units, &to->units);
+    return line_copy(m->rows.D, &m->units, &to->units);
 }
 
 /* The ranking, if there is one, is all that prediction wants of the graph. */
@@ -117,14 +103,6 @@ static quorum_status without_rows(const quorum_model *m, const char *held, size_
     to->columns.is_reduced = 1;
     to->M = m->M;
     to->rows.n = m->rows.n - count;
-    to->theta = m->theta;
-    to->spread = m->spread;
-    to->untested = m->untested;
-    to->nested_spread = m->nested_spread;
-    to->local_noise = m->local_noise;
-    to->neighbours = m->neighbours;
-    to->method = m->method;
-    to->theta.lengthscale = NULL;
     quorum_status status = copy_settings(m, to);
     if (status == QUORUM_OK)
         status = copy_ranking(m, to);

@@ -58,35 +58,11 @@ void strict_split_free(strict_split *s)
 
 /* ---- What was learned, for another model ---- */
 
-static quorum_status copy_numbers(double **to, const double *from, size_t count)
-{
-    if (!from)
-        return QUORUM_OK;
-    if (!NEW_ARRAY(*to, count))
-        return failure(QUORUM_E_MEMORY, "out of memory for what the fit has learned");
-    memcpy(*to, from, count * sizeof *from);
-    return QUORUM_OK;
-}
-
-static quorum_status copy_input_units(const quorum_model *from, quorum_model *m)
-{
-    size_t D = from->rows.D;
-    unit_change *to = &m->units;
-    const unit_change *u = &from->units;
-    TRY(copy_numbers(&to->x_mean, u->x_mean, D));
-    TRY(copy_numbers(&to->x_scale, u->x_scale, D));
-    TRY(copy_numbers(&to->rotation, u->rotation, D * D));
-    if (!NEW_ARRAY(to->constant, D))
-        return failure(QUORUM_E_MEMORY, "out of memory for %zu inputs", D);
-    memcpy(to->constant, u->constant, D);
-    return QUORUM_OK;
-}
-
 static quorum_status copy_units(const quorum_model *from, quorum_model *m)
 {
     unit_change *to = &m->units;
     const unit_change *u = &from->units;
-    TRY(copy_input_units(from, m));
+    TRY(model_copy_input_units(from, m));
     to->warp = u->warp;
     to->shift = u->shift;
     to->y_mean = u->y_mean;
@@ -96,28 +72,13 @@ static quorum_status copy_units(const quorum_model *from, quorum_model *m)
     return line_copy(from->rows.D, u, to);
 }
 
-static quorum_status copy_theta(const quorum_model *from, quorum_model *m)
-{
-    size_t D = from->rows.D;
-    m->theta = from->theta;
-    m->theta.lengthscale = NULL;
-    m->spread = from->spread;
-    m->untested = from->untested;
-    m->nested_spread = from->nested_spread;
-    m->local_noise = from->local_noise;
-    m->neighbours = from->neighbours;
-    m->method = from->method;
-    TRY(copy_numbers(&m->theta.lengthscale, from->theta.lengthscale, D));
-    return copy_numbers(&m->log_theta, from->log_theta, D + 2 + MOST_SHAPES);
-}
-
 quorum_status strict_adopt(const quorum_model *learned, quorum_model *m)
 {
     char *options = m->history.options;
     m->history = learned->history;
     m->history.options = options;
     TRY(copy_units(learned, m));
-    return copy_theta(learned, m);
+    return model_copy_theta(learned, m);
 }
 
 quorum_status shared_adopt(const quorum_model *learned, quorum_model *m)
@@ -129,8 +90,8 @@ quorum_status shared_adopt(const quorum_model *learned, quorum_model *m)
     m->history.trend = trend;
     m->history.seconds_partition = m->history.seconds_train = m->history.seconds_graph =
         m->history.seconds_calibrate = m->history.seconds_total = 0.0;
-    TRY(copy_input_units(learned, m));
-    return copy_theta(learned, m);
+    TRY(model_copy_input_units(learned, m));
+    return model_copy_theta(learned, m);
 }
 
 void strict_standardise(const quorum_model *m, const row_set *given, row_set *own)

@@ -120,6 +120,44 @@ int model_is_whole(const quorum_model *m)
     return holdings_is_whole(&m->held);
 }
 
+static quorum_status copy_numbers(double **to, const double *from, size_t count)
+{
+    if (!from)
+        return QUORUM_OK;
+    if (!NEW_ARRAY(*to, count))
+        return failure(QUORUM_E_MEMORY, "out of memory for what the fit has learned");
+    memcpy(*to, from, count * sizeof *from);
+    return QUORUM_OK;
+}
+
+quorum_status model_copy_input_units(const quorum_model *from, quorum_model *to)
+{
+    size_t D = from->rows.D;
+    const unit_change *u = &from->units;
+    TRY(copy_numbers(&to->units.x_mean, u->x_mean, D));
+    TRY(copy_numbers(&to->units.x_scale, u->x_scale, D));
+    TRY(copy_numbers(&to->units.rotation, u->rotation, D * D));
+    if (!NEW_ARRAY(to->units.constant, D))
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu inputs", D);
+    memcpy(to->units.constant, u->constant, D);
+    return QUORUM_OK;
+}
+
+quorum_status model_copy_theta(const quorum_model *from, quorum_model *to)
+{
+    size_t D = from->rows.D;
+    to->theta = from->theta;
+    to->theta.lengthscale = NULL;
+    to->spread = from->spread;
+    to->untested = from->untested;
+    to->nested_spread = from->nested_spread;
+    to->local_noise = from->local_noise;
+    to->neighbours = from->neighbours;
+    to->method = from->method;
+    TRY(copy_numbers(&to->theta.lengthscale, from->theta.lengthscale, D));
+    return copy_numbers(&to->log_theta, from->log_theta, D + 2 + MOST_SHAPES);
+}
+
 void model_set_theta(quorum_model *m)
 {
     theta_from_logs(m->log_theta, &m->theta);

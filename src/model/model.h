@@ -209,6 +209,11 @@ void model_forget_rows(quorum_model *m);
 /* theta = exp(log_theta), so that a saved model gives the same bits. */
 void model_set_theta(quorum_model *m);
 
+/* What another model of the same inputs has learned: how inputs are standardised; theta with what belongs
+ * to it.  On failure the rest is there to be freed. */
+quorum_status model_copy_input_units(const quorum_model *from, quorum_model *to);
+quorum_status model_copy_theta(const quorum_model *from, quorum_model *to);
+
 /* Derives what is not stored: sizes, at_bound and is_constant. */
 quorum_status model_complete(quorum_model *m);
 

@@ -11,7 +11,7 @@
 enum {
     SCORE_ROWS = 4000,     /* left out in turn to score a kernel ...   */
     SCORE_GIVEN = 96,      /* ... and predicted from so many nearest   */
-    FAR_ROWS = 500,        /* left out with many of their nearest rows */
+    FAR_ROWS = 1000,       /* left out with many of their nearest rows */
     GAP_FACTOR = 4,        /* ... of so many times as many at least    */
     DIRECTION_ROWS = 8000, /* whose gradients tell directions */
     GLANCE_SHARE = 4       /* of these rows one in so many comes first */
