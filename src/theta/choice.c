@@ -9,12 +9,12 @@
 #include <math.h>
 
 enum {
-    SCORE_ROWS = 4000,     /* left out in turn to score a kernel ...   */
-    SCORE_GIVEN = 96,      /* ... and predicted from so many nearest   */
-    FAR_ROWS = 1000,       /* left out with many of their nearest rows */
-    GAP_FACTOR = 4,        /* ... of so many times as many at least    */
-    DIRECTION_ROWS = 8000, /* whose gradients tell directions */
-    GLANCE_SHARE = 4       /* of these rows one in so many comes first */
+    SCORE_ROWS = 8000,   /* left out in turn to score a kernel ...        */
+    QUICK_SCORES = 4000, /* ... or after quick rounds so many ...         */
+    SCORE_GIVEN = 96,    /* ... and predicted from so many nearest        */
+    FAR_ROWS = 1000,     /* left out with many of their nearest rows ...  */
+    GAP_FACTOR = 4,      /* ... of so many times as many at least         */
+    GLANCE_SHARE = 4     /* of all these rows one in so many comes first  */
 };
 static const double LAST_GAIN = 0.1; /* what a last round may add to the density of one kernel and
                                         not to another's */
@@ -34,7 +34,7 @@ static quorum_status parts_of_left_out(finder *f, const hyper *theta, int distan
 
 quorum_status left_out_parts(finder *f, const hyper *theta, vecchia_parts *v)
 {
-    return parts_of_left_out(f, theta, 0, DIRECTION_ROWS, v);
+    return parts_of_left_out(f, theta, 0, SCORE_ROWS, v);
 }
 
 /* A gap is small against all of the data. */
@@ -43,11 +43,16 @@ static int has_distance(const finder *f, int distance)
     return distance == 0 || f->m->rows.n >= GAP_FACTOR * (distance_skip(distance) + SCORE_GIVEN);
 }
 
+static size_t count_scored(const finder *f)
+{
+    return f->is_quick ? QUICK_SCORES : SCORE_ROWS;
+}
+
 static quorum_status predict_left_out(finder *f, contender *c, int distance)
 {
     vecchia_parts v;
-    size_t rows = (size_t)(distance ? FAR_ROWS : SCORE_ROWS) / (c->is_glance ? GLANCE_SHARE : 1);
-    TRY(parts_of_left_out(f, &c->theta, distance, rows, &v));
+    size_t rows = distance ? FAR_ROWS : count_scored(f);
+    TRY(parts_of_left_out(f, &c->theta, distance, c->is_glance ? rows / GLANCE_SHARE : rows, &v));
     quorum_status status = contender_predict(QUORUM_OK, c, distance, &v, options_threads(f->s));
     vecchia_parts_free(&v);
     return status;
@@ -65,7 +70,7 @@ static quorum_status score(finder *f, contender *c, double prior)
 /* With few rows, where there are many more. */
 static quorum_status glance(finder *f, contender *c)
 {
-    c->is_glance = f->m->rows.n > 2 * (SCORE_ROWS / GLANCE_SHARE);
+    c->is_glance = f->m->rows.n > 2 * (count_scored(f) / GLANCE_SHARE);
     return score(f, c, f->m->spread);
 }
 
@@ -158,6 +163,7 @@ static quorum_status try_without_own_scales(finder *f, contender *winner, conten
 static quorum_status last_rounds(finder *f, contender **list, int count, contender *fresh)
 {
     int own_scales = has_own_scales(f->m);
+    f->is_quick = 0;
     for (int place = 0; place < count; place++)
         TRY(last_round_and_score(f, list[place], own_scales));
     TRY(best_first(f, list, count));
@@ -291,6 +297,7 @@ done:
 
 quorum_status choose_theta(finder *f)
 {
+    f->is_quick = 1;
     if (!kernel_at(f->s->kernel))
         return choose_kernel(f);
     return f->s->train == TRAIN_NEIGHBOURS ? train_given_kernel(f) : QUORUM_OK;

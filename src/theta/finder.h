@@ -16,6 +16,7 @@ typedef struct {
     checkpoint *checkpoint;      /* or NULL                               */
     training_result *result;
     int searches, planned; /* so many searches are over, of so many */
+    int is_quick;          /* until last rounds begin               */
 } finder;
 
 /* ---- rounds.c ---- */
