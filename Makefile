@@ -10,7 +10,7 @@ RESULTS  = bench/results
 CAMPAIGN_SECONDS ?= 3600
 
 .PHONY: all setup demo test test-only campaign fuzz bench bench-results sanitize thread-sanitize format format-check tidy \
-        check-includes docs install clean help
+        check-includes docs install r-check r-package clean help
 
 all: $(BUILD)/build.ninja           ## build the library, the command and the tests
 	cmake --build $(BUILD) -j $(JOBS)
@@ -83,9 +83,16 @@ docs: all                           ## regenerate what the tables of options and
 	$(BUILD)/tests/model_file_page < docs/model-file.md > $(BUILD)/model-file.md
 	cp $(BUILD)/model-file.md docs/model-file.md
 	QUORUM_LIBRARY=$(BUILD)/libquorum.so /usr/bin/python3 -B python/generate_parameters.py
+	QUORUM_LIBRARY=$(BUILD)/libquorum.so /usr/bin/python3 -B r/generate_options.py
 
 install: all                        ## library, header, pkg-config, command, man page, completion
 	cmake --install $(BUILD) --prefix $(PREFIX)
+
+r-check: all                        ## R CMD check --as-cran of the R package, over this build
+	scripts/r-check $(BUILD)
+
+r-package:                          ## the R package with the library's sources inside, as an archive in BUILD
+	scripts/r-package $(BUILD)
 
 clean:                              ## remove build directories
 	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz

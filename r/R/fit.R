@@ -39,8 +39,17 @@ quorum.formula <- function(formula, data, weights, subset, na.action, offset, no
   noise <- if (is.null(constant_noise)) frame[["(noise_std)"]] else rep(constant_noise, nrow(frame))
   object <- fit_columns(flat_columns(frame[input_variables(form)]), response, target_name(form), TRUE, options, verbose,
                         weights = model.weights(frame), offset = model.offset(frame), noise_std = noise,
-                        row_names = attr(frame, "row.names"))
+                        extra_names = extra_names(call, form), row_names = attr(frame, "row.names"))
   finish(object, call = call, terms = form, na.action = attr(frame, "na.action"))
+}
+
+# What the columns of offset, weights and noise_std are called in the data, so that the command finds them there.
+extra_names <- function(call, form) {
+  offset <- call$offset
+  if (is.null(offset) && length(attr(form, "offset")) == 1)
+    offset <- attr(form, "variables")[[attr(form, "offset") + 1L]][[2L]]
+  own <- list(offset = offset, weights = call$weights, noise_std = call$noise_std)
+  vapply(names(own), function(name) if (is.name(own[[name]])) as.character(own[[name]]) else name, "")
 }
 
 # The formula's terms, which are to be variables alone.
@@ -129,8 +138,11 @@ response_of <- function(y, name) {
   list(y = matrix(as.double(y), nrow = NROW(y)), names = names)
 }
 
+as_reals <- function(values) if (!is.null(values)) as.double(values)
+
 # A model of columns and target, or of several targets.
-fit_columns <- function(columns, y, target, named, options, verbose, weights, offset, noise_std, row_names) {
+fit_columns <- function(columns, y, target, named, options, verbose, weights, offset, noise_std, row_names,
+                        extra_names = c(offset = "offset", weights = "weights", noise_std = "noise_std")) {
   schema <- schema_of(columns, fills(options))
   response <- response_of(y, target)
   if (fills(options)) { # without its target a row teaches nothing
@@ -141,18 +153,13 @@ fit_columns <- function(columns, y, target, named, options, verbose, weights, of
   names <- schema$names
   for (one in response$names)
     names <- c(names, free_name(one, names))
-  others <- list(offset = offset, weight = weights, noise_std = noise_std)
-  columns_of <- c(offset = "offset", weight = "weights", noise_std = "noise_std")
   data <- list(X = table_of(columns, schema, fills(options)), y = response$y, names = if (named) names,
-               levels = schema$levels, dates = schema$dates)
-  for (other in names(others)) {
-    if (is.null(others[[other]]))
-      next
-    data[[other]] <- as.double(others[[other]])
-    names <- c(names, free_name(columns_of[[other]], names))
-    if (named)
-      data[[c(offset = "offset_name", weight = "weight_name", noise_std = "noise_name")[[other]]]] <-
-        names[length(names)]
+               levels = schema$levels, dates = schema$dates, offset = as_reals(offset), weight = as_reals(weights),
+               noise_std = as_reals(noise_std))
+  if (named) {
+    data$offset_name <- free_name(extra_names[["offset"]], names)
+    data$weight_name <- free_name(extra_names[["weights"]], c(names, data$offset_name))
+    data$noise_name <- free_name(extra_names[["noise_std"]], c(names, data$offset_name, data$weight_name))
   }
   handle <- value_of(.Call(qr_fit, data, library_options(options), teller(verbose, "fit")))
   object <- of_handle(handle, options)

@@ -97,13 +97,11 @@ predict_table <- function(object, table, wanted, options, given, fill, verbose) 
     if (!is.null(one))
       there <- there & !is.na(one)
   if (all(there))
-    return(ask_library(object, table, wanted, options, lapply_double(given), verbose))
+    return(ask_library(object, table, wanted, options, lapply(given, as_reals), verbose))
   given[c("offset", "noise_std")] <- lapply(given[c("offset", "noise_std")], function(x) x[there])
-  found <- ask_library(object, table[, there, drop = FALSE], wanted, options, lapply_double(given), verbose)
+  found <- ask_library(object, table[, there, drop = FALSE], wanted, options, lapply(given, as_reals), verbose)
   spread_rows(found, there)
 }
-
-lapply_double <- function(given) lapply(given, function(x) if (!is.null(x)) as.double(x))
 
 # Results of some rows among all of them.
 spread_rows <- function(found, there) {

@@ -45,21 +45,21 @@ tell_of_graph <- function(trouble, there) {
   tell(paste0(what, ": ", trouble), "graph")
 }
 
+queries_have <- function(n) if (n == 1) "1 query has" else sprintf("%.0f queries have", n)
+
 # The warnings of a prediction.
 tell_of_prediction <- function(report, info) {
   constant <- info$names[-length(info$names)][info$constant != 0]
   if (report$off_constants > 0)
-    tell(sprintf(paste("%.0f queries have another value of a constant input (%s) than the training data: it has",
-                       "no effect, since nothing could be learned about it"), report$off_constants,
+    tell(sprintf(paste("%s another value of a constant input (%s) than the training data: it has no effect, since",
+                       "nothing could be learned about it"), queries_have(report$off_constants),
                  some_names(constant)), "constant")
   if (report$unseen > 0)
-    tell(sprintf(paste("%.0f queries have a level that was not in the training data: they are predicted as one",
-                       "more of its kind, with the variance that this leaves; unseen = \"error\" refuses them"),
-                 report$unseen), "level")
+    tell(paste(queries_have(report$unseen), "a level that was not in the training data, predicted as one more of its",
+               "kind, with the variance that this leaves; unseen = \"error\" refuses it"), "level")
   if (report$filled_anew > 0)
-    tell(sprintf(paste("%.0f queries have missing cells in a column that has all its cells in the training data:",
-                       "they are filled, but what is usual where it is missing is not known"),
-                 report$filled_anew), "missing")
+    tell(paste(queries_have(report$filled_anew), "missing cells in a column that has all its cells in the training",
+               "data: they are filled, but what is usual where it is missing is not known"), "missing")
   if (report$calibration_unused)
     tell(sprintf(paste("the prediction is not calibrated: this model's calibration is for new observations by %s;",
                        "fit with calibrate = TRUE and the options of the prediction, or leave it out by",

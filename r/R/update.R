@@ -3,7 +3,8 @@
 update.quorum <- function(object, formula., ..., newdata = NULL, newy = NULL, weights = NULL, offset = NULL,
                           noise_std = NULL, window = NULL, evaluate = TRUE, verbose = FALSE) {
   if (is.null(newdata) && is.null(window))
-    return(refit(object, sys.call(), formula., ..., evaluate = evaluate, frame = parent.frame()))
+    return(refit(object, if (!missing(formula.)) formula., match.call(expand.dots = FALSE), evaluate,
+                 parent.frame()))
   if (.Call(qr_targets, object$model) > 1)
     refuse("new rows of a model with several targets: update its file by the command, quorum update")
   if (!missing(formula.))
@@ -27,15 +28,15 @@ update.quorum <- function(object, formula., ..., newdata = NULL, newy = NULL, we
 }
 
 # The call again, with a new formula or other arguments, as update() of other models.
-refit <- function(object, call, formula., ..., evaluate, frame) {
-  if (is.null(object$call) || !identical(as.character(object$call[[1L]])[1], "quorum"))
+refit <- function(object, formula., call, evaluate, frame) {
+  if (is.null(object$call) || !identical(object$call[[1L]], quote(quorum)))
     refuse("there is no call of quorum() to do again: give new rows by newdata")
   again <- object$call
-  if (!missing(formula.))
+  if (!is.null(formula.))
     again$formula <- update(formula(object), formula.)
-  extras <- match.call(expand.dots = FALSE)$...
-  for (name in names(extras))
-    again[[name]] <- extras[[name]]
+  changes <- c(call$..., as.list(call)[intersect(names(call), c("weights", "offset", "noise_std", "verbose"))])
+  for (name in names(changes))
+    again[[name]] <- changes[[name]]
   if (evaluate) eval(again, frame) else again
 }
 

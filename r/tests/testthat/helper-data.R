@@ -12,7 +12,7 @@ make_table <- function(n = 300, seed = 1) {
 quick <- function(...) {
   call <- match.call()
   call[[1]] <- quote(quorum)
-  options <- list(experts = 3, kernel = "se", max_evaluations = 20, threads = 2)
+  options <- list(experts = 3, kernel = "se", max_evaluations = 8, threads = 2)
   for (name in setdiff(names(options), names(call)))
     call[[name]] <- options[[name]]
   suppressWarnings(eval(call, parent.frame()), classes = "quorum_warning")

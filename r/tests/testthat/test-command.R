@@ -12,7 +12,7 @@ for (method in c("nearest", "cells", "npae", "rbcm"))
     out_file <- new_file(".csv")
     write_table(train, table_file)
     write_table(queries[1:3], query_file)
-    command("fit", table_file, "-o", model_file, "--experts", "3", "--kernel", "se", "--max-evaluations", "20",
+    command("fit", table_file, "-o", model_file, "--experts", "3", "--kernel", "se", "--max-evaluations", "8",
             "--calibrate", "--method", method, "--quiet")
     command("predict", model_file, query_file, "-o", out_file, "--method", method, "--interval", "0.9", "--quiet")
     theirs <- as.matrix(utils::read.csv(out_file)[c("mean", "lower", "upper", "std")])
@@ -48,11 +48,16 @@ test_that("weights, known noise and an offset are the command's", {
   out_file <- new_file(".csv")
   write_table(train, table_file)
   command("fit", table_file, "-o", model_file, "--target", "yield", "--weights", "w", "--noise-std", "sd", "--offset", "known",
-          "--experts", "3", "--kernel", "se", "--max-evaluations", "20", "--quiet")
+          "--experts", "3", "--kernel", "se", "--max-evaluations", "8", "--quiet")
   write_table(train[1:20, c("depth", "age", "site", "known")], table_file)
   command("predict", model_file, table_file, "-o", out_file, "--quiet")
   fit <- quick(yield ~ depth + age + site, train, weights = w, noise_std = sd, offset = known)
   expect_identical(unname(predict(fit, train[1:20, ])), utils::read.csv(out_file)$mean)
+  quorum_save(fit, model_file) # it knows the columns by the names that they have in the data
+  command("predict", model_file, table_file, "-o", out_file, "--quiet")
+  expect_identical(unname(predict(fit, train[1:20, ])), utils::read.csv(out_file)$mean)
+  expect_identical(unlist(quorum_info(fit)[c("offset_name", "weights_name", "noise_name")], use.names = FALSE),
+                   c("known", "w", "sd"))
   by_term <- quick(yield ~ depth + age + site + offset(known), train, weights = w, noise_std = sd)
   expect_identical(predict(by_term, train[1:20, ]), predict(fit, train[1:20, ]))
   by_matrix <- quick(train[1:3], train$yield, weights = train$w, noise_std = train$sd, offset = train$known)
@@ -68,7 +73,7 @@ test_that("dates are the command's", {
   model_file <- new_file(".npz")
   out_file <- new_file(".csv")
   write_table(text, table_file)
-  command("fit", table_file, "-o", model_file, "--experts", "2", "--kernel", "se", "--max-evaluations", "20", "--periodic",
+  command("fit", table_file, "-o", model_file, "--experts", "2", "--kernel", "se", "--max-evaluations", "8", "--periodic",
           "day:year", "--quiet")
   write_table(text[1:30, 1:2], table_file)
   command("predict", model_file, table_file, "-o", out_file, "--quiet")
@@ -90,7 +95,7 @@ test_that("missing cells are filled as the command does", {
   model_file <- new_file(".npz")
   out_file <- new_file(".csv")
   write_table(train, table_file)
-  command("fit", table_file, "-o", model_file, "--experts", "3", "--kernel", "se", "--max-evaluations", "20", "--missing",
+  command("fit", table_file, "-o", model_file, "--experts", "3", "--kernel", "se", "--max-evaluations", "8", "--missing",
           "impute", "--quiet")
   write_table(train[1:40, 1:3], table_file)
   command("predict", model_file, table_file, "-o", out_file, "--missing", "impute", "--quiet")

@@ -27,10 +27,9 @@ test_that("the option table is the library's", {
 })
 
 test_that("every option of the table has its help page", {
-  page <- utils::capture.output(print(utils::help("quorum_options", package = "quorum", help_type = "text")))
-  skip_if(length(page) < 20, "help pages are not installed")
+  page <- paste(as.character(tools::Rd_db("quorum")[["quorum_options.Rd"]]), collapse = "")
   for (name in quorum_options()$name)
-    expect_true(any(grepl(name, page, fixed = TRUE)), label = name)
+    expect_true(grepl(paste0("\\item{\\code{", name, "}}"), page, fixed = TRUE), label = name)
 })
 
 test_that("pictures are drawn, and give what they show", {

@@ -24,8 +24,8 @@ test_that("intervals have their level, and quantiles are their ends", {
 })
 
 test_that("intervals cover what they say", {
-  table <- make_table(1500)
-  test <- make_table(1500, seed = 7)
+  table <- make_table(700)
+  test <- make_table(800, seed = 7)
   fit <- quick(yield ~ ., table)
   found <- predict(fit, test, interval = "prediction", level = 0.9)
   covered <- mean(found[, "lwr"] <= test$yield & test$yield <= found[, "upr"])

@@ -48,9 +48,11 @@ test_that("without new rows it is another fit", {
   fit <- suppressWarnings(quorum(yield ~ depth + age, table, kernel = "se", max_evaluations = 10, threads = 2))
   less <- suppressWarnings(update(fit, . ~ . - age))
   expect_identical(variable.names(less), "depth")
-  other <- suppressWarnings(update(fit, kernel = "matern32"))
+  chosen <- "matern32"
+  other <- suppressWarnings(update(fit, kernel = chosen))
   expect_identical(quorum_info(other)$kernel, "matern32")
   expect_identical(update(fit, kernel = "se", evaluate = FALSE), fit$call)
+  expect_null(update(fit, kernel = NULL, evaluate = FALSE)$kernel)
   expect_error(update(quorum_load({
     file <- new_file(".npz")
     quorum_save(fit, file)
