@@ -90,6 +90,7 @@ install: all                        ## library, header, pkg-config, command, man
 
 r-check: all                        ## R CMD check --as-cran of the R package, over this build
 	scripts/r-check $(BUILD)
+	tests/install/check-r-package $(BUILD)
 
 r-package:                          ## the R package with the library's sources inside, as an archive in BUILD
 	scripts/r-package $(BUILD)

@@ -9,9 +9,9 @@ file_name <- function(file) {
 quorum_save <- function(object, file) {
   file <- file_name(file)
   if (inherits(object, "quorum_targets"))
-    value_of(.Call(qr_save, object[[1]]$model, 0L, file))
+    value_of(.Call(qr_save, object[[1]]$handle, 0L, file))
   else if (inherits(object, "quorum"))
-    value_of(.Call(qr_save, object$model, object$target, file))
+    value_of(.Call(qr_save, object$handle, object$target, file))
   else refuse("object: a model of quorum() or quorum_load()")
   invisible(object)
 }

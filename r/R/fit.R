@@ -199,7 +199,7 @@ of_handle <- function(handle, options = character()) {
     info <- value_of(.Call(qr_info, handle, target))
     columns <- seq_len(info$columns)
     structure(class = "quorum", list(
-      model = handle, target = target, target_name = info$names[info$inputs + 1L], named = info$named,
+      handle = handle, target = target, target_name = info$names[info$inputs + 1L], named = info$named,
       schema = list(names = info$names[columns], levels = info$levels[columns], dates = info$dates),
       options = options))
   })
@@ -212,7 +212,7 @@ of_handle <- function(handle, options = character()) {
 quorum_info <- function(object) {
   if (!inherits(object, "quorum"))
     refuse("a model of quorum() or quorum_load() is wanted; of several targets one of them, as in object$name")
-  info <- value_of(.Call(qr_info, object$model, object$target))
+  info <- value_of(.Call(qr_info, object$handle, object$target))
   if (!is.null(info$rotation))
     info$rotation <- t(info$rotation)
   if (info$neighbours == 0)

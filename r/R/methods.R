@@ -6,6 +6,18 @@ formula.quorum <- function(x, ...) {
   formula(x$terms)
 }
 
+# The call's data again, which the object does not keep.
+model.frame.quorum <- function(formula, ...) {
+  call <- formula$call
+  wanted <- c("data", "weights", "subset", "na.action", "offset", "noise_std")
+  again <- call[c(1L, match(wanted, names(call), 0L))]
+  again[[1L]] <- quote(stats::model.frame)
+  again$formula <- stats::formula(formula)
+  if (is.numeric(again$noise_std))
+    again$noise_std <- NULL
+  eval(again, environment(formula$terms))
+}
+
 nobs.quorum <- function(object, ...) quorum_info(object)$rows
 
 variable.names.quorum <- function(object, ...) {
@@ -75,7 +87,7 @@ print.summary.quorum <- function(x, digits = max(3L, getOption("digits") - 3L), 
     cat("With ", paste(c(if (info$trend == "linear") "a linear trend", if (info$warp != "none") "a logarithm of the target",
                          if (info$long_share > 0) "two scales", if (!is.null(info$rotation)) "a linear metric"),
                        collapse = ", "), "\n", sep = "")
-  cat("\nInputs (length-scale in the input's units; share in the inverse length-scales, not in importance):\n")
+  cat("\nInputs (length-scale in the input's units; share of the inverse ones of standardised inputs):\n")
   print(format(x$inputs, digits = digits), quote = FALSE)
   cat("\nStandard deviations: signal ", format(x$coefficients[["signal_std"]], digits = digits), ", noise ",
       format(x$coefficients[["noise_std"]], digits = digits), unit_of(info), "\n", sep = "")

@@ -10,7 +10,8 @@ middle_of <- function(values, levels) {
 effect_of <- function(object, rows, column, level, points, options) {
   schema <- object$schema
   levels_of <- function(d) if (is.null(schema$levels)) NULL else schema$levels[[d]]
-  range <- range(rows$table[column, ], na.rm = TRUE)
+  inner <- if (nrow(rows$table) == 1) c(0, 1) else c(0.02, 0.98) # beyond, others at their middle are far from any row
+  range <- stats::quantile(rows$table[column, ], inner, na.rm = TRUE, names = FALSE)
   levels <- levels_of(column)
   x <- if (is.null(levels)) seq(range[1], range[2], length.out = points) else seq_along(levels) - 1
   table <- matrix(vapply(seq_len(nrow(rows$table)), function(d) middle_of(rows$table[d, ], levels_of(d)), 0),
@@ -33,7 +34,7 @@ draw_effect <- function(effect, name, target, date, ylim, ...) {
   } else {
     plot(effect$x, effect$mean, type = "n", xlab = name, ylab = target, ylim = ylim, xaxt = "n",
          xlim = range(effect$x) + c(-0.5, 0.5), ...)
-    axis(1, effect$x, effect$levels)
+    axis(1, effect$x, effect$levels, las = if (length(effect$x) > 4) 2 else 1, gap.axis = 0)
     segments(effect$x, effect$lower, effect$x, effect$upper, col = band_colour, lwd = 6)
     points(effect$x, effect$mean, col = line_colour, pch = 19)
   }

@@ -25,7 +25,7 @@ queries_of <- function(object, newdata, na.action) {
 # The model's inputs, inputs x rows, of a table, columns x rows.
 inputs_of <- function(object, table) {
   info <- quorum_info(object)
-  if (info$inputs == info$columns) table else value_of(.Call(qr_inputs, object$model, object$target, table))
+  if (info$inputs == info$columns) table else value_of(.Call(qr_inputs, object$handle, object$target, table))
 }
 
 # Options of a prediction: those of the fit that are about predictions, and given ones before them.
@@ -50,7 +50,7 @@ used_by_prediction <- function(given) {
 # What the library says of a prediction with these options: the method that they mean, whether it is calibrated.
 plan_of <- function(object, options = prediction_options(object, list())) {
   nothing <- matrix(0, quorum_info(object)$inputs, 0)
-  found <- value_of(.Call(qr_predict, object$model, object$target, nothing, library_options(options), character(),
+  found <- value_of(.Call(qr_predict, object$handle, object$target, nothing, library_options(options), character(),
                           list(), NULL))
   attr(found, "report")
 }
@@ -58,7 +58,7 @@ plan_of <- function(object, options = prediction_options(object, list())) {
 # The wanted of the library's answers at a table of columns x rows, as a list by name, rows first.
 ask_library <- function(object, table, wanted, options, given, verbose) {
   X <- inputs_of(object, table)
-  found <- value_of(.Call(qr_predict, object$model, object$target, X, library_options(options), wanted, given,
+  found <- value_of(.Call(qr_predict, object$handle, object$target, X, library_options(options), wanted, given,
                           teller(verbose, "predict")))
   tell_of_prediction(attr(found, "report"), quorum_info(object))
   matrices <- vapply(found, is.matrix, NA)
@@ -135,7 +135,7 @@ shape_results <- function(results, interval, quantiles, object, names) {
 
 # The training rows as the model has them, in their order; rows of weight 0 are not among them.
 training_rows <- function(object) {
-  rows <- value_of(.Call(qr_training_rows, object$model, object$target))
+  rows <- value_of(.Call(qr_training_rows, object$handle, object$target))
   order <- order(rows$row)
   list(table = rows$table[, order, drop = FALSE], y = rows$y[order], row = rows$row[order])
 }
@@ -187,7 +187,7 @@ simulate.quorum <- function(object, nsim = 1, seed = NULL, newdata, ..., verbose
     names <- queries$names
     offset <- queries$offset
   }
-  draws <- value_of(.Call(qr_sample, object$model, object$target, inputs_of(object, table), library_options(options),
+  draws <- value_of(.Call(qr_sample, object$handle, object$target, inputs_of(object, table), library_options(options),
                           as.integer(nsim), teller(verbose, "simulate")))
   draws <- as.data.frame(t(draws), row.names = names)
   names(draws) <- paste0("sim_", seq_len(nsim))

@@ -5,7 +5,7 @@ update.quorum <- function(object, formula., ..., newdata = NULL, newy = NULL, we
   if (is.null(newdata) && is.null(window))
     return(refit(object, if (!missing(formula.)) formula., match.call(expand.dots = FALSE), evaluate,
                  parent.frame()))
-  if (.Call(qr_targets, object$model) > 1)
+  if (.Call(qr_targets, object$handle) > 1)
     refuse("new rows of a model with several targets: update its file by the command, quorum update")
   if (!missing(formula.))
     refuse("a new formula is another fit, and takes no newdata")
@@ -13,13 +13,13 @@ update.quorum <- function(object, formula., ..., newdata = NULL, newy = NULL, we
   rows <- new_rows(object, newdata, newy, weights, offset, noise_std, fills(options))
   path <- tempfile(fileext = ".npz")
   on.exit(unlink(path))
-  copy <- value_of(.Call(qr_copy, object$model, object$target, path))
+  copy <- value_of(.Call(qr_copy, object$handle, object$target, path))
   report <- value_of(.Call(qr_update, copy, rows, if (is.null(window)) 0 else as.double(window),
                            library_options(options), teller(verbose, "update")))
   if (report$drift)
     tell(paste("the new rows are predicted worse than left-out rows were, by more than chance: the data may have",
                "moved away from the model; fit again"), "drift")
-  object$model <- copy
+  object$handle <- copy
   object$rows <- quorum_info(object)$rows
   object["row_names"] <- list(NULL)
   object["na.action"] <- list(NULL)

@@ -14,6 +14,10 @@ test_that("formula, nobs, coef and variable.names answer", {
   fit <- quick(yield ~ ., make_table())
   expect_identical(formula(fit), yield ~ depth + age + site, ignore_formula_env = TRUE)
   expect_equal(nobs(fit), 300)
+  table <- make_table()
+  again <- quick(yield ~ depth, table, weights = age^2, subset = age > 0)
+  expect_identical(names(model.frame(again)), c("yield", "depth", "(weights)"))
+  expect_equal(nrow(model.frame(again)), nobs(again))
   expect_named(coef(fit), c("lengthscale.depth", "lengthscale.age", "lengthscale.site", "signal_std", "noise_std"))
   expect_equal(coef(fit)[["noise_std"]], 0.1, tolerance = 0.2)
 })
@@ -40,7 +44,7 @@ test_that("pictures are drawn, and give what they show", {
   on.exit(grDevices::dev.off())
   shown <- plot(fit, points = 11)
   expect_named(shown, c("depth", "age", "site", "day"))
-  at <- data.frame(depth = range(table$depth)[1], age = median(table$age), day = median(table$day),
+  at <- data.frame(depth = quantile(table$depth, 0.02), age = median(table$age), day = median(table$day),
                    site = names(which.max(table(table$site))))
   expect_equal(shown$depth$mean[1], predict(fit, at)[[1]], tolerance = 1e-8)
   expect_named(plot(fit, columns = "site"), "site")
