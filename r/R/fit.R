@@ -165,7 +165,10 @@ fit_columns <- function(columns, y, target, named, options, verbose, weights, of
   object <- of_handle(handle, options)
   for (one in if (inherits(object, "quorum")) list(object) else object)
     tell_of_fit(one)
-  given_rows <- list(row_names = if (is.character(row_names)) row_names, rows = nrow(response$y))
+  kept <- if (any(weights == 0)) which(weights > 0) # rows of weight 0 are none of the model's
+  plain <- is.integer(row_names) && identical(row_names, seq_along(row_names))
+  given_rows <- list(row_names = if (!plain) as.character(row_names), rows = nrow(response$y), kept = kept,
+                     offset = as_reals(offset))
   of_each(object, function(one) add(one, given_rows))
 }
 
@@ -201,7 +204,7 @@ of_handle <- function(handle, options = character()) {
     structure(class = "quorum", list(
       handle = handle, target = target, target_name = info$names[info$inputs + 1L], named = info$named,
       schema = list(names = info$names[columns], levels = info$levels[columns], dates = info$dates),
-      options = options))
+      rows = info$rows, options = options))
   })
   if (length(several) == 1)
     return(several[[1]])

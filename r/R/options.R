@@ -1,6 +1,18 @@
 # The library's options, by name.
 
-quorum_version <- function() .Call(qr_version)
+quorum_version <- function() .Call(qr_version)[1]
+
+# The library may be exchanged below an installed package.
+check_version <- function(library, header) {
+  if (!startsWith(library, paste0(header, ".")))
+    stop("the quorum library is version ", library, ", and this package was built for ", header,
+         ": install the package again", call. = FALSE)
+}
+
+.onLoad <- function(libname, pkgname) {
+  versions <- .Call(qr_version)
+  check_version(versions[1], versions[2])
+}
 
 quorum_options <- function(used_by = c("fit", "predict")) {
   table <- as.data.frame(.Call(qr_option_table), stringsAsFactors = FALSE)

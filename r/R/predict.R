@@ -85,7 +85,7 @@ predict.quorum <- function(object, newdata, se.fit = FALSE, interval = c("none",
   table <- table_of(queries$columns, object$schema, fill)
   given <- list(offset = if (is.null(offset)) queries$offset else one_a_row(offset, "offset", queries$rows),
                 noise_std = if (!is.null(noise_std)) one_a_row(noise_std, "noise_std", queries$rows),
-                probability = if (!is.null(quantiles)) as.double(quantiles))
+                probability = as_reals(quantiles))
   results <- predict_table(object, table, wanted, options, given, fill, verbose)
   shape_results(results, interval, quantiles, object, queries$names)
 }
@@ -142,18 +142,28 @@ training_rows <- function(object) {
 
 predict_training <- function(object, wanted, options, quantiles, noise_std, offset, interval, verbose) {
   rows <- training_rows(object)
-  info <- quorum_info(object)
-  if (!is.null(info$offset_name) && is.null(offset))
-    refuse("the model was fitted with an offset, which it does not keep: give newdata")
-  given <- list(offset = if (!is.null(offset)) one_a_row(offset, "offset", ncol(rows$table)),
+  given <- list(offset = training_offset(object, offset, rows$row),
                 noise_std = if (!is.null(noise_std)) one_a_row(noise_std, "noise_std", ncol(rows$table)),
-                probability = if (!is.null(quantiles)) as.double(quantiles))
+                probability = as_reals(quantiles))
   results <- predict_table(object, rows$table, wanted, options, given, TRUE, verbose)
-  shape_results(results, interval, quantiles, object, names_of_rows(object, rows$row))
+  if (!is.null(object$kept))
+    results <- spread_rows(results, seq_len(object$rows) %in% object$kept)
+  shape_results(results, interval, quantiles, object, names_of_rows(object, length(results$mean)))
 }
 
-names_of_rows <- function(object, row) {
-  if (is.null(object$row_names)) as.character(row) else object$row_names[row]
+# The offset of the model's rows, of a model that has one: given, or that of the fit.
+training_offset <- function(object, offset, row) {
+  if (is.null(quorum_info(object)$offset_name) && is.null(object$offset))
+    return(offset)
+  if (is.null(offset))
+    offset <- if (is.null(object$kept)) object$offset else object$offset[object$kept]
+  if (is.null(offset))
+    refuse("the model was fitted with an offset, which its file does not keep: give newdata")
+  one_a_row(offset, "offset", length(row))
+}
+
+names_of_rows <- function(object, rows) {
+  if (is.null(object$row_names)) as.character(seq_len(rows)) else object$row_names
 }
 
 # Values of the training rows, as na.action wants them (na.exclude).
@@ -165,8 +175,13 @@ fitted.quorum <- function(object, ...) {
   padded(object, predict(object, ...))
 }
 
+# The model's targets are those that the offset leaves, and so are the predictions that they are compared with.
 residuals.quorum <- function(object, ...) {
-  padded(object, training_rows(object)$y - predict(object, ...))
+  y <- training_rows(object)$y
+  if (!is.null(object$kept))
+    y <- replace(rep(NA_real_, object$rows), object$kept, y)
+  none <- if (!is.null(quorum_info(object)$offset_name) || !is.null(object$offset)) rep(0, sum(!is.na(y)))
+  padded(object, y - predict(object, offset = none, ...))
 }
 
 simulate.quorum <- function(object, nsim = 1, seed = NULL, newdata, ..., verbose = FALSE) {
@@ -179,8 +194,8 @@ simulate.quorum <- function(object, nsim = 1, seed = NULL, newdata, ..., verbose
   if (missing(newdata)) {
     rows <- training_rows(object)
     table <- rows$table
-    names <- names_of_rows(object, rows$row)
-    offset <- NULL
+    names <- names_of_rows(object, object$rows)[if (is.null(object$kept)) seq_along(rows$y) else object$kept]
+    offset <- training_offset(object, NULL, rows$row)
   } else {
     queries <- queries_of(object, newdata, stats::na.fail)
     table <- table_of(queries$columns, object$schema, fills(options))

@@ -21,8 +21,8 @@ update.quorum <- function(object, formula., ..., newdata = NULL, newy = NULL, we
                "moved away from the model; fit again"), "drift")
   object$handle <- copy
   object$rows <- quorum_info(object)$rows
-  object["row_names"] <- list(NULL)
-  object["na.action"] <- list(NULL)
+  for (name in c("row_names", "na.action", "kept", "offset")) # of the rows of the fit
+    object[name] <- list(NULL)
   object$update <- report
   object
 }

@@ -1,9 +1,15 @@
 /* Options by name, and the library's table of them. */
 #include "binding.h"
 
+#define QUOTED(value) #value
+#define TEXT(value) QUOTED(value)
+
+/* The library's version, and the header's that this was compiled with, major.minor. */
 SEXP qr_version(void)
 {
-    return text(quorum_version());
+    const char *version[] = {quorum_version(),
+                             TEXT(QUORUM_VERSION_MAJOR) "." TEXT(QUORUM_VERSION_MINOR)};
+    return texts(version, 2);
 }
 
 static SEXP text_or_empty(const char *utf8)

@@ -28,6 +28,8 @@ test_that("the option table is the library's", {
   expect_false("target" %in% table$name)
   expect_true(all(nzchar(table$help)))
   expect_match(quorum_version(), "^[0-9]+[.][0-9]+[.][0-9]+$")
+  expect_silent(check_version("1.2.9", "1.2"))
+  expect_error(check_version("1.20.0", "1.2"), "install the package again")
 })
 
 test_that("every option of the table has its help page", {

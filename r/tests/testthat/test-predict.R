@@ -63,6 +63,26 @@ test_that("fitted values and residuals are those of the training rows, in their 
   expect_equal(predict(fit), predict(fit, table), tolerance = 1e-8)
 })
 
+test_that("rows of weight 0, left out or with an offset keep their places", {
+  table <- make_table(60)
+  table$w <- rep(c(1, 0, 2), 20)
+  table$known <- table$depth
+  table$age[c(4, 8)] <- NA
+  fit <- quick(yield ~ depth + age, table, weights = w, offset = known, na.action = na.exclude)
+  whole <- predict(fit, table)
+  gone <- table$w == 0 | is.na(table$age)
+  expect_identical(unname(is.na(fitted(fit))), gone)
+  expect_named(fitted(fit), rownames(table))
+  expect_equal(fitted(fit)[!gone], whole[!gone], tolerance = 1e-8)
+  expect_equal(residuals(fit)[!gone], setNames(table$yield, rownames(table))[!gone] - whole[!gone], tolerance = 1e-8)
+  expect_identical(rownames(simulate(fit, 1, seed = 1)), rownames(table)[!gone])
+  file <- new_file(".npz")
+  quorum_save(fit, file)
+  again <- quorum_load(file) # which has its own rows, and no offset
+  expect_equal(unname(residuals(again)), unname(residuals(fit)[!gone]), tolerance = 1e-8)
+  expect_error(fitted(again), "offset")
+})
+
 test_that("draws have the mean and spread of predictions, and set.seed holds", {
   table <- make_table()
   fit <- quick(yield ~ depth + age, table, method = "nearest")
