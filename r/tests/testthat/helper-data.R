@@ -1,6 +1,6 @@
 # A table with numbers, a factor and a text, and a fit of it that takes a moment.
 
-make_table <- function(n = 300, seed = 1) {
+make_table <- function(n = 160, seed = 1) {
   set.seed(seed)
   table <- data.frame(depth = runif(n), age = rnorm(n), site = factor(sample(c("north", "south", "mid"), n, TRUE)))
   table$yield <- sin(5 * table$depth) + 0.3 * table$age + c(mid = 0, north = 1, south = -1)[as.character(table$site)] +

@@ -89,8 +89,8 @@ test_that("dates are the command's", {
 
 test_that("missing cells are filled as the command does", {
   train <- make_table()
-  train$age[seq(3, 300, 7)] <- NA
-  train$site[seq(5, 300, 11)] <- NA
+  train$age[seq(3, 160, 7)] <- NA
+  train$site[seq(5, 160, 11)] <- NA
   table_file <- new_file(".csv")
   model_file <- new_file(".npz")
   out_file <- new_file(".csv")

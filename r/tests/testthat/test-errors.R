@@ -11,7 +11,7 @@ test_that("what the library refuses is an error with its sentence", {
 
 test_that("what R knows to be wrong is said before", {
   table <- make_table()
-  table$nested <- as.list(seq_len(300))
+  table$nested <- as.list(seq_len(160))
   expect_error(quorum(yield ~ depth * age, table), "interaction")
   expect_error(quorum(yield ~ depth - 1, table), "trend = \"none\"")
   expect_error(quorum(~ depth, table), "no target")

@@ -6,7 +6,7 @@ test_that("a file gives the same bits again", {
   again <- quorum_load(file)
   expect_identical(predict(again, table, interval = "prediction"), predict(fit, table, interval = "prediction"))
   expect_identical(coef(again), coef(fit))
-  expect_output(print(again), "Gaussian-process regression of yield: 300 rows, 3 columns")
+  expect_output(print(again), "Gaussian-process regression of yield: 160 rows, 3 columns")
   expect_identical(residuals(again), residuals(fit))
   expect_error(formula(again), "not fitted by a formula")
 })

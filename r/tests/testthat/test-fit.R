@@ -42,7 +42,7 @@ test_that("subset and data from the environment are as in lm", {
   expect_equal(nobs(fit), sum(table$age > 0))
   z <- table$depth
   target <- table$yield
-  expect_equal(nobs(quick(target ~ z)), 300)
+  expect_equal(nobs(quick(target ~ z)), 160)
 })
 
 test_that("texts, factors and TRUE and FALSE are categories, whatever their order", {

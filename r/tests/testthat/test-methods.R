@@ -2,7 +2,7 @@ test_that("print and summary say what there is", {
   table <- make_table()
   fit <- quick(yield ~ ., table)
   expect_output(print(fit), "quick\\(|quorum\\(")
-  expect_output(print(fit), "regression of yield: 300 rows, 3 columns \\(1 of levels\\), kernel se, 3 experts")
+  expect_output(print(fit), "regression of yield: 160 rows, 3 columns \\(1 of levels\\), kernel se, 3 experts")
   said <- summary(fit)
   expect_identical(rownames(said$inputs), c("depth", "age", "site"))
   expect_equal(sum(said$inputs$share), 1)
@@ -13,7 +13,7 @@ test_that("print and summary say what there is", {
 test_that("formula, nobs, coef and variable.names answer", {
   fit <- quick(yield ~ ., make_table())
   expect_identical(formula(fit), yield ~ depth + age + site, ignore_formula_env = TRUE)
-  expect_equal(nobs(fit), 300)
+  expect_equal(nobs(fit), 160)
   table <- make_table()
   again <- quick(yield ~ depth, table, weights = age^2, subset = age > 0)
   expect_identical(names(model.frame(again)), c("yield", "depth", "(weights)"))
@@ -40,7 +40,7 @@ test_that("every option of the table has its help page", {
 
 test_that("pictures are drawn, and give what they show", {
   table <- make_table()
-  table$day <- as.Date("2020-01-01") + seq_len(300)
+  table$day <- as.Date("2020-01-01") + seq_len(160)
   fit <- quick(yield ~ ., table)
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
@@ -51,7 +51,7 @@ test_that("pictures are drawn, and give what they show", {
   expect_equal(shown$depth$mean[1], predict(fit, at)[[1]], tolerance = 1e-8)
   expect_named(plot(fit, columns = "site"), "site")
   for (which in c("fitted", "residuals"))
-    expect_equal(nrow(plot(fit, which)), 300)
+    expect_equal(nrow(plot(fit, which)), 160)
   expect_equal(sum(plot(fit, "lengthscales")), 1)
   expect_error(plot(fit, columns = "nothing"), "columns")
 })

@@ -1,15 +1,15 @@
 test_that("new rows are taken, and the old model stays as it was", {
   table <- make_table()
-  fit <- quick(yield ~ ., table[1:250, ])
+  fit <- quick(yield ~ ., table[1:120, ])
   before <- predict(fit, table)
-  more <- update(fit, newdata = table[251:300, ])
+  more <- update(fit, newdata = table[121:160, ])
   expect_identical(predict(fit, table), before)
-  expect_equal(nobs(fit), 250)
-  expect_equal(nobs(more), 300)
-  expect_equal(more$update$added, 50)
-  expect_length(residuals(more), 300)
+  expect_equal(nobs(fit), 120)
+  expect_equal(nobs(more), 160)
+  expect_equal(more$update$added, 40)
+  expect_length(residuals(more), 160)
   expect_false(identical(predict(more, table), before))
-  expect_equal(nobs(update(fit, newdata = table[251:300, ], window = 100)), 100)
+  expect_equal(nobs(update(fit, newdata = table[121:160, ], window = 100)), 100)
   expect_equal(nobs(update(fit, window = 100)), 100)
 })
 
@@ -18,22 +18,22 @@ test_that("an update is the command's", {
   table_file <- new_file(".csv")
   model_file <- new_file(".npz")
   out_file <- new_file(".csv")
-  fit <- quick(yield ~ ., table[1:250, ])
+  fit <- quick(yield ~ ., table[1:120, ])
   quorum_save(fit, model_file)
-  write_table(table[251:300, ], table_file)
+  write_table(table[121:160, ], table_file)
   command("update", model_file, table_file, "-o", model_file, "--quiet")
   write_table(table[1:30, 1:3], table_file)
   command("predict", model_file, table_file, "-o", out_file, "--quiet")
-  expect_identical(unname(predict(update(fit, newdata = table[251:300, ]), table[1:30, ])),
+  expect_identical(unname(predict(update(fit, newdata = table[121:160, ]), table[1:30, ])),
                    utils::read.csv(out_file)$mean)
 })
 
 test_that("new rows of a matrix bring their target", {
   table <- make_table()
   X <- as.matrix(table[1:2])
-  fit <- quick(X[1:250, ], table$yield[1:250])
-  expect_equal(nobs(update(fit, newdata = X[251:300, ], newy = table$yield[251:300])), 300)
-  expect_error(update(fit, newdata = X[251:300, ]), "newy")
+  fit <- quick(X[1:120, ], table$yield[1:120])
+  expect_equal(nobs(update(fit, newdata = X[121:160, ], newy = table$yield[121:160])), 160)
+  expect_error(update(fit, newdata = X[121:160, ]), "newy")
 })
 
 test_that("rows that no longer fit are told of", {
