@@ -28,19 +28,24 @@ quorum.formula <- function(formula, data, weights, subset, na.action, offset, no
   frame_call <- frame_call[c(1L, match(wanted, names(frame_call), 0L))]
   frame_call[[1L]] <- quote(stats::model.frame)
   frame_call$na.action <- action_of(if (!missing(na.action)) na.action, options)
-  constant_noise <- NULL
-  if (!missing(noise_std) && is.numeric(substitute(noise_std))) { # one number for all rows
-    constant_noise <- noise_std
+  one_noise <- if (!missing(noise_std))
+    one_number(call$noise_std, if (!missing(data)) data, environment(as.formula(formula)))
+  if (!is.null(one_noise))
     frame_call$noise_std <- NULL
-  }
   frame <- eval(frame_call, parent.frame())
   form <- check_terms(attr(frame, "terms"))
   response <- model.response(frame, "any")
-  noise <- if (is.null(constant_noise)) frame[["(noise_std)"]] else rep(constant_noise, nrow(frame))
+  noise <- if (is.null(one_noise)) frame[["(noise_std)"]] else rep(one_noise, nrow(frame))
   object <- fit_columns(flat_columns(frame[input_variables(form)]), response, target_name(form), TRUE, options, verbose,
                         weights = model.weights(frame), offset = model.offset(frame), noise_std = noise,
                         extra_names = extra_names(call, form), row_names = attr(frame, "row.names"))
   finish(object, call = call, terms = form, na.action = attr(frame, "na.action"))
+}
+
+# The expression's value, where it is one for all rows; else NULL.
+one_number <- function(expression, data, environment) {
+  value <- eval(expression, data, environment)
+  if (length(value) == 1) value
 }
 
 # What the columns of offset, weights and noise_std are called in the data, so that the command finds them there.
@@ -129,8 +134,7 @@ free_name <- function(name, taken) {
 response_of <- function(y, name) {
   if (is.factor(y) || is.character(y) || is.logical(y) || is_date(y))
     refuse("the target is of class ", class(y)[1], ": this is regression, and it has to be a number")
-  several <- length(dim(y)) == 2 && ncol(y) > 1
-  names <- if (!several) name else if (is.null(colnames(y))) paste0("y", seq_len(ncol(y))) else colnames(y)
+  names <- if (!is.null(colnames(y))) colnames(y) else if (NCOL(y) == 1) name else paste0("y", seq_len(ncol(y)))
   if (is.data.frame(y))
     y <- as.matrix(y)
   if (!is.numeric(y))

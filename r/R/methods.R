@@ -9,12 +9,10 @@ formula.quorum <- function(x, ...) {
 # The call's data again, which the object does not keep.
 model.frame.quorum <- function(formula, ...) {
   call <- formula$call
-  wanted <- c("data", "weights", "subset", "na.action", "offset", "noise_std")
+  wanted <- c("data", "weights", "subset", "na.action", "offset")
   again <- call[c(1L, match(wanted, names(call), 0L))]
   again[[1L]] <- quote(stats::model.frame)
   again$formula <- stats::formula(formula)
-  if (is.numeric(again$noise_std))
-    again$noise_std <- NULL
   eval(again, environment(formula$terms))
 }
 

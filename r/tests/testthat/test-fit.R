@@ -12,6 +12,7 @@ test_that("formula, data frame and matrix give the same model", {
   expect_identical(unname(predict(without_names, unname(as.matrix(queries[c("depth", "age")])))), unname(expected))
   expect_identical(quorum_info(by_formula)$names, c("depth", "age", "yield"))
   expect_false(quorum_info(without_names)$named)
+  expect_identical(quorum_info(quick(table["depth"], as.matrix(table["yield"])))$names, c("depth", "yield"))
 })
 
 test_that("one input may be a vector", {
@@ -84,6 +85,16 @@ test_that("weights are copies of rows", {
   expect_equal(predict(by_weight, table),
                predict(quick(yield ~ depth + age, copies, theta = theta, experts = 1), table), tolerance = 1e-6)
   expect_equal(nobs(by_weight), 80)
+})
+
+test_that("known noise is one number a row, or one for all", {
+  table <- make_table(80)
+  error <- 0.3
+  table$sd <- error
+  one <- predict(quick(yield ~ depth, table, noise_std = sd), table)
+  expect_identical(predict(quick(yield ~ depth, table, noise_std = error), table), one)
+  expect_identical(predict(quick(yield ~ depth, table, noise_std = 0.3), table), one)
+  expect_identical(predict(quick(table["depth"], table$yield, noise_std = 0.3), table), one)
 })
 
 test_that("several targets are models of each", {
