@@ -71,10 +71,11 @@ check_terms <- function(form) {
   form
 }
 
-# Names of the model frame's columns that are inputs: neither the target nor offsets.
+# Names of the model frame's columns that are inputs: neither the target, nor offsets, nor what "- x" takes away,
+# which is a variable of the frame all the same.
 input_variables <- function(form) {
   variables <- as.list(attr(form, "variables"))[-1L]
-  inputs <- setdiff(seq_along(variables), c(attr(form, "response"), attr(form, "offset")))
+  inputs <- rowSums(attr(form, "factors") > 0) > 0 # variables x terms
   vapply(variables[inputs], variable_name, "")
 }
 
@@ -87,7 +88,8 @@ target_name <- function(form) {
   variable_name(attr(form, "variables")[[attr(form, "response") + 1L]])
 }
 
-quorum.default <- function(x, y, weights = NULL, offset = NULL, noise_std = NULL, na.action = NULL, ..., verbose = FALSE) {
+quorum.default <- function(x, y, weights = NULL, offset = NULL, noise_std = NULL, na.action = NULL, ...,
+                           verbose = FALSE) {
   call <- own_call(match.call())
   if (is.null(dim(x)) && is.numeric(x))
     x <- matrix(x, ncol = 1)
@@ -152,7 +154,7 @@ fit_columns <- function(columns, y, target, named, options, verbose, weights, of
   if (fills(options)) { # without its target a row teaches nothing
     there <- stats::complete.cases(response$y)
     if (!all(there))
-      refuse(sum(!there), " rows have no target: missing = \"impute\" fills inputs; leave these rows out by subset")
+      refuse("row ", which(!there)[1], " has no target: missing = \"impute\" fills inputs; leave such rows out by subset")
   }
   names <- schema$names
   for (one in response$names)

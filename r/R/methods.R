@@ -82,7 +82,8 @@ print.summary.quorum <- function(x, digits = max(3L, getOption("digits") - 3L), 
   print_call(x)
   cat("Gaussian-process regression of ", x$target, ": ", describe(info), "\n", sep = "")
   if (info$trend == "linear" || info$warp != "none" || info$long_share > 0 || !is.null(info$rotation))
-    cat("With ", paste(c(if (info$trend == "linear") "a linear trend", if (info$warp != "none") "a logarithm of the target",
+    cat("With ", paste(c(if (info$trend == "linear") "a linear trend",
+                         if (info$warp != "none") "a logarithm of the target",
                          if (info$long_share > 0) "two scales", if (!is.null(info$rotation)) "a linear metric"),
                        collapse = ", "), "\n", sep = "")
   cat("\nInputs (length-scale in the input's units; share of the inverse ones of standardised inputs):\n")

@@ -25,8 +25,19 @@ test_that("one input may be a vector", {
 test_that("the formula's transformations are done again for new data", {
   table <- make_table()
   fit <- quick(exp(yield) ~ log(depth + 1) + poly(age, 2) + site, table)
-  expect_identical(quorum_info(fit)$names, c("log(depth + 1)", "poly(age, 2).1", "poly(age, 2).2", "site", "exp(yield)"))
+  expect_identical(variable.names(fit), c("log(depth + 1)", "poly(age, 2).1", "poly(age, 2).2", "site"))
+  expect_identical(fit$target_name, "exp(yield)")
   expect_equal(unname(predict(fit, table[1:10, ])), unname(fitted(fit)[1:10]), tolerance = 1e-8)
+})
+
+test_that("what the formula takes away is no input", {
+  table <- make_table()
+  fit <- quick(yield ~ . - age, table)
+  expect_identical(variable.names(fit), c("depth", "site"))
+  expect_identical(predict(fit, table), predict(quick(yield ~ depth + site, table), table))
+  with_offset <- quick(yield ~ . - age + offset(age), table)
+  expect_identical(variable.names(with_offset), c("depth", "site"))
+  expect_equal(predict(with_offset, transform(table, age = age + 1)), predict(with_offset, table) + 1)
 })
 
 test_that("names that need backquotes are columns as others", {

@@ -39,5 +39,5 @@ test_that("missing = \"impute\" fills them", {
   expect_false(anyNA(found$fit))
   expect_gt(found$se.fit[["2"]], found$se.fit[["1"]])
   expect_length(fitted(fit), 160)
-  expect_error(quick(yield ~ ., transform(table, yield = replace(yield, 1, NA)), missing = "impute"), "no target")
+  expect_error(quick(yield ~ ., transform(table, yield = replace(yield, 1, NA)), missing = "impute"), "row 1 has no target")
 })
