@@ -24,6 +24,7 @@ SEXP reals(const double *values, size_t n);    /* of NULL: NULL                 
 SEXP counts(const size_t *values, size_t n);   /* as doubles; of NULL: NULL            */
 SEXP member(SEXP list, const char *name);      /* R_NilValue: there is none            */
 double *reals_of(SEXP values);                 /* of NULL: NULL                        */
+char *copy_of(const char *bytes);              /* until the routine returns */
 char *utf8_of(SEXP texts, R_xlen_t i);         /* until the routine returns; NA: NULL  */
 char **utf8s_of(SEXP texts);                   /* likewise; of NULL: NULL              */
 

@@ -7,7 +7,6 @@
 #include <R_ext/Altrep.h>
 
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -100,10 +99,9 @@ SEXP qr_targets(SEXP handle)
 static const char *temporary_file(void)
 {
     SEXP name = PROTECT(R_ParseEvalString("tempfile(fileext = '.npz')", R_BaseEnv));
-    const char *path = Rf_translateChar(STRING_ELT(name, 0));
-    char *copy = strcpy(R_alloc(strlen(path) + 1, 1), path);
+    char *path = copy_of(Rf_translateChar(STRING_ELT(name, 0)));
     UNPROTECT(1);
-    return copy;
+    return path;
 }
 
 /* The file's bytes, or R_NilValue. */

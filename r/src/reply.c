@@ -53,12 +53,17 @@ double *reals_of(SEXP values)
     return Rf_isNull(values) ? NULL : REAL(values);
 }
 
+char *copy_of(const char *bytes)
+{
+    size_t size = strlen(bytes) + 1;
+    return memcpy(R_alloc(size, 1), bytes, size);
+}
+
 char *utf8_of(SEXP texts, R_xlen_t i)
 {
     if (Rf_isNull(texts) || STRING_ELT(texts, i) == NA_STRING)
         return NULL;
-    const char *utf8 = Rf_translateCharUTF8(STRING_ELT(texts, i));
-    return strcpy(R_alloc(strlen(utf8) + 1, 1), utf8);
+    return copy_of(Rf_translateCharUTF8(STRING_ELT(texts, i)));
 }
 
 char **utf8s_of(SEXP texts)
