@@ -11,7 +11,7 @@ CAMPAIGN_SECONDS ?= 3600
 LONG     = -LE long
 
 .PHONY: all setup demo test test-only campaign fuzz bench bench-results sanitize sanitize-all thread-sanitize format format-check tidy \
-        check-includes docs install clean help
+        check-includes docs install r-check r-package clean help
 
 all: $(BUILD)/build.ninja           ## build the library, the command and the tests
 	cmake --build $(BUILD) -j $(JOBS)
@@ -86,9 +86,17 @@ docs: all                           ## regenerate what the tables of options and
 	$(BUILD)/tests/model_file_page < docs/model-file.md > $(BUILD)/model-file.md
 	cp $(BUILD)/model-file.md docs/model-file.md
 	QUORUM_LIBRARY=$(BUILD)/libquorum.so /usr/bin/python3 -B python/generate_parameters.py
+	QUORUM_LIBRARY=$(BUILD)/libquorum.so /usr/bin/python3 -B r/generate_options.py
 
 install: all                        ## library, header, pkg-config, command, man page, completion
 	cmake --install $(BUILD) --prefix $(PREFIX)
+
+r-check: all                        ## R CMD check --as-cran of the R package, over this build
+	scripts/r-check $(BUILD)
+	tests/install/check-r-package $(BUILD)
+
+r-package:                          ## the R package with the library's sources inside, as an archive in BUILD
+	scripts/r-package $(BUILD)
 
 clean:                              ## remove build directories
 	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz

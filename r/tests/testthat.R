@@ -1,0 +1,4 @@
+library(testthat)
+library(quorum)
+
+test_check("quorum")

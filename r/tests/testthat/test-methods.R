@@ -1,0 +1,57 @@
+test_that("print and summary say what there is", {
+  table <- make_table()
+  fit <- quick(yield ~ ., table)
+  expect_output(print(fit), "quick\\(|quorum\\(")
+  expect_output(print(fit), "regression of yield: 160 rows, 3 columns \\(1 of levels\\), kernel se, 3 experts")
+  said <- summary(fit)
+  expect_identical(rownames(said$inputs), c("depth", "age", "site"))
+  expect_equal(sum(said$inputs$share), 1)
+  expect_output(print(said), "3 levels")
+  expect_output(print(said), "Predictions by ")
+})
+
+test_that("formula, nobs, coef and variable.names answer", {
+  fit <- quick(yield ~ ., make_table())
+  expect_identical(formula(fit), yield ~ depth + age + site, ignore_formula_env = TRUE)
+  expect_equal(nobs(fit), 160)
+  table <- make_table()
+  again <- quick(yield ~ depth, table, weights = age^2, subset = age > 0)
+  expect_identical(names(model.frame(again)), c("yield", "depth", "(weights)"))
+  expect_equal(nrow(model.frame(again)), nobs(again))
+  expect_named(coef(fit), c("lengthscale.depth", "lengthscale.age", "lengthscale.site", "signal_std", "noise_std"))
+  expect_equal(coef(fit)[["noise_std"]], 0.1, tolerance = 0.2)
+})
+
+test_that("the option table is the library's", {
+  table <- quorum_options()
+  expect_true(all(c("method", "neighbours", "expert_size", "kernel") %in% table$name))
+  expect_false("target" %in% table$name)
+  expect_true(all(nzchar(table$help)))
+  expect_match(quorum_version(), "^[0-9]+[.][0-9]+[.][0-9]+$")
+  expect_silent(check_version("1.2.9", "1.2"))
+  expect_error(check_version("1.20.0", "1.2"), "install the package again")
+})
+
+test_that("every option of the table has its help page", {
+  page <- paste(as.character(tools::Rd_db("quorum")[["quorum_options.Rd"]]), collapse = "")
+  for (name in quorum_options()$name)
+    expect_true(grepl(paste0("\\item{\\code{", name, "}}"), page, fixed = TRUE), label = name)
+})
+
+test_that("pictures are drawn, and give what they show", {
+  table <- make_table()
+  table$day <- as.Date("2020-01-01") + seq_len(160)
+  fit <- quick(yield ~ ., table)
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  shown <- plot(fit, points = 11)
+  expect_named(shown, c("depth", "age", "site", "day"))
+  at <- data.frame(depth = quantile(table$depth, 0.02), age = median(table$age), day = median(table$day),
+                   site = names(which.max(table(table$site))))
+  expect_equal(shown$depth$mean[1], predict(fit, at)[[1]], tolerance = 1e-8)
+  expect_named(plot(fit, columns = "site"), "site")
+  for (which in c("fitted", "residuals"))
+    expect_equal(nrow(plot(fit, which)), 160)
+  expect_equal(sum(plot(fit, "lengthscales")), 1)
+  expect_error(plot(fit, columns = "nothing"), "columns")
+})
