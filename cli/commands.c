@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+/* clang-format off: one a line */
 const command *const all_commands[] = {
     &fit_command,
     &update_command,
@@ -14,6 +15,7 @@ const command *const all_commands[] = {
     &suggest_command,
     &serve_command,
     &plot_command,
+    &report_command,
     &inspect_command,
     &graph_command,
     &demo_command,
@@ -23,6 +25,7 @@ const command *const all_commands[] = {
     &completion_command,
     NULL,
 };
+/* clang-format on */
 
 const command *find_command(const char *name)
 {
