@@ -4,7 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* clang-format off: one a line */
+/* One a line: */
+/* clang-format off */
 const command *const all_commands[] = {
     &fit_command,
     &update_command,
