@@ -54,6 +54,7 @@ static void put_chart(FILE *file, const chart *c)
     json_member_text(&w, "x_label", c->x_label);
     json_member_text(&w, "y_label", c->y_label);
     json_member_flag(&w, "same_scale", c->same_scale);
+    json_member_flag(&w, "from_zero", c->from_zero);
     put_texts(&w, "category", c->category, c->series[0].count);
     json_key(&w, "series");
     json_begin_list(&w);

@@ -41,6 +41,7 @@ typedef struct {
     series series[MOST_SERIES];
     size_t count;
     bool same_scale; /* x and y have the same range */
+    bool from_zero;  /* y begins at 0               */
 } chart;
 
 void chart_write(FILE *file, const chart *c);

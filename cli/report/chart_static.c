@@ -1,4 +1,5 @@
 /* Charts for paper and for browsers without scripts: a picture by plot.h, bars as a table. */
+#include "io/plain_text.h"
 #include "plot.h"
 #include "report/chart.h"
 #include "report/html.h"
@@ -53,10 +54,8 @@ static panel panel_of(const chart *c)
     y = padded(y);
     p.x_min = x.low;
     p.x_max = x.high;
-    p.y_min = y.low;
+    p.y_min = c->from_zero ? fmin(0.0, y.low) : y.low;
     p.y_max = y.high;
-    p.x_label = c->x_label;
-    p.y_label = c->y_label;
     return p;
 }
 
@@ -123,9 +122,24 @@ static void draw_legend(FILE *file, const chart *c)
         plot_legend(file, keys, count, frame.left, 22.0);
 }
 
+/* As much of it as there is room for. */
+typedef struct {
+    char text[48];
+} short_label;
+
+static short_label shorten(const char *label)
+{
+    short_label s;
+    plain_text_copy(s.text, sizeof s.text, label);
+    return s;
+}
+
 void chart_draw(FILE *file, const chart *c)
 {
     panel p = panel_of(c);
+    short_label x = shorten(c->x_label), y = shorten(c->y_label);
+    p.x_label = x.text;
+    p.y_label = y.text;
     plot_begin(file, WIDTH, HEIGHT, "", c->title);
     plot_panel(file, &p);
     for (size_t k = 0; k < c->count; k++)

@@ -2,8 +2,9 @@
  *
  *   z_k = sum_d R_kd (x_d - mean_d) / scale_d / lengthscale_k,
  *
- * R being the identity where the metric has no rotation: one step is one length-scale.  The two axes are
- * the directions along which the training rows have the largest standard deviation.  Where columns can be
+ * R being the identity where the metric has no rotation: one step is one length-scale.  The first
+ * axis is the direction along which the training rows have the largest standard deviation, the second the
+ * one with the largest that a line in the first does not explain, s_k sqrt(1 - r^2).  Where columns can be
  * the axes they are, in their own units: a direction that is a column of numbers by itself, the only two
  * such columns, longitude and latitude of a place.  Of one input alone the second axis is the target. */
 #include "report/places.h"
@@ -46,15 +47,18 @@ static double along(const quorum_info *info, size_t k, const double *row)
     return sum / info->lengthscale[k];
 }
 
-static double spread_along(const facts *f, size_t k)
+/* Of z_j and z_k, over the training rows that charts show. */
+static double covariance(const facts *f, size_t j, size_t k)
 {
-    double sum = 0.0, squares = 0.0, n = (double)f->info.rows;
-    for (size_t i = 0; i < f->info.rows; i++) {
-        double z = along(&f->info, k, f->X + i * f->info.inputs);
-        sum += z;
-        squares += z * z;
+    double sum_j = 0.0, sum_k = 0.0, products = 0.0, n = (double)f->shown_train_count;
+    for (size_t i = 0; i < f->shown_train_count; i++) {
+        const double *row = f->X + f->shown_training[i] * f->info.inputs;
+        double a = along(&f->info, j, row), b = along(&f->info, k, row);
+        sum_j += a;
+        sum_k += b;
+        products += a * b;
     }
-    return sqrt(fmax(squares / n - (sum / n) * (sum / n), 0.0));
+    return products / n - (sum_j / n) * (sum_k / n);
 }
 
 /* ---- The axes ---- */
@@ -66,23 +70,26 @@ typedef struct {
     bool is_column; /* in its own units, and not in length-scales of a direction */
 } map_axis;
 
-/* The two directions of largest spread; NONE: there are fewer that spread. */
-static void find_leading(const facts *f, map_axis leading[2])
+static const double LEAST_SPREAD = 1e-9; /* of what is left, against all: rounding */
+
+/* The direction of largest variance, or what the first one, given, leaves of it; NONE: there is none. */
+static ptrdiff_t find_leading(const facts *f, ptrdiff_t first)
 {
-    double spread[2] = {0.0, 0.0};
-    leading[0] = leading[1] = (map_axis){NONE, false};
+    ptrdiff_t best = NONE;
+    double most = 0.0;
+    double of_first = first == NONE ? 1.0 : covariance(f, (size_t)first, (size_t)first);
     for (size_t k = 0; k < f->info.inputs; k++) {
-        double s = spread_along(f, k);
-        size_t place = s > spread[0] ? 0 : 1;
-        if (s <= spread[place])
+        double variance = covariance(f, k, k), left = variance;
+        if ((ptrdiff_t)k == first)
             continue;
-        if (place == 0) {
-            spread[1] = spread[0];
-            leading[1] = leading[0];
+        if (first != NONE)
+            left -= pow(covariance(f, (size_t)first, k), 2.0) / of_first;
+        if (left > most && left > LEAST_SPREAD * variance) {
+            most = left;
+            best = (ptrdiff_t)k;
         }
-        spread[place] = s;
-        leading[place].at = (ptrdiff_t)k;
     }
+    return best;
 }
 
 static bool is_number(const quorum_info *info, size_t d)
@@ -133,7 +140,8 @@ static void choose_axes(facts *f, map_axis axis[2])
         axis[0] = (map_axis){(ptrdiff_t)info->longitude, true};
         axis[1] = (map_axis){(ptrdiff_t)info->latitude, true};
     } else if (!find_two_columns(info, axis)) {
-        find_leading(f, axis);
+        axis[0].at = find_leading(f, NONE);
+        axis[1].at = axis[0].at == NONE ? NONE : find_leading(f, axis[0].at);
         for (int a = 0; a < 2; a++)
             axis[a].is_column =
                 axis[a].at != NONE && !info->rotation && is_number(info, (size_t)axis[a].at);

@@ -65,6 +65,7 @@ static void draw_width(FILE *file, const facts *f)
                         "data less is known.",
                .x_label = "distance",
                .y_label = "width",
+               .from_zero = true,
                .count = 2};
     c.series[0] = (series){
         .kind = SERIES_LINE, .tone = TONE_MAIN, .count = by->count, .x = distance, .y = width};

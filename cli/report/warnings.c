@@ -100,6 +100,12 @@ static void look_at_places(warning_list *l, const facts *f)
              repeated, a->count);
 }
 
+/* Whether the training rows may have had missing cells (quorum_info.options is JSON). */
+static bool was_filled(const quorum_info *info)
+{
+    return info->options && strstr(info->options, "\"missing\":\"impute\"");
+}
+
 static void look_at_rows(warning_list *l, const facts *f)
 {
     const quorum_report *e = &f->rows.events;
@@ -125,6 +131,9 @@ static void look_at_rows(warning_list *l, const facts *f)
              "The model is calibrated for predictions by %s, and these are others: their "
              "intervals are as they come. Leave --method and --neighbours as they were.",
              f->info.calibration_for);
+    if (!f->test && was_filled(&f->info))
+        warn(l, "The model was fitted with --missing impute and does not keep which cells were "
+                "missing: left-out rows are asked with those cells filled in. Give --test.");
     if (!f->test && f->info.weights_name)
         warn(l,
              "The model's rows have weights, which it does not keep row by row: left-out rows "
