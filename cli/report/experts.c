@@ -1,7 +1,8 @@
 /* The experts: where they are, how they depend on each other, how large they are and where they err.
  *
  * Two experts are linked where the precision matrix P of the expert graph is not 0; the link's strength
- * is |P_ij| / sqrt(P_ii P_jj).  Only the strongest links are drawn: more would hide each other. */
+ * is |P_ij| / sqrt(P_ii P_jj).  Only the strongest links are drawn: more would hide each other.  An
+ * expert errs where the rows nearest to it have an RMSE of ERRS times that of all rows. */
 #include "report/chart.h"
 #include "report/html.h"
 #include "report/sections.h"
@@ -11,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const double ERRS = 1.5;
+enum { FEWEST_ASKED = 10 }; /* rows, to say so of an expert */
 enum { MOST_NODES = 200, LINKS_A_NODE = 2, LISTED = 20, MOST_NEIGHBOURS = 8, ABOUT_SIZE = 240 };
 
 typedef struct {
@@ -21,7 +24,8 @@ typedef struct {
 typedef struct {
     const facts *f;
     size_t nodes;
-    size_t *expert; /* nodes: the experts that are shown, the most important or largest first */
+    size_t *expert; /* nodes: the experts that are shown: those that err, ... */
+    size_t erring;  /* ... so many, then the most important or largest first  */
     graph_link *link;
     size_t links, drawn; /* of the nodes, strongest first; how many are drawn */
     double *errors;      /* experts: sum of squared errors of the rows nearest to it ...   */
@@ -40,6 +44,34 @@ static int by_size(const void *a, const void *b, void *sizes)
     return size[i] != size[j] ? (size[i] > size[j] ? -1 : 1) : (i > j) - (i < j);
 }
 
+static double error_of(const expert_view *v, size_t e)
+{
+    return v->rows[e] ? sqrt(v->errors[e] / (double)v->rows[e]) : NAN;
+}
+
+static bool errs(const expert_view *v, size_t e)
+{
+    return v->rows[e] >= FEWEST_ASKED && error_of(v, e) > ERRS * v->f->scores.rmse;
+}
+
+/* Both parts keep their order. */
+static bool put_erring_first(expert_view *v)
+{
+    size_t M = v->f->info.experts, count = 0;
+    size_t *order = malloc(M * sizeof *order);
+    for (int pass = 1; order && pass >= 0; pass--) {
+        for (size_t k = 0; k < M; k++)
+            if (errs(v, v->expert[k]) == (pass == 1))
+                order[count++] = v->expert[k];
+        if (pass == 1)
+            v->erring = count < v->nodes ? count : v->nodes;
+    }
+    if (order)
+        memcpy(v->expert, order, M * sizeof *order);
+    free(order);
+    return count == M;
+}
+
 static bool choose_experts(expert_view *v)
 {
     const quorum_info *info = &v->f->info;
@@ -51,7 +83,7 @@ static bool choose_experts(expert_view *v)
     if (!info->ranking)
         qsort_r(v->expert, info->experts, sizeof *v->expert, by_size, (void *)info->sizes);
     v->nodes = info->experts < MOST_NODES ? info->experts : MOST_NODES;
-    return true;
+    return put_erring_first(v);
 }
 
 static int by_strength(const void *a, const void *b)
@@ -117,11 +149,6 @@ static void list_neighbours(const expert_view *v, size_t expert, char *text, siz
         snprintf(text, size, "none");
 }
 
-static double error_of(const expert_view *v, size_t e)
-{
-    return v->rows[e] ? sqrt(v->errors[e] / (double)v->rows[e]) : NAN;
-}
-
 static void describe(const expert_view *v, size_t e, char text[ABOUT_SIZE])
 {
     const quorum_info *info = &v->f->info;
@@ -173,30 +200,40 @@ static bool place_nodes(expert_view *v)
 
 /* ---- Writing ---- */
 
+/* Nodes first .. end - 1. */
+static series nodes_of(const expert_view *v, size_t first, size_t end)
+{
+    return (series){.kind = SERIES_POINTS,
+                    .count = end - first,
+                    .x = v->x + first,
+                    .y = v->y + first,
+                    .size = v->size + first,
+                    .about = v->abouts + first};
+}
+
 static void draw_graph(FILE *file, const expert_view *v)
 {
     chart c = {.id = "experts-graph",
                .title = "The experts",
                .about = "Each expert is a part of the training rows, drawn at the middle of them "
                         "and larger where it has more. A line joins two that depend on each other "
-                        "given all others.",
+                        "given all others. One that errs has asked rows near it whose error is 1.5 "
+                        "times that of all rows, or more.",
                .x_label = v->f->places.name[0],
                .y_label = v->f->places.name[1],
-               .count = 2};
+               .count = 3};
     c.series[0] = (series){.kind = SERIES_LINKS,
                            .tone = TONE_MUTED,
                            .name = "depend on each other",
                            .count = 2 * v->drawn,
                            .x = v->ends_x,
                            .y = v->ends_y};
-    c.series[1] = (series){.kind = SERIES_POINTS,
-                           .tone = TONE_MAIN,
-                           .name = "experts",
-                           .count = v->nodes,
-                           .x = v->x,
-                           .y = v->y,
-                           .size = v->size,
-                           .about = v->abouts};
+    c.series[1] = nodes_of(v, v->erring, v->nodes);
+    c.series[1].tone = TONE_MAIN;
+    c.series[1].name = "experts";
+    c.series[2] = nodes_of(v, 0, v->erring);
+    c.series[2].tone = TONE_WARN;
+    c.series[2].name = "those that err";
     chart_write(file, &c);
 }
 
@@ -207,8 +244,10 @@ static void list_experts(FILE *file, const expert_view *v)
     const quorum_info *info = &v->f->info;
     size_t listed = v->nodes < LISTED ? v->nodes : LISTED;
     char neighbours[128];
-    html_table_begin(file, info->ranking ? "The most important first" : "The largest first", titles,
-                     6);
+    html_table_begin(file,
+                     info->ranking ? "Those that err, then the most important first"
+                                   : "Those that err, then the largest first",
+                     titles, 6);
     for (size_t k = 0; k < listed; k++) {
         size_t e = v->expert[k];
         list_neighbours(v, e, neighbours, sizeof neighbours);
@@ -262,7 +301,7 @@ static void view_free(expert_view *v)
 static int write_several(FILE *file, const facts *f)
 {
     expert_view v = {.f = f};
-    bool fits = choose_experts(&v) && find_links(&v) && sum_errors(&v) && place_nodes(&v);
+    bool fits = sum_errors(&v) && choose_experts(&v) && find_links(&v) && place_nodes(&v);
     if (fits) {
         fputs("<div class=\"charts\">\n", file);
         draw_graph(file, &v);

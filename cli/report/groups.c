@@ -51,11 +51,20 @@ static void score_group(const facts *f, ptrdiff_t column, const breakdown *b, co
     out->scores = breakdown_scores(b, 0, g, &f->info);
 }
 
+/* The RMSE of n rows like all others has a relative deviation of about 1 / sqrt(2 n); the largest of a few
+ * hundred groups is three of these above 1. */
+static double most_by_chance(size_t rows)
+{
+    const double deviations = 3.5;
+    return 1.0 + deviations / sqrt(2.0 * (double)rows);
+}
+
 static void find_worst(const facts *f, grouping *by)
 {
     for (size_t g = 0; g < by->count; g++) {
         double excess = by->group[g].scores.rmse / f->scores.rmse;
-        if (by->group[g].rows >= LEAST_ROWS && excess > by->excess) {
+        if (by->group[g].rows >= LEAST_ROWS && excess > most_by_chance(by->group[g].rows) &&
+            excess > by->excess) {
             by->excess = excess;
             by->worst = g;
         }

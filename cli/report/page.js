@@ -40,7 +40,7 @@
 
   var makers = {
     points: function (s) {
-      return [{ type: "scatter", label: s.name, data: points(s, s.y), series: s,
+      return [{ type: "scatter", label: s.x.length ? s.name : undefined, data: points(s, s.y), series: s,
         backgroundColor: faded(s.tone, s.size ? 0.85 : 0.5), borderColor: colour(s.tone), borderWidth: 0,
         pointRadius: s.size ? s.size.map(function (d) { return d / 2; }) : s.x.length > 300 ? 2.5 : 3.5, pointHoverRadius: s.size ? undefined : 6 }];
     },

@@ -4,6 +4,7 @@ import html.parser
 import io
 import json
 import os
+import re
 import subprocess
 
 import numpy as np
@@ -169,7 +170,8 @@ def test_the_worst_misses(made, page):
 
 def test_experts(made, page):
     model = run("inspect", made / "model.npz", "--json").json()
-    links, nodes = page.charts["experts-graph"]["series"]
+    links, nodes, erring = page.charts["experts-graph"]["series"]
+    assert erring["about"] == []
     sizes = {}
     for about in nodes["about"]:
         lines = about.split("\n")
@@ -178,6 +180,23 @@ def test_experts(made, page):
     assert len(links["x"]) == 2 * min(model["graph"]["edges"], 8)
     asked = sum(int(about.split(" of the ")[1].split()[0]) for about in nodes["about"] if " of the " in about)
     assert asked == 300
+
+
+def test_experts_that_err(made):
+    """Rows on one side of a are moved: the experts there err."""
+    rows = make_rows(300, seed=2)
+    rows[rows[:, 0] > 1.0, -1] += 1.0
+    write_csv(made / "moved.csv", rows)
+    page = report(made / "model.npz", "--test", made / "moved.csv")
+    _, nodes, erring = page.charts["experts-graph"]["series"]
+    overall = page.numbers["scores"]["rmse"]
+    for series, errs in [(nodes, False), (erring, True)]:
+        for about in series["about"]:
+            error, asked = about.split("RMSE ")[1].split(" of the ")
+            assert (float(error) > 1.5 * overall and int(asked.split()[0]) >= 10) == errs
+    places = dict(zip([page.charts["map"]["x_label"], page.charts["map"]["y_label"]], [erring["x"], erring["y"]]))
+    assert places["a"] and min(places["a"]) > 0.5
+    assert float(re.search(r"Worst where a is (\S+) to", page.text)[1]) > 0.9
 
 
 # ---- Left-out rows ---------------------------------------------------------------------------
@@ -205,6 +224,21 @@ def test_left_out_rows_of_the_second_target(made):
     points = page.charts["predicted"]["series"][0]
     np.testing.assert_allclose(points["x"], rows[np.array(points["row"]) - 1, 0] ** 2, atol=1e-9)
     assert page.numbers["rows"] == 40 and page.numbers["scores"]["smse"] < 0.01
+
+
+def test_left_out_rows_have_their_levels(tmp_path):
+    """The level decides: a row that came back with another would be far off."""
+    rng = np.random.default_rng(12)
+    lines = ["a,c,y"]
+    for i in range(300):
+        a, level = rng.uniform(), rng.integers(4)
+        lines.append(f"{a},{'klmn'[level]},{10 * [0, 2, 1, 3][level] + a + 0.1 * rng.normal()}")
+    (tmp_path / "levels.csv").write_text("\n".join(lines) + "\n")
+    for encoding in ("position", "distance"):
+        run("fit", tmp_path / "levels.csv", "-o", tmp_path / "levels.npz", "--encoding", encoding, *FIT)
+        page = report(tmp_path / "levels.npz")
+        assert page.numbers["scores"]["rmse"] < 0.3
+        assert [group["name"] for group in page.numbers["by_column"][1]["groups"]] == list("klmn")
 
 
 def test_what_cannot_be_left_out(made):
@@ -283,7 +317,7 @@ HOSTILE = ["</script><script>alert(1)</script>", "<img src=x onerror=alert(2)>",
 def test_hostile_names_and_levels_stay_text(made, tmp_path):
     rng = np.random.default_rng(6)
     path = tmp_path / "x'\"><b onclick=alert(4)>.csv"
-    names = [HOSTILE[0], HOSTILE[1], "level", HOSTILE[2]]
+    names = [HOSTILE[0], HOSTILE[2], "level", HOSTILE[1]]
     with open(path, "w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(names)
@@ -300,7 +334,7 @@ def test_hostile_names_and_levels_stay_text(made, tmp_path):
     assert not any("\u2028" in script for script in page.scripts)
     assert [column["name"] for column in page.numbers["by_column"]] == names[:3]
     assert sorted(group["name"] for group in page.numbers["by_column"][2]["groups"]) == sorted(HOSTILE)
-    assert HOSTILE[2] in page.text and HOSTILE[0] in page.text
+    assert all(name in page.text for name in HOSTILE[:3])
 
 
 # ---- All kinds of models ---------------------------------------------------------------------
@@ -320,6 +354,8 @@ def test_dates_categories_missing_cells_and_places(tmp_path):
     assert [g["name"] for g in columns["city"]] == ["Bonn", "Oslo", "Rome"]
     assert columns["day"][0]["name"].startswith("2024-01-0") and " to 2024-" in columns["day"][0]["name"]
     assert sum(g["rows"] for g in columns["x"]) == 190 and "rows have missing cells that were filled in" in page.text
+
+    assert "left-out rows are asked with those cells filled in" in report(tmp_path / "mixed.npz").text
 
     lon, lat = rng.uniform(-10, 10, 200), rng.uniform(40, 60, 200)
     write_csv(tmp_path / "place.csv", np.column_stack([lon, lat, np.sin(lon / 3) + lat / 20]), header="lon,lat,y")
