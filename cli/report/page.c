@@ -59,7 +59,8 @@ static void write_foot(FILE *file)
     fputs("</main>\n<footer>\n<p>", file);
     html_say(file, "Made by quorum %s.", quorum_version());
     if (!page_has_library())
-        html_say(file, " This quorum was built without Chart.js, so charts are still pictures.");
+        html_say(file, " This quorum was built without Chart.js: charts are pictures that do not "
+                       "answer the pointer.");
     fputs("</p>\n", file);
     if (!page_has_library())
         return;
