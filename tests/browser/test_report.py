@@ -123,9 +123,10 @@ VISIBLE = """JSON.stringify([...document.querySelectorAll("figure.chart")].map(f
 
 
 def test_paper_has_pictures(browser, pages):
-    browser.open(pages / "test.html")
     browser.ask("Emulation.setEmulatedMedia", media="print")
     try:
+        browser.open(pages / "test.html", width=720)
+        assert browser.run("document.documentElement.scrollWidth") <= 720, "the page is wider than the paper"
         for chart, picture, live in json.loads(browser.run(VISIBLE)):
             assert picture > 50 and live == 0, chart
         assert len(browser.ask("Page.printToPDF")["data"]) > 20_000
