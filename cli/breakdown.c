@@ -4,6 +4,7 @@
  * expected[] are the quantiles of k / n at 2.5 and 97.5 %. */
 #include "breakdown.h"
 
+#include "binomial.h"
 #include "talk.h"
 
 #include <math.h>
@@ -137,24 +138,6 @@ static size_t count_runs(const breakdown *b)
     return runs;
 }
 
-static double log_choose(double n, double k)
-{
-    return lgamma(n + 1.0) - lgamma(k + 1.0) - lgamma(n - k + 1.0);
-}
-
-/* The smallest share k / n such that Binomial(n, LEVEL) is at most k with this probability. */
-static double binomial_quantile(size_t n, double probability)
-{
-    double sum = 0.0;
-    for (size_t k = 0; k < n; k++) {
-        double inside = (double)k, outside = (double)(n - k);
-        sum += exp(log_choose((double)n, inside) + inside * log(LEVEL) + outside * log1p(-LEVEL));
-        if (sum >= probability)
-            return inside / (double)n;
-    }
-    return 1.0;
-}
-
 /* The rows from the end of the last group up to `end` are one. */
 static void add_group(breakdown *b, size_t end)
 {
@@ -164,8 +147,8 @@ static void add_group(breakdown *b, size_t end)
                      .count = end - first,
                      .low = b->key[b->order[first]],
                      .high = b->key[b->order[end - 1]]};
-    g->expected[0] = binomial_quantile(g->count, 0.5 - 0.5 * LEVEL);
-    g->expected[1] = binomial_quantile(g->count, 0.5 + 0.5 * LEVEL);
+    g->expected[0] = binomial_quantile(g->count, LEVEL, 0.5 - 0.5 * LEVEL);
+    g->expected[1] = binomial_quantile(g->count, LEVEL, 0.5 + 0.5 * LEVEL);
 }
 
 /* A cut stands where the next run begins; few runs are a group each. */

@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
+/* One a line: */
+/* clang-format off */
 const command *const all_commands[] = {
     &fit_command,
     &update_command,
@@ -14,6 +16,7 @@ const command *const all_commands[] = {
     &suggest_command,
     &serve_command,
     &plot_command,
+    &report_command,
     &inspect_command,
     &graph_command,
     &demo_command,
@@ -23,6 +26,7 @@ const command *const all_commands[] = {
     &completion_command,
     NULL,
 };
+/* clang-format on */
 
 const command *find_command(const char *name)
 {

@@ -2,6 +2,7 @@
 #include "arguments.h"
 #include "command.h"
 #include "dates.h"
+#include "directions.h"
 #include "hyperparameters.h"
 #include "levels.h"
 #include "progress.h"
@@ -185,42 +186,8 @@ static int print_lengthscales(const arguments *given, const quorum_info *info)
 
 /* ---- Directions of a linear metric ---- */
 
-enum { SHOWN_DIRECTIONS = 8, SHOWN_INPUTS = 4 };
-static const double LEAST_SHARE = 0.01;  /* of a direction that is shown               */
-static const double LEAST_WEIGHT = 0.25; /* of an input in it, against the largest one */
-
-/* The input of largest weight in a direction among those not taken yet; inputs: none is left. */
-static size_t next_input(const quorum_info *info, const double *weight, const size_t *taken,
-                         size_t count)
-{
-    size_t best = info->inputs;
-    for (size_t d = 0; d < info->inputs; d++) {
-        bool is_taken = false;
-        for (size_t i = 0; i < count; i++)
-            is_taken = is_taken || taken[i] == d;
-        if (!is_taken && (best == info->inputs || fabs(weight[d]) > fabs(weight[best])))
-            best = d;
-    }
-    return best;
-}
-
-/* "0.83 a - 0.52 b", of standardised inputs: those of the largest weights. */
-static void describe_direction(const quorum_info *info, size_t k, char *text, size_t size)
-{
-    const double *weight = info->rotation + k * info->inputs;
-    size_t taken[SHOWN_INPUTS], count = 0, used = 0;
-    text[0] = '\0';
-    while (count < SHOWN_INPUTS && count < info->inputs) {
-        size_t d = next_input(info, weight, taken, count);
-        double w = weight[d];
-        if (count > 0 && fabs(w) < LEAST_WEIGHT * fabs(weight[taken[0]]))
-            break;
-        const char *sign = count == 0 ? (w < 0.0 ? "-" : "") : w < 0.0 ? " - " : " + ";
-        snprintf(text + used, size - used, "%s%.2f %s", sign, fabs(w), input_name(info, d).text);
-        used = strlen(text);
-        taken[count++] = d;
-    }
-}
+enum { SHOWN_DIRECTIONS = 8 };
+static const double LEAST_SHARE = 0.01; /* of a direction that is shown */
 
 static void add_direction(table *t, const quorum_info *info, size_t k, double largest)
 {

@@ -118,7 +118,7 @@ static void draw_labels(FILE *file, const panel *p)
         write_label(file, middle, p->top + p->height + 34.0, "text-anchor=\"middle\"", p->x_label);
     if (p->y_label) {
         char turned[128];
-        double x = p->left - 38.0, y = p->top + p->height / 2.0;
+        double x = p->left - (p->y_gap > 0.0 ? p->y_gap : 38.0), y = p->top + p->height / 2.0;
         snprintf(turned, sizeof turned,
                  "text-anchor=\"middle\" transform=\"rotate(-90 %.1f %.1f)\"", x, y);
         write_label(file, x, y, turned, p->y_label);

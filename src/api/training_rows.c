@@ -1,7 +1,7 @@
 /* The rows that a model was fitted to, back in the data's units:
  *
  *   x = mean + scale z, of a rotated metric z turned back first; a position of a category is that of the
- *   nearest level;  y = y_mean + scale (z + line(x)), the warp undone, without the offset. */
+ *   nearest level, and of levels that stand apart the level is the one whose input is largest;  y = y_mean + scale (z + line(x)), the warp undone, without the offset. */
 #include "base/memory.h"
 #include "model/model.h"
 
@@ -17,13 +17,29 @@ static double nearest_level(const category *c, double position)
     return (double)best;
 }
 
+/* Of inputs that are 1 in rows of their level and 0 in others. */
+static double largest_level(const double *input, size_t levels)
+{
+    size_t best = 0;
+    for (size_t l = 1; l < levels; l++)
+        if (input[l] > input[best])
+            best = l;
+    return (double)best;
+}
+
+/* The number of the level that the row x of inputs has. */
+static double level_of(const category *c, const double *x, double position)
+{
+    return c->apart ? largest_level(x + c->apart, c->levels) : nearest_level(c, position);
+}
+
 /* Row i in the data's units: x has room for all inputs. */
 static void row_in_units(const quorum_model *m, size_t i, double *x)
 {
     model_in_units(m, m->rows.X + i * m->rows.D, x);
     for (size_t d = 0; m->encoding.of && d < m->rows.D; d++)
         if (m->encoding.of[d].levels > 0)
-            x[d] = nearest_level(&m->encoding.of[d], x[d]);
+            x[d] = level_of(&m->encoding.of[d], x, x[d]);
     made_degrees(&m->made, x);
 }
 

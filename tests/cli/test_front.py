@@ -23,6 +23,7 @@ Commands:
   suggest    find the rows that are worth measuring next
   serve      answer rows as they come, over a pipe or a socket
   plot       draw what a model says along one or two inputs
+  report     write a page that shows how good a model is, and where
   inspect    show a model's experts, hyperparameters and expert graph
   graph      draw how the experts depend on each other
   demo       see it work on built-in data, no files needed

@@ -48,10 +48,10 @@ static void rows_come_back(void **state)
                0.0, 1.0);
 }
 
-/* Levels by their numbers, and an offset taken off. */
-static void levels_and_offsets(void **state)
+/* Levels by their numbers, and an offset taken off; whatever the encoding, theta having as many numbers as it
+ * wants. */
+static void check_levels(const char *encoding, const char *theta)
 {
-    (void)state;
     static char red[] = "red", blue[] = "blue", green[] = "green";
     static char *names[] = {blue, green, red}, **level[] = {NULL, names};
     size_t levels[] = {0, 3}, n = 60;
@@ -74,7 +74,8 @@ static void levels_and_offsets(void **state)
     quorum_options *o = quorum_options_new();
     quorum_model *m = NULL;
     quorum_info info;
-    assert_ok(quorum_options_set(o, "theta", "1,1,1,0.1"));
+    assert_ok(quorum_options_set(o, "theta", theta));
+    assert_ok(quorum_options_set(o, "encoding", encoding));
     assert_ok(quorum_fit_data(&data, o, &m));
     assert_ok(quorum_inspect(m, &info));
     assert_ok(quorum_training_rows(m, table, back));
@@ -88,6 +89,13 @@ static void levels_and_offsets(void **state)
     quorum_model_free(m);
     quorum_options_free(o);
     mem_free(x);
+}
+
+static void levels_and_offsets(void **state)
+{
+    (void)state;
+    check_levels("position", "1,1,1,0.1");
+    check_levels("distance", "1,1,1,1,1,1,0.1");
 }
 
 int main(void)

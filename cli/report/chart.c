@@ -1,0 +1,88 @@
+/* A figure: title, the chart without scripts, a canvas with its data as JSON, and what to see in it. */
+#include "report/chart.h"
+
+#include "report/html.h"
+
+#include <string.h>
+
+static const char *const kind_name[] = {"points", "line", "band", "links", "bars"};
+static const char *const tone_name[] = {"main", "second", "warn", "muted", "rule"};
+
+static void put_numbers(json_writer *w, const char *key, const double *values, size_t count)
+{
+    if (values)
+        json_member_numbers(w, key, values, count);
+}
+
+static void put_texts(json_writer *w, const char *key, const char *const *texts, size_t count)
+{
+    if (!texts)
+        return;
+    json_key(w, key);
+    json_begin_list(w);
+    for (size_t i = 0; i < count; i++)
+        json_put_text(w, texts[i]);
+    json_end(w);
+}
+
+static void put_series(json_writer *w, const series *s)
+{
+    json_begin_object(w);
+    json_member_text(w, "kind", kind_name[s->kind]);
+    json_member_text(w, "tone", tone_name[s->tone]);
+    if (s->name)
+        json_member_text(w, "name", s->name);
+    put_numbers(w, "x", s->x, s->count);
+    put_numbers(w, "y", s->y, s->count);
+    put_numbers(w, "y2", s->y2, s->count);
+    put_numbers(w, "size", s->size, s->count);
+    put_texts(w, "about", s->about, s->count);
+    if (s->row) {
+        json_key(w, "row");
+        json_begin_list(w);
+        for (size_t i = 0; i < s->count; i++)
+            json_put_count(w, s->row[i]);
+        json_end(w);
+    }
+    json_end(w);
+}
+
+static void put_chart(FILE *file, const chart *c)
+{
+    json_writer w = html_json(file);
+    json_begin_object(&w);
+    json_member_text(&w, "x_label", c->x_label);
+    json_member_text(&w, "y_label", c->y_label);
+    json_member_flag(&w, "same_scale", c->same_scale);
+    json_member_flag(&w, "from_zero", c->from_zero);
+    put_texts(&w, "category", c->category, c->series[0].count);
+    json_key(&w, "series");
+    json_begin_list(&w);
+    for (size_t k = 0; k < c->count; k++)
+        put_series(&w, &c->series[k]);
+    json_end(&w);
+    json_end(&w);
+    json_finish(&w);
+}
+
+void chart_write(FILE *file, const chart *c)
+{
+    fprintf(file, "<figure class=\"chart\" id=\"%s\">\n<h3>", c->id);
+    html_text(file, c->title);
+    fputs("</h3>\n<div class=\"static\">\n", file);
+    if (c->category)
+        chart_tabulate(file, c);
+    else
+        chart_draw(file, c);
+    fputs("</div>\n<div class=\"live\"><canvas role=\"img\" aria-label=\"", file);
+    html_text(file, c->title);
+    fputs("\"></canvas></div>\n<script type=\"application/json\">", file);
+    put_chart(file, c);
+    fputs("</script>\n", file);
+    if (*c->about) {
+        fputs("<figcaption>", file);
+        html_text(file, c->about);
+        fputs("</figcaption>\n", file);
+    }
+    fputs("</figure>\n", file);
+}

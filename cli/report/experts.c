@@ -1,0 +1,326 @@
+/* The experts: where they are, how they depend on each other, how large they are and where they err.
+ *
+ * Two experts are linked where the precision matrix P of the expert graph is not 0; the link's strength
+ * is |P_ij| / sqrt(P_ii P_jj).  Only the strongest links are drawn: more would hide each other.  An
+ * expert errs where the rows nearest to it have an RMSE of ERRS times that of all rows. */
+#include "report/chart.h"
+#include "report/html.h"
+#include "report/sections.h"
+#include "talk.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double ERRS = 1.5;
+enum { FEWEST_ASKED = 10 }; /* rows, to say so of an expert */
+enum { MOST_NODES = 200, LINKS_A_NODE = 2, LISTED = 20, MOST_NEIGHBOURS = 8, ABOUT_SIZE = 240 };
+
+typedef struct {
+    size_t a, b;
+    double strength;
+} graph_link;
+
+typedef struct {
+    const facts *f;
+    size_t nodes;
+    size_t *expert; /* nodes: the experts that are shown: those that err, ... */
+    size_t erring;  /* ... so many, then the most important or largest first  */
+    graph_link *link;
+    size_t links, drawn; /* of the nodes, strongest first; how many are drawn */
+    double *errors;      /* experts: sum of squared errors of the rows nearest to it ...   */
+    size_t *rows;        /* ... and how many there are                                      */
+    double *x, *y, *size, *ends_x, *ends_y;
+    char (*about)[ABOUT_SIZE];
+    const char **abouts;
+} expert_view;
+
+/* ---- Which experts and links ---- */
+
+static int by_size(const void *a, const void *b, void *sizes)
+{
+    size_t i = *(const size_t *)a, j = *(const size_t *)b;
+    const size_t *size = sizes;
+    return size[i] != size[j] ? (size[i] > size[j] ? -1 : 1) : (i > j) - (i < j);
+}
+
+static double error_of(const expert_view *v, size_t e)
+{
+    return v->rows[e] ? sqrt(v->errors[e] / (double)v->rows[e]) : NAN;
+}
+
+static bool errs(const expert_view *v, size_t e)
+{
+    return v->rows[e] >= FEWEST_ASKED && error_of(v, e) > ERRS * v->f->scores.rmse;
+}
+
+/* Both parts keep their order. */
+static bool put_erring_first(expert_view *v)
+{
+    size_t M = v->f->info.experts, count = 0;
+    size_t *order = malloc(M * sizeof *order);
+    for (int pass = 1; order && pass >= 0; pass--) {
+        for (size_t k = 0; k < M; k++)
+            if (errs(v, v->expert[k]) == (pass == 1))
+                order[count++] = v->expert[k];
+        if (pass == 1)
+            v->erring = count < v->nodes ? count : v->nodes;
+    }
+    if (order)
+        memcpy(v->expert, order, M * sizeof *order);
+    free(order);
+    return count == M;
+}
+
+static bool choose_experts(expert_view *v)
+{
+    const quorum_info *info = &v->f->info;
+    v->expert = malloc(info->experts * sizeof *v->expert);
+    if (!v->expert)
+        return false;
+    for (size_t e = 0; e < info->experts; e++)
+        v->expert[e] = info->ranking ? info->ranking[e] : e;
+    if (!info->ranking)
+        qsort_r(v->expert, info->experts, sizeof *v->expert, by_size, (void *)info->sizes);
+    v->nodes = info->experts < MOST_NODES ? info->experts : MOST_NODES;
+    return put_erring_first(v);
+}
+
+static int by_strength(const void *a, const void *b)
+{
+    const graph_link *x = a, *y = b;
+    if (x->strength != y->strength)
+        return x->strength > y->strength ? -1 : 1;
+    return x->a != y->a ? (x->a > y->a) - (x->a < y->a) : (x->b > y->b) - (x->b < y->b);
+}
+
+static bool find_links(expert_view *v)
+{
+    const quorum_info *info = &v->f->info;
+    const double *P = info->precision;
+    size_t M = info->experts;
+    v->link = malloc((v->nodes * v->nodes / 2 + 1) * sizeof *v->link);
+    for (size_t i = 0; v->link && P && i < v->nodes; i++)
+        for (size_t j = 0; j < i; j++) {
+            size_t a = v->expert[i], b = v->expert[j];
+            if (P[a * M + b] != 0.0)
+                v->link[v->links++] =
+                    (graph_link){a, b, fabs(P[a * M + b]) / sqrt(P[a * M + a] * P[b * M + b])};
+        }
+    if (v->link)
+        qsort(v->link, v->links, sizeof *v->link, by_strength);
+    v->drawn = v->links < LINKS_A_NODE * v->nodes ? v->links : LINKS_A_NODE * v->nodes;
+    return v->link != NULL;
+}
+
+static bool sum_errors(expert_view *v)
+{
+    const asked_rows *a = &v->f->rows;
+    v->errors = calloc(v->f->info.experts, sizeof *v->errors);
+    v->rows = calloc(v->f->info.experts, sizeof *v->rows);
+    if (!v->errors || !v->rows)
+        return false;
+    for (size_t i = 0; i < a->count; i++) {
+        size_t e = v->f->places.expert[i];
+        v->errors[e] += (a->y[i] - a->mean[i]) * (a->y[i] - a->mean[i]);
+        v->rows[e]++;
+    }
+    return true;
+}
+
+/* ---- What is said of one ---- */
+
+static void list_neighbours(const expert_view *v, size_t expert, char *text, size_t size)
+{
+    size_t used = 0, count = 0;
+    text[0] = '\0';
+    for (size_t k = 0; k < v->links && count <= MOST_NEIGHBOURS; k++) {
+        const graph_link *l = &v->link[k];
+        if (l->a != expert && l->b != expert)
+            continue;
+        size_t other = l->a == expert ? l->b : l->a;
+        if (count++ == MOST_NEIGHBOURS)
+            snprintf(text + used, size - used, ", ...");
+        else
+            used +=
+                (size_t)snprintf(text + used, size - used, "%s%zu", used ? ", " : "", other + 1);
+    }
+    if (count == 0)
+        snprintf(text, size, "none");
+}
+
+static void describe(const expert_view *v, size_t e, char text[ABOUT_SIZE])
+{
+    const quorum_info *info = &v->f->info;
+    char neighbours[128];
+    list_neighbours(v, e, neighbours, sizeof neighbours);
+    size_t used = (size_t)snprintf(text, ABOUT_SIZE, "expert %zu\n%zu rows", e + 1, info->sizes[e]);
+    if (info->importance)
+        used += (size_t)snprintf(text + used, ABOUT_SIZE - used, "\nimportance %.3g",
+                                 info->importance[e]);
+    if (info->precision)
+        used += (size_t)snprintf(text + used, ABOUT_SIZE - used, "\nneighbours: %s", neighbours);
+    if (v->rows[e])
+        snprintf(text + used, ABOUT_SIZE - used, "\nRMSE %.4g of the %zu asked rows nearest to it",
+                 error_of(v, e), v->rows[e]);
+}
+
+static bool place_nodes(expert_view *v)
+{
+    const facts *f = v->f;
+    size_t n = v->nodes, ends = 2 * v->drawn + 1, largest = 1;
+    v->x = malloc(n * sizeof *v->x);
+    v->y = malloc(n * sizeof *v->y);
+    v->size = malloc(n * sizeof *v->size);
+    v->ends_x = malloc(ends * sizeof *v->ends_x);
+    v->ends_y = malloc(ends * sizeof *v->ends_y);
+    v->about = malloc(n * sizeof *v->about);
+    v->abouts = malloc(n * sizeof *v->abouts);
+    if (!v->x || !v->y || !v->size || !v->ends_x || !v->ends_y || !v->about || !v->abouts)
+        return false;
+    for (size_t e = 0; e < f->info.experts; e++)
+        largest = f->info.sizes[e] > largest ? f->info.sizes[e] : largest;
+    for (size_t k = 0; k < n; k++) {
+        size_t e = v->expert[k];
+        v->x[k] = f->places.node[2 * e];
+        v->y[k] = f->places.node[2 * e + 1];
+        v->size[k] = 6.0 + 14.0 * sqrt((double)f->info.sizes[e] / (double)largest);
+        describe(v, e, v->about[k]);
+        v->abouts[k] = v->about[k];
+    }
+    for (size_t k = 0; k < v->drawn; k++) {
+        const size_t pair[2] = {v->link[k].a, v->link[k].b};
+        for (size_t end = 0; end < 2; end++) {
+            v->ends_x[2 * k + end] = f->places.node[2 * pair[end]];
+            v->ends_y[2 * k + end] = f->places.node[2 * pair[end] + 1];
+        }
+    }
+    return true;
+}
+
+/* ---- Writing ---- */
+
+/* Nodes first .. end - 1. */
+static series nodes_of(const expert_view *v, size_t first, size_t end)
+{
+    return (series){.kind = SERIES_POINTS,
+                    .count = end - first,
+                    .x = v->x + first,
+                    .y = v->y + first,
+                    .size = v->size + first,
+                    .about = v->abouts + first};
+}
+
+static void draw_graph(FILE *file, const expert_view *v)
+{
+    chart c = {.id = "experts-graph",
+               .title = "The experts",
+               .about = "Each expert is a part of the training rows, drawn at the middle of them "
+                        "and larger where it has more. A line joins two that depend on each other "
+                        "given all others. One that errs has asked rows near it whose error is 1.5 "
+                        "times that of all rows, or more.",
+               .x_label = v->f->places.name[0],
+               .y_label = v->f->places.name[1],
+               .count = 3};
+    c.series[0] = (series){.kind = SERIES_LINKS,
+                           .tone = TONE_MUTED,
+                           .name = "depend on each other",
+                           .count = 2 * v->drawn,
+                           .x = v->ends_x,
+                           .y = v->ends_y};
+    c.series[1] = nodes_of(v, v->erring, v->nodes);
+    c.series[1].tone = TONE_MAIN;
+    c.series[1].name = "experts";
+    c.series[2] = nodes_of(v, 0, v->erring);
+    c.series[2].tone = TONE_WARN;
+    c.series[2].name = "those that err";
+    chart_write(file, &c);
+}
+
+static void list_experts(FILE *file, const expert_view *v)
+{
+    static const char *const titles[] = {"expert",     "rows",       "importance",
+                                         "neighbours", "asked rows", "their RMSE"};
+    const quorum_info *info = &v->f->info;
+    size_t listed = v->nodes < LISTED ? v->nodes : LISTED;
+    char neighbours[128];
+    html_table_begin(file,
+                     info->ranking ? "Those that err, then the most important first"
+                                   : "Those that err, then the largest first",
+                     titles, 6);
+    for (size_t k = 0; k < listed; k++) {
+        size_t e = v->expert[k];
+        list_neighbours(v, e, neighbours, sizeof neighbours);
+        html_row(file);
+        html_head_cell(file, "%zu", e + 1);
+        html_cell(file, "%zu", info->sizes[e]);
+        if (info->importance)
+            html_cell(file, "%.3g", info->importance[e]);
+        else
+            html_cell(file, "-");
+        html_cell(file, "%s", info->precision ? neighbours : "-");
+        html_cell(file, "%zu", v->rows[e]);
+        html_cell(file, "%s", v->rows[e] ? plain_number(error_of(v, e)).text : "-");
+        fputs("</tr>\n", file);
+    }
+    html_table_end(file);
+}
+
+static void say_more(FILE *file, const expert_view *v)
+{
+    const quorum_info *info = &v->f->info;
+    fputs("<p>", file);
+    html_say(file, "An asked row is counted for the expert whose middle is nearest to it.");
+    if (!info->ranking)
+        html_say(file, " The model's expert graph is not learned yet: 'quorum graph MODEL --write' "
+                       "learns it, and a new report shows it.");
+    if (v->drawn < v->links)
+        html_say(file, " The %zu strongest of %zu links are drawn.", v->drawn, v->links);
+    if (v->nodes < info->experts)
+        html_say(file, " %zu of %zu experts are drawn.", v->nodes, info->experts);
+    if (info->experts > LISTED)
+        html_say(file, " %d of %zu are listed.", LISTED, info->experts);
+    fputs("</p>\n", file);
+}
+
+static void view_free(expert_view *v)
+{
+    free(v->expert);
+    free(v->link);
+    free(v->errors);
+    free(v->rows);
+    free(v->x);
+    free(v->y);
+    free(v->size);
+    free(v->ends_x);
+    free(v->ends_y);
+    free(v->about);
+    free(v->abouts);
+}
+
+static int write_several(FILE *file, const facts *f)
+{
+    expert_view v = {.f = f};
+    bool fits = sum_errors(&v) && choose_experts(&v) && find_links(&v) && place_nodes(&v);
+    if (fits) {
+        fputs("<div class=\"charts\">\n", file);
+        draw_graph(file, &v);
+        fputs("</div>\n", file);
+        list_experts(file, &v);
+        say_more(file, &v);
+    }
+    view_free(&v);
+    return fits ? EXIT_DONE : failure(f->given, "out of memory for %zu experts", f->info.experts);
+}
+
+int write_experts(FILE *file, const facts *f)
+{
+    int code = EXIT_DONE;
+    begin_section(file, "experts", "The experts");
+    if (f->info.experts > 1)
+        code = write_several(file, f);
+    else
+        fputs("<p>There is one expert, which has all rows.</p>\n", file);
+    fputs("</section>\n", file);
+    return code;
+}

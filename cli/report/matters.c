@@ -1,0 +1,107 @@
+/* What matters: how quickly the prediction bends along each input, and the metric's directions. */
+#include "directions.h"
+#include "hyperparameters.h"
+#include "report/chart.h"
+#include "report/html.h"
+#include "report/sections.h"
+#include "talk.h"
+
+#include <stdlib.h>
+
+enum { MOST_BARS = 30, MOST_DIRECTIONS = 8 };
+static const double LEAST_SHARE = 0.01; /* of a direction that is listed */
+
+typedef struct {
+    double share;
+    size_t input;
+} bend;
+
+static int by_share(const void *a, const void *b)
+{
+    const bend *x = a, *y = b;
+    if (x->share != y->share)
+        return x->share > y->share ? -1 : 1;
+    return (x->input > y->input) - (x->input < y->input);
+}
+
+static size_t sort_bends(const quorum_info *info, bend *bends)
+{
+    size_t count = 0;
+    for (size_t d = 0; d < info->inputs; d++)
+        if (!is_level(info, d) && !is_of_place(info, d))
+            bends[count++] = (bend){100.0 * inverse_lengthscale_share(info, d), d};
+    qsort(bends, count, sizeof *bends, by_share);
+    return count;
+}
+
+static void draw_bends(FILE *file, const facts *f, const bend *bends, size_t count)
+{
+    size_t bars = count < MOST_BARS ? count : MOST_BARS;
+    name_text name[MOST_BARS];
+    const char *names[MOST_BARS];
+    double place[MOST_BARS], share[MOST_BARS];
+    for (size_t k = 0; k < bars; k++) {
+        name[k] = input_name(&f->info, bends[k].input);
+        names[k] = name[k].text;
+        place[k] = (double)k;
+        share[k] = bends[k].share;
+    }
+    chart c = {.id = "bends",
+               .title = "How quickly the prediction bends",
+               .about =
+                   "Each input's share of the inverse length-scales. A large one says that the "
+                   "target changes its course within a small part of the input's range; it "
+                   "does not say how much the input matters: a steep straight line has a "
+                   "small share.",
+               .x_label = "input",
+               .y_label = "share, %",
+               .category = names,
+               .count = 1};
+    c.series[0] =
+        (series){.kind = SERIES_BARS, .tone = TONE_MAIN, .count = bars, .x = place, .y = share};
+    chart_write(file, &c);
+    if (bars < count) {
+        fputs("<p>", file);
+        html_say(file, "The first %zu of %zu inputs.", bars, count);
+        fputs("</p>\n", file);
+    }
+}
+
+static void write_directions(FILE *file, const quorum_info *info)
+{
+    static const char *const titles[] = {"direction", "length-scale", "share",
+                                         "of standardised inputs"};
+    size_t listed = 0;
+    html_table_begin(file, "The metric's directions across the inputs, those that bend the most",
+                     titles, 4);
+    for (size_t k = 0; k < info->inputs && listed < MOST_DIRECTIONS; k++) {
+        char text[512];
+        if (direction_share(info, k) < LEAST_SHARE)
+            continue;
+        describe_direction(info, k, text, sizeof text);
+        html_row(file);
+        html_head_cell(file, "%zu", k + 1);
+        html_cell(file, "%.4g", info->lengthscale[k]);
+        html_cell(file, "%.1f %%", 100.0 * direction_share(info, k));
+        html_cell(file, "%s", text);
+        fputs("</tr>\n", file);
+        listed++;
+    }
+    html_table_end(file);
+}
+
+int write_matters(FILE *file, const facts *f)
+{
+    bend *bends = malloc((f->info.inputs + 1) * sizeof *bends);
+    if (!bends)
+        return failure(f->given, "out of memory for %zu inputs", f->info.inputs);
+    begin_section(file, "matters", "What matters?");
+    fputs("<div class=\"charts\">\n", file);
+    draw_bends(file, f, bends, sort_bends(&f->info, bends));
+    fputs("</div>\n", file);
+    if (f->info.rotation)
+        write_directions(file, &f->info);
+    fputs("</section>\n", file);
+    free(bends);
+    return EXIT_DONE;
+}

@@ -1,0 +1,151 @@
+// Makes charts of the page's figures: each has its data as JSON beside a canvas (cli/report/chart.c). Axes, legends and
+// tooltips are Chart.js's; here is only what kind of mark each series is, in which colour, and what a tooltip says.
+(function () {
+  "use strict";
+  var root = document.documentElement;
+  var charts = {};
+  window.reportCharts = charts;
+
+  function colour(name) {
+    return getComputedStyle(root).getPropertyValue("--" + name).trim();
+  }
+
+  function faded(name, share) {
+    var hex = colour(name);
+    var parts = [1, 3, 5].map(function (at) { return parseInt(hex.slice(at, at + 2), 16); });
+    return "rgba(" + parts.join(",") + "," + share + ")";
+  }
+
+  function number(value) {
+    return value === null ? "-" : String(Number(value.toPrecision(5)));
+  }
+
+  function shortened(name, most) {
+    return name.length > most ? name.slice(0, most - 1) + "\u2026" : name;
+  }
+
+  function points(series, y) {
+    return series.x.map(function (x, i) { return { x: x, y: y[i] }; });
+  }
+
+  // Consecutive pairs, with a gap behind each.
+  function links(series) {
+    var out = [];
+    series.x.forEach(function (x, i) {
+      out.push({ x: x, y: series.y[i] });
+      if (i % 2) out.push({ x: x, y: NaN });
+    });
+    return out;
+  }
+
+  var makers = {
+    points: function (s) {
+      return [{ type: "scatter", label: s.x.length ? s.name : undefined, data: points(s, s.y), series: s,
+        backgroundColor: faded(s.tone, s.size ? 0.85 : 0.5), borderColor: colour(s.tone), borderWidth: 0,
+        pointRadius: s.size ? s.size.map(function (d) { return d / 2; }) : s.x.length > 300 ? 2.5 : 3.5, pointHoverRadius: s.size ? undefined : 6 }];
+    },
+    line: function (s) {
+      return [{ type: "scatter", showLine: true, label: s.name, data: points(s, s.y), series: s,
+        borderColor: colour(s.tone), backgroundColor: colour(s.tone), borderWidth: 2, borderDash: s.tone === "rule" ? [6, 4] : [],
+        pointStyle: s.tone === "rule" ? "line" : "circle", pointRadius: s.tone === "rule" ? 0 : 3, pointHitRadius: s.tone === "rule" ? 0 : 8 }];
+    },
+    band: function (s) {
+      var quiet = { type: "scatter", showLine: true, pointRadius: 0, pointHitRadius: 0, borderWidth: 0, series: s };
+      return [Object.assign({ data: points(s, s.y) }, quiet),
+        Object.assign({ label: s.name, data: points(s, s.y2), fill: "-1", pointStyle: "rect", backgroundColor: faded(s.tone, 0.3) }, quiet)];
+    },
+    links: function (s) {
+      return [{ type: "scatter", showLine: true, label: s.x.length ? s.name : undefined, data: links(s), series: s,
+        borderColor: faded(s.tone, 0.6), backgroundColor: faded(s.tone, 0.6), borderWidth: 1, pointStyle: "line", pointRadius: 0, pointHitRadius: 0 }];
+    }
+  };
+
+  function barSets(chart) {
+    return chart.series.map(function (s) {
+      if (s.kind === "bars") {
+        return { type: "bar", label: s.name || chart.y_label, data: s.y, series: s, pointStyle: "rect", backgroundColor: faded(s.tone, 0.8) };
+      }
+      return { type: "line", label: s.name, data: s.y, series: s, borderColor: colour(s.tone), backgroundColor: colour(s.tone),
+        borderWidth: 2, borderDash: [6, 4], pointStyle: "line", pointRadius: 0, pointHitRadius: 0 };
+    });
+  }
+
+  // What the pointer is told of one mark.
+  function told(chart, item) {
+    var s = item.dataset.series, i = item.dataIndex;
+    if (s.about) return s.about[i].split("\n");
+    var lines = s.row ? ["row " + s.row[i]] : [];
+    if (chart.category) return lines.concat([chart.y_label + " " + number(s.y[i])]);
+    return lines.concat([chart.x_label + ": " + number(s.x[i]), chart.y_label + ": " + number(s.y[i])]);
+  }
+
+  function axis(text) {
+    return { title: { display: true, text: shortened(text, 44), color: colour("quiet") }, ticks: { color: colour("quiet") }, grid: { color: colour("edge") } };
+  }
+
+  // Both axes the same, so that a line of equal values is the diagonal.
+  function shareScale(chart, scales) {
+    var all = [];
+    chart.series.forEach(function (s) { all = all.concat(s.x, s.y, s.y2 || []); });
+    all = all.filter(function (v) { return v !== null; });
+    var low = Math.min.apply(null, all), high = Math.max.apply(null, all);
+    ["x", "y"].forEach(function (name) { scales[name].suggestedMin = low; scales[name].suggestedMax = high; });
+  }
+
+  function settings(chart) {
+    var bars = Boolean(chart.category);
+    var scales = bars ? { x: axis(chart.y_label), y: axis(chart.x_label) } : { x: axis(chart.x_label), y: axis(chart.y_label) };
+    var sets = bars ? barSets(chart) : [].concat.apply([], chart.series.map(function (s) { return makers[s.kind](s); }));
+    if (bars) {
+      scales.x.beginAtZero = true;
+      scales.y.title.display = false; // the chart's title has said it
+      scales.y.grid.display = false;
+      scales.y.ticks.autoSkip = false;
+      scales.y.ticks.callback = function (place) { return shortened(chart.category[place], 26); };
+    } else {
+      scales.x.type = "linear";
+      scales.y.beginAtZero = chart.from_zero;
+      if (chart.series.some(function (s) { return s.size; })) scales.x.grace = scales.y.grace = "8%";
+    }
+    if (chart.same_scale) shareScale(chart, scales);
+    sets.forEach(function (set, k) { set.order = -k; }); // later ones on top
+    var named = sets.filter(function (set) { return set.label; }).length;
+    return {
+      type: bars ? "bar" : "scatter",
+      data: { labels: chart.category, datasets: sets },
+      options: {
+        animation: false, responsive: true, maintainAspectRatio: false, indexAxis: bars ? "y" : "x", scales: scales,
+        interaction: { mode: "nearest", intersect: true },
+        plugins: {
+          legend: { display: named > 1, labels: { color: colour("text"), usePointStyle: true, boxWidth: 22, filter: function (item) { return Boolean(item.text); }, sort: function (a, b) { return a.datasetIndex - b.datasetIndex; } } },
+          tooltip: { displayColors: false, callbacks: { title: function (items) { return chart.category && items.length ? chart.category[items[0].dataIndex] : ""; },
+            label: function (item) { return told(chart, item); } } }
+        }
+      }
+    };
+  }
+
+  function draw(figure) {
+    var chart = JSON.parse(figure.querySelector("script").textContent);
+    var live = figure.querySelector(".live");
+    if (chart.category) live.style.height = 7 + 1.9 * chart.category.length + "rem";
+    if (charts[figure.id]) charts[figure.id].destroy();
+    figure.classList.add("is-live");
+    charts[figure.id] = new Chart(figure.querySelector("canvas"), settings(chart));
+  }
+
+  // A chart that fails leaves its picture.
+  function drawAll() {
+    document.querySelectorAll("figure.chart").forEach(function (figure) {
+      try {
+        draw(figure);
+      } catch (error) {
+        figure.classList.remove("is-live");
+        console.error(figure.id, error);
+      }
+    });
+  }
+
+  drawAll();
+  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
+})();

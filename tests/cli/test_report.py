@@ -1,0 +1,412 @@
+"""quorum report: figures as NumPy finds them from the predictions, left-out rows, thinning, size, and names that cannot inject."""
+import csv
+import html.parser
+import io
+import json
+import os
+import re
+import subprocess
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from conftest import make_rows, run, write_csv
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+FIT = ["--kernel", "se", "--calibrate=no", "-q"]
+
+
+class Page(html.parser.HTMLParser):
+    """The elements of a page, its text, and the JSON of each figure by the figure's id."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.tags, self.text, self.scripts, self.charts, self.numbers = [], "", [], {}, None
+        self.figure, self.script, self.pictures = None, None, {}
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        self.tags.append((tag, attributes))
+        if tag == "figure":
+            self.figure = attributes["id"]
+        if tag in ("svg", "table") and self.figure:
+            self.pictures.setdefault(self.figure, tag)
+        if tag == "script":
+            self.script = attributes
+
+    def handle_endtag(self, tag):
+        self.figure = None if tag == "figure" else self.figure
+        self.script = None if tag == "script" else self.script
+
+    def handle_data(self, data):
+        if self.script is None:
+            self.text += data
+            return
+        self.scripts.append(data)
+        if self.script.get("id") == "numbers":
+            self.numbers = json.loads(data)
+        elif self.script.get("type") == "application/json":
+            self.charts[self.figure] = json.loads(data)
+
+    def count(self, name):
+        return sum(tag == name for tag, _ in self.tags)
+
+
+def report(*args, **kwargs):
+    return Page(run("report", *args, "-q", **kwargs).out)
+
+
+def predict(model, path, *more):
+    rows = list(csv.DictReader(io.StringIO(run("predict", model, path, *more).out)))
+    return {key: np.array([float(row[key]) for row in rows]) for key in rows[0]}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Directory with two models of four experts, the earlier one without b, and a test file."""
+    here = tmp_path_factory.mktemp("report")
+    write_csv(here / "train.csv", make_rows(600, seed=1))
+    write_csv(here / "test.csv", make_rows(300, seed=2))
+    run("fit", here / "train.csv", "-o", here / "model.npz", "--experts", 4, "--graph", "glasso", *FIT)
+    run("fit", here / "train.csv", "-o", here / "old.npz", "--ignore", "b", *FIT)
+    return here
+
+
+@pytest.fixture(scope="module")
+def page(made):
+    return report(made / "model.npz", "--test", made / "test.csv", "--before", made / "old.npz")
+
+
+# ---- Figures ---------------------------------------------------------------------------------
+
+
+def test_scores_are_those_of_the_predictions(made, page):
+    found, y = predict(made / "model.npz", made / "test.csv"), make_rows(300, seed=2)[:, -1]
+    error, std = y - found["mean"], found["std"]
+    train = make_rows(600, seed=1)[:, -1]
+    nlpd = np.mean(0.5 * np.log(2 * np.pi * std ** 2) + 0.5 * (error / std) ** 2)
+    plain = stats.norm(train.mean(), train.std())
+    numbers = page.numbers
+    wanted = {"rmse": np.sqrt(np.mean(error ** 2)), "mae": np.mean(abs(error)), "smse": np.mean(error ** 2) / y.var(),
+              "nlpd": nlpd, "msll": nlpd + np.mean(plain.logpdf(y))}
+    for key, value in wanted.items():
+        np.testing.assert_allclose(numbers["scores"][key], value, rtol=1e-9, err_msg=key)
+    np.testing.assert_allclose(numbers["trivial"]["rmse"], np.sqrt(np.mean((y - train.mean()) ** 2)), rtol=1e-9)
+    np.testing.assert_allclose(numbers["trivial"]["nlpd"], -np.mean(plain.logpdf(y)), rtol=1e-9)
+    assert (numbers["rows"], numbers["training_rows"], numbers["left_out"]) == (300, 600, False)
+
+
+def test_coverage_and_its_band(made, page):
+    found, y = predict(made / "model.npz", made / "test.csv"), make_rows(300, seed=2)[:, -1]
+    z = abs(y - found["mean"]) / found["std"]
+    c = page.numbers["coverage"]
+    stated = np.array(c["stated"])
+    np.testing.assert_allclose(stated, [*np.arange(0.05, 0.96, 0.05), 0.99], atol=1e-12)
+    np.testing.assert_allclose(c["share"], [np.mean(z <= stats.norm.ppf(0.5 + p / 2)) for p in stated], atol=1e-12)
+    np.testing.assert_allclose(c["low"], stats.binom.ppf(0.025, 300, stated) / 300, atol=1e-12)
+    np.testing.assert_allclose(c["high"], stats.binom.ppf(0.975, 300, stated) / 300, atol=1e-12)
+    drawn = page.charts["coverage"]["series"]
+    np.testing.assert_allclose(np.array(drawn[1]["y"]) / 100, c["share"], atol=1e-12)
+    np.testing.assert_allclose(np.array([drawn[0]["y"], drawn[0]["y2"]]) / 100, [c["low"], c["high"]], atol=1e-12)
+
+
+def test_coverage_of_a_calibrated_model_is_that_of_evaluate(made):
+    run("fit", made / "train.csv", "-o", made / "calibrated.npz", "--kernel", "se", "-q")
+    c = report(made / "calibrated.npz", "--test", made / "test.csv").numbers["coverage"]
+    scores = json.loads(run("evaluate", made / "calibrated.npz", made / "test.csv", "--json").out)[0]
+    shares = dict(zip(np.round(c["stated"], 2), c["share"]))
+    np.testing.assert_allclose([shares[p] for p in (0.5, 0.9, 0.95, 0.99)], list(scores["coverage"].values()), atol=1e-12)
+
+
+def test_points_are_the_rows(made, page):
+    found, rows = predict(made / "model.npz", made / "test.csv", "--novelty"), make_rows(300, seed=2)
+    points = page.charts["predicted"]["series"][0]
+    at = np.array(points["row"]) - 1
+    assert sorted(at) == list(range(300))
+    np.testing.assert_array_equal(points["x"], rows[at, -1])
+    np.testing.assert_allclose(points["y"], found["mean"][at], rtol=1e-9)
+    residual = page.charts["residuals"]["series"][0]
+    np.testing.assert_allclose(residual["y"], rows[at, -1] - found["mean"][at], rtol=1e-6, atol=1e-9)
+    bars = page.charts["novelty"]["series"][0]["y"]
+    assert bars == list(np.histogram(found["novelty"], np.linspace(0, 1, 11))[0])
+    training, known, new = page.charts["map"]["series"]
+    assert (len(training["x"]), len(known["x"]), len(new["x"])) == (600, 300 - sum(found["novelty"] > 0.9), sum(found["novelty"] > 0.9))
+    assert {page.charts["map"]["x_label"], page.charts["map"]["y_label"]} == {"a", "b"}
+    places = {"a": 0, "b": 1}
+    for label, values in [("x_label", known["x"]), ("y_label", known["y"])]:
+        np.testing.assert_array_equal(values, rows[np.array(known["row"]) - 1, places[page.charts["map"][label]]])
+
+
+def test_errors_by_tenths_of_a_column(made, page):
+    found, rows = predict(made / "model.npz", made / "test.csv"), make_rows(300, seed=2)
+    error = rows[:, -1] - found["mean"]
+    for place, column in enumerate(page.numbers["by_column"]):
+        order = np.argsort(rows[:, place])
+        rmse = [np.sqrt(np.mean(error[part] ** 2)) for part in np.split(order, 10)]
+        width = [np.mean((found["upper"] - found["lower"])[part]) for part in np.split(order, 10)]
+        np.testing.assert_allclose([g["rmse"] for g in column["groups"]], rmse, rtol=1e-9)
+        np.testing.assert_allclose([g["width"] for g in column["groups"]], width, rtol=1e-9)
+        np.testing.assert_allclose(page.charts[f"error-by-{place + 1}"]["series"][0]["y"], rmse, rtol=1e-9)
+
+
+def test_the_earlier_model(made, page):
+    found = json.loads(run("compare", made / "old.npz", made / "model.npz", made / "test.csv", "--json").out)
+    change = found["squared_error"]
+    assert f"Squared error changes by {100 * change['relative_change']:+.1f} %" in page.text
+    assert f"{100 * change['low']:+.1f} to {100 * change['high']:+.1f}): better than the earlier one" in page.text
+    np.testing.assert_allclose(page.numbers["before"]["rmse"] ** 2, change["a"], rtol=1e-9)
+
+
+def test_the_worst_misses(made, page):
+    found, y = predict(made / "model.npz", made / "test.csv"), make_rows(300, seed=2)[:, -1]
+    worst = np.argsort(-abs(y - found["mean"]) / found["std"])[:10] + 1
+    listed = page.text[page.text.index("The worst misses"):page.text.index("What matters?", page.text.index("The worst misses"))]
+    places = [listed.index(f"{row}{y[row - 1]:.4g}") for row in worst]
+    assert places == sorted(places)
+
+
+def test_experts(made, page):
+    model = run("inspect", made / "model.npz", "--json").json()
+    links, nodes, erring = page.charts["experts-graph"]["series"]
+    assert erring["about"] == []
+    sizes = {}
+    for about in nodes["about"]:
+        lines = about.split("\n")
+        sizes[int(lines[0].split()[1])] = int(lines[1].split()[0])
+    assert [sizes[e + 1] for e in range(4)] == model["sizes"]["each"]
+    assert len(links["x"]) == 2 * min(model["graph"]["edges"], 8)
+    asked = sum(int(about.split(" of the ")[1].split()[0]) for about in nodes["about"] if " of the " in about)
+    assert asked == 300
+
+
+def test_experts_that_err(made):
+    """Rows on one side of a are moved: the experts there err."""
+    rows = make_rows(300, seed=2)
+    rows[rows[:, 0] > 1.0, -1] += 1.0
+    write_csv(made / "moved.csv", rows)
+    page = report(made / "model.npz", "--test", made / "moved.csv")
+    _, nodes, erring = page.charts["experts-graph"]["series"]
+    overall = page.numbers["scores"]["rmse"]
+    for series, errs in [(nodes, False), (erring, True)]:
+        for about in series["about"]:
+            error, asked = about.split("RMSE ")[1].split(" of the ")
+            assert (float(error) > 1.5 * overall and int(asked.split()[0]) >= 10) == errs
+    places = dict(zip([page.charts["map"]["x_label"], page.charts["map"]["y_label"]], [erring["x"], erring["y"]]))
+    assert places["a"] and min(places["a"]) > 0.5
+    assert float(re.search(r"Worst where a is (\S+) to", page.text)[1]) > 0.9
+
+
+# ---- Left-out rows ---------------------------------------------------------------------------
+
+
+def test_without_test_rows_are_left_out(made):
+    """The same by hand: the rows are forgotten by the model, which then predicts them."""
+    page = report(made / "model.npz")
+    assert page.numbers["left_out"] and page.numbers["rows"] == 60
+    assert "60 of the 600 training rows were taken out" in page.text
+    points = page.charts["predicted"]["series"][0]
+    rows = np.array(points["row"])
+    data = make_rows(600, seed=1)
+    np.testing.assert_allclose(points["x"], data[rows - 1, -1], rtol=1e-9)
+    write_csv(made / "gone.csv", data[rows - 1])
+    run("update", made / "model.npz", "-o", made / "less.npz", "--forget", ",".join(map(str, rows)), "-q")
+    np.testing.assert_allclose(points["y"], predict(made / "less.npz", made / "gone.csv")["mean"], rtol=1e-7)
+
+
+def test_left_out_rows_of_the_second_target(made):
+    rows = make_rows(400, seed=3)
+    write_csv(made / "two.csv", np.column_stack([rows, rows[:, 0] ** 2]), header="a,b,y,z")
+    run("fit", made / "two.csv", "-o", made / "two.npz", "--target", "y,z", *FIT)
+    page = report(made / "two.npz", "--target", "z")
+    points = page.charts["predicted"]["series"][0]
+    np.testing.assert_allclose(points["x"], rows[np.array(points["row"]) - 1, 0] ** 2, atol=1e-9)
+    assert page.numbers["rows"] == 40 and page.numbers["scores"]["smse"] < 0.01
+
+
+def test_left_out_rows_have_their_levels(tmp_path):
+    """The level decides: a row that came back with another would be far off."""
+    rng = np.random.default_rng(12)
+    lines = ["a,c,y"]
+    for i in range(300):
+        a, level = rng.uniform(), rng.integers(4)
+        lines.append(f"{a},{'klmn'[level]},{10 * [0, 2, 1, 3][level] + a + 0.1 * rng.normal()}")
+    (tmp_path / "levels.csv").write_text("\n".join(lines) + "\n")
+    for encoding in ("position", "distance"):
+        run("fit", tmp_path / "levels.csv", "-o", tmp_path / "levels.npz", "--encoding", encoding, *FIT)
+        page = report(tmp_path / "levels.npz")
+        assert page.numbers["scores"]["rmse"] < 0.3
+        assert [group["name"] for group in page.numbers["by_column"][1]["groups"]] == list("klmn")
+
+
+def test_what_cannot_be_left_out(made):
+    write_csv(made / "few.csv", make_rows(60, seed=4))
+    run("fit", made / "few.csv", "-o", made / "few.npz", *FIT)
+    assert "too few to leave some out: give test data by --test" in run("report", made / "few.npz", code=1).err
+    rows = make_rows(200, seed=4)
+    write_csv(made / "offset.csv", np.column_stack([rows, rows[:, 0]]), header="a,b,y,o")
+    run("fit", made / "offset.csv", "-o", made / "offset.npz", "--target", "y", "--offset", "o", *FIT)
+    assert "does not keep the offset of its rows (column o)" in run("report", made / "offset.npz", code=1).err
+    assert report(made / "offset.npz", "--test", made / "offset.csv").numbers["rows"] == 200
+
+
+# ---- Size and thinning -----------------------------------------------------------------------
+
+
+def test_large_tables_are_thinned_fairly(made):
+    rng = np.random.default_rng(5)
+    inputs = [f"x{k}" for k in range(30)]
+    data = np.column_stack([rng.uniform(-1, 1, (12300, 30)), rng.normal(size=12300)])
+    data[:, -1] += 3 * data[:, 0]
+    write_csv(made / "wide.csv", data[:300], header=",".join([*inputs, "y"]))
+    write_csv(made / "many.csv", data[300:], header=",".join([*inputs, "y"]))
+    run("fit", made / "wide.csv", "-o", made / "wide.npz", "--metric", "ard", "--max-evaluations", 20, *FIT)
+    run("report", made / "wide.npz", "--test", made / "many.csv", "-o", made / "wide.html", "-q")
+    text = (made / "wide.html").read_bytes()
+    assert len(text) < 2_000_000
+    page = Page(text.decode())
+    rows = np.array(page.charts["predicted"]["series"][0]["row"])
+    assert len(rows) == 1500 == page.numbers["rows_shown"] and page.numbers["rows"] == 12000
+    assert "show 1500 of them" in page.text
+    # as likely as any other: their numbers are spread like those of a random sample, not at even steps
+    assert stats.kstest(rows / 12000, "uniform").pvalue > 1e-4
+    steps = np.bincount(np.diff(rows))
+    assert steps.max() < 400 and len(steps) > 20
+    assert sum(name.startswith("error-by-") for name in page.charts) == 12 and "12 columns, of 30" in page.text
+    run("report", made / "wide.npz", "--test", made / "many.csv", "-o", made / "again.html", "-q", "--threads", 1)
+    assert (made / "again.html").read_bytes() == text
+
+
+# ---- Without scripts -------------------------------------------------------------------------
+
+
+def test_every_chart_has_a_picture_or_a_table(page):
+    assert set(page.charts) == set(page.pictures) and len(page.charts) >= 8
+    assert {name: tag for name, tag in page.pictures.items() if tag == "table"}.keys() == \
+        {"error-by-1", "error-by-2", "bends", "novelty"}
+
+
+def test_nothing_is_asked_of_a_network(made, page):
+    for tag, attributes in page.tags:
+        assert tag not in ("link", "iframe", "img", "object", "embed", "form"), tag
+        assert not {"src", "srcset", "action", "poster"} & attributes.keys(), (tag, attributes)
+        assert attributes.get("href", "#").startswith("#")
+    policy = [a["content"] for tag, a in page.tags if tag == "meta" and a.get("http-equiv") == "Content-Security-Policy"]
+    assert len(policy) == 1 and "default-src 'none'" in policy[0]
+
+
+def test_a_build_without_the_library(tmp_path):
+    """embed.cmake makes an empty array of a library that is not there."""
+    here = os.path.join(ROOT, "cli", "report")
+    made = tmp_path / "assets.c"
+    subprocess.run(["cmake", f"-DOUT={made}", f"-DSTYLE={here}/page.css", f"-DSCRIPT={here}/page.js", "-DLIBRARY=",
+                    f"-DLICENCE={here}/licence-chart.js.txt", "-P", f"{here}/embed.cmake"], check=True)
+    text = made.read_text()
+    assert "asset_library_size = 0;" in text
+    assert f"asset_style_size = {os.path.getsize(here + '/page.css')};" in text
+
+
+# ---- Names that mean harm --------------------------------------------------------------------
+
+HOSTILE = ["</script><script>alert(1)</script>", "<img src=x onerror=alert(2)>", "\"'><svg/onload=alert(3)>", "<!--", "]]>&lt;b&gt;",
+           "a\u2028b", "{{constructor}}", "<script>"]
+
+
+def test_hostile_names_and_levels_stay_text(made, tmp_path):
+    rng = np.random.default_rng(6)
+    path = tmp_path / "x'\"><b onclick=alert(4)>.csv"
+    names = [HOSTILE[0], HOSTILE[2], "level", HOSTILE[1]]
+    with open(path, "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(names)
+        for i in range(200):
+            a, b, level = rng.uniform(), rng.uniform(), rng.integers(len(HOSTILE))
+            writer.writerow([a, b, HOSTILE[level], np.sin(3 * a) + b + level + 0.1 * rng.normal()])
+    run("fit", path, "-o", tmp_path / "hostile.npz", *FIT)
+    text = run("report", tmp_path / "hostile.npz", "--test", path, "-q").out
+    page, plain = Page(text), report(made / "model.npz", "--test", made / "test.csv")
+    assert page.count("script") - len(page.charts) == plain.count("script") - len(plain.charts)
+    assert {tag for tag, _ in page.tags} <= {tag for tag, _ in plain.tags}
+    allowed = {key for _, attributes in plain.tags for key in attributes}
+    assert {key for _, attributes in page.tags for key in attributes} <= allowed
+    assert not any("\u2028" in script for script in page.scripts)
+    assert [column["name"] for column in page.numbers["by_column"]] == names[:3]
+    assert sorted(group["name"] for group in page.numbers["by_column"][2]["groups"]) == sorted(HOSTILE)
+    assert all(name in page.text for name in HOSTILE[:3])
+
+
+# ---- All kinds of models ---------------------------------------------------------------------
+
+
+def test_dates_categories_missing_cells_and_places(tmp_path):
+    rng = np.random.default_rng(7)
+    lines = ["day,city,x,y"]
+    for i in range(200):
+        day = np.datetime64("2024-01-01") + int(rng.integers(0, 300))
+        city, x = ["Rome", "Oslo", "Bonn"][i % 3], rng.uniform()
+        lines.append(f"{day},{city},{'' if i % 20 == 7 else x},{i % 3 + np.sin(6 * x) + 0.1 * rng.normal()}")
+    (tmp_path / "mixed.csv").write_text("\n".join(lines) + "\n")
+    run("fit", tmp_path / "mixed.csv", "-o", tmp_path / "mixed.npz", "--missing", "impute", *FIT)
+    page = report(tmp_path / "mixed.npz", "--test", tmp_path / "mixed.csv", "--missing", "impute")
+    columns = {column["name"]: column["groups"] for column in page.numbers["by_column"]}
+    assert [g["name"] for g in columns["city"]] == ["Bonn", "Oslo", "Rome"]
+    assert columns["day"][0]["name"].startswith("2024-01-0") and " to 2024-" in columns["day"][0]["name"]
+    assert sum(g["rows"] for g in columns["x"]) == 190 and "rows have missing cells that were filled in" in page.text
+
+    assert "left-out rows are asked with those cells filled in" in report(tmp_path / "mixed.npz").text
+
+    lon, lat = rng.uniform(-10, 10, 200), rng.uniform(40, 60, 200)
+    write_csv(tmp_path / "place.csv", np.column_stack([lon, lat, np.sin(lon / 3) + lat / 20]), header="lon,lat,y")
+    run("fit", tmp_path / "place.csv", "-o", tmp_path / "place.npz", "--lonlat", "lon,lat", *FIT)
+    page = report(tmp_path / "place.npz")
+    assert (page.charts["map"]["x_label"], page.charts["map"]["y_label"]) == ("lon", "lat")
+    place = page.charts["map"]["series"][0]
+    np.testing.assert_allclose(place["x"], lon[np.array(place["row"]) - 1], atol=1e-9)
+
+
+def test_one_input_and_weights(tmp_path):
+    rows = make_rows(150, seed=8)[:, [0, 2]]
+    weight = np.arange(150) % 3
+    write_csv(tmp_path / "train.csv", rows, header="a,y")
+    write_csv(tmp_path / "weighted.csv", np.column_stack([rows, weight]), header="a,y,w")
+    write_csv(tmp_path / "repeated.csv", np.repeat(rows, weight, axis=0), header="a,y")
+    run("fit", tmp_path / "train.csv", "-o", tmp_path / "one.npz", *FIT)
+    weighted = report(tmp_path / "one.npz", "--test", tmp_path / "weighted.csv", "--weights", "w")
+    repeated = report(tmp_path / "one.npz", "--test", tmp_path / "repeated.csv")
+    assert weighted.charts["map"]["y_label"] == "y"
+    for key in ("rmse", "mae", "nlpd"):
+        np.testing.assert_allclose(weighted.numbers["scores"][key], repeated.numbers["scores"][key], rtol=1e-9)
+        np.testing.assert_allclose(weighted.numbers["trivial"][key], repeated.numbers["trivial"][key], rtol=1e-9)
+    np.testing.assert_allclose(weighted.numbers["coverage"]["share"], repeated.numbers["coverage"]["share"], atol=1e-12)
+    assert "have the very inputs of a training row" in repeated.text
+
+
+def test_warnings_say_what_is_wrong(made):
+    far = make_rows(200, seed=9)
+    far[:, :2] += 40.0
+    write_csv(made / "far.csv", far)
+    text = report(made / "model.npz", "--test", made / "far.csv").text
+    assert "rows are outside the data" in text and "hardly better than the training mean" in text
+    shifted = make_rows(200, seed=9)
+    shifted[:, -1] += 2.0
+    write_csv(made / "shifted.csv", shifted)
+    text = report(made / "model.npz", "--test", made / "shifted.csv").text
+    assert "Predictions are too low on average, by " in text and "interval is too narrow" in text
+    good = report(made / "model.npz", "--test", made / "test.csv").text
+    assert "too low on average" not in good and "outside the data: the training" not in good
+
+
+def test_usage(made):
+    model, test = made / "model.npz", made / "test.csv"
+    assert "--before needs --test" in run("report", model, "--before", made / "old.npz", code=2).err
+    assert "name ends in .html" in run("report", model, "-o", made / "x.pdf", code=2).err
+    assert "standard input can be read once" in run("report", model, "--test", "-", "--before", model, code=2).err
+    write_csv(made / "other.csv", make_rows(200, seed=1), header="a,b,z")
+    run("fit", made / "other.csv", "-o", made / "z.npz", *FIT)
+    assert "predicts y and --before predicts z" in run("report", model, "--test", test, "--before", made / "z.npz", code=1).err
+    (made / "empty.csv").write_text("a,b,y\n")
+    assert run("report", model, "--test", made / "empty.csv", "-o", made / "none.html", code=1).err
+    assert not (made / "none.html").exists()
+    assert report(model, "--test", "-", stdin=test.read_text()).numbers["rows"] == 300
