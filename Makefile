@@ -60,7 +60,7 @@ sanitize: | setup                   ## the tests under address and undefined-beh
 	      -DQUORUM_SANITIZE=address,undefined
 	cmake --build $(BUILD)-asan -j $(JOBS)
 	UBSAN_OPTIONS=print_stacktrace=1 \
-	ctest --test-dir $(BUILD)-asan --output-on-failure -j $(JOBS) -E 'bitwise|glasso_r|python|experiments.test_reproduce|bench.(plot|scale|busy|peers|tables|test)|^campaign' $(LONG)
+	ctest --test-dir $(BUILD)-asan --output-on-failure -j $(JOBS) -E 'bitwise|glasso_r|python|browser|experiments.test_reproduce|bench.(plot|scale|busy|peers|tables|test)|^campaign' $(LONG)
 
 thread-sanitize: | setup            ## the threaded unit tests under the thread sanitizer
 	cmake -S . -B $(BUILD)-tsan -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DQUORUM_SANITIZE=thread
