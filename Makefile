@@ -10,7 +10,7 @@ RESULTS  = bench/results
 CAMPAIGN_SECONDS ?= 3600
 
 .PHONY: all setup demo test test-only campaign fuzz bench bench-results sanitize thread-sanitize format format-check tidy \
-        check-includes docs install clean help
+        check-includes docs wheel doors install clean help
 
 all: $(BUILD)/build.ninja           ## build the library, the command and the tests
 	cmake --build $(BUILD) -j $(JOBS)
@@ -83,6 +83,12 @@ docs: all                           ## regenerate what the tables of options and
 	$(BUILD)/tests/model_file_page < docs/model-file.md > $(BUILD)/model-file.md
 	cp $(BUILD)/model-file.md docs/model-file.md
 	QUORUM_LIBRARY=$(BUILD)/libquorum.so /usr/bin/python3 -B python/generate_parameters.py
+
+wheel: all                          ## a Python wheel that needs nothing but glibc, into BUILD/wheel
+	scripts/wheel $(BUILD)
+
+doors: all                          ## every way to install it, from a clean root, with all its tests; minutes
+	tests/install/doors $(BUILD)
 
 install: all                        ## library, header, pkg-config, command, man page, completion
 	cmake --install $(BUILD) --prefix $(PREFIX)
