@@ -1,4 +1,6 @@
 """Help, version, flags and exit codes: what needs no data."""
+import os
+import pty
 import re
 import shutil
 import subprocess
@@ -167,7 +169,7 @@ def test_help_lists_the_methods(name):
     (["evaluate", "m.npz", "t.csv", "--method", ""],
      "quorum evaluate: --method: the list is empty; try 'quorum evaluate --help'"),
     (["completion", "tcsh"],
-     "quorum completion: 'tcsh': only bash is known; try 'quorum completion --help'"),
+     "quorum completion: 'tcsh': only bash, zsh and fish are known; try 'quorum completion --help'"),
 ])
 def test_usage_errors(words, message):
     result = run(*words, code=2)
@@ -256,6 +258,72 @@ def test_completion(tmp_path):
     assert complete(tmp_path, "quorum", "predict", "--no-l") == ["--no-latent"]
     assert complete(tmp_path, "quorum", "predict", "--method", "np") == ["npae"]
     assert complete(tmp_path, "quorum", "evaluate", "--method", "al") == ["all"]
+
+
+@pytest.mark.skipif(not shutil.which("fish"), reason="fish is not installed")
+def test_completion_of_fish(tmp_path):
+    (tmp_path / "quorum.fish").write_text(run("completion", "fish").out)
+    (tmp_path / "train.csv").write_text("")
+
+    def words(line):
+        done = subprocess.run(["fish", "--no-config", "-c", f"source quorum.fish; complete -C '{line}'"],
+                              cwd=tmp_path, capture_output=True, text=True, check=True,
+                              env={**os.environ, "HOME": str(tmp_path)})
+        assert done.stderr == ""
+        return [one.split("\t")[0] for one in done.stdout.splitlines()]
+
+    assert words("quorum ev") == ["evaluate"]
+    assert words("quorum help ins") == ["inspect"]
+    assert words("quorum fit --kern") == ["--kernel"]
+    assert words("quorum fit --kernel matern5") == ["matern52", "matern52x2"]
+    assert words("quorum fit tr") == ["train.csv"] and words("quorum fit -o tr") == ["train.csv"]
+    assert words("quorum predict --no-l") == ["--no-latent"]
+    assert words("quorum evaluate --method al") == ["all"]
+    assert words("quorum inspect --kern") == []
+
+
+def typed_in_zsh(folder, *lines):
+    """What an interactive zsh makes of each line when tab is pressed at its end."""
+    child, terminal = pty.fork()
+    if child == 0:
+        os.chdir(folder)
+        os.execvpe("zsh", ["zsh", "-f", "-i"], {**os.environ, "HOME": str(folder), "TERM": "dumb"})
+    seen = ""
+
+    def until(mark):
+        nonlocal seen
+        while mark not in seen:
+            seen += os.read(terminal, 4096).decode()
+        before, seen = seen.split(mark, 1)
+        return before
+
+    try:
+        os.write(terminal, b"stty -echo; PS1=; fpath=($PWD $fpath); autoload -U compinit; compinit -u -D; "
+                           b"unsetopt zle_bracketed_paste; show() { print -r \"<$BUFFER>\"; BUFFER= }; "
+                           b"zle -N show; bindkey '^X' show; echo rea''dy\n")
+        until("ready")
+        answers = []
+        for line in lines:
+            os.write(terminal, line.encode() + b"\t\x18")
+            until("<")
+            answers.append(until(">"))
+        return answers
+    finally:
+        os.close(terminal)
+        os.waitpid(child, 0)
+
+
+@pytest.mark.skipif(not shutil.which("zsh"), reason="zsh is not installed")
+def test_completion_of_zsh(tmp_path):
+    (tmp_path / "_quorum").write_text(run("completion", "zsh").out)
+    (tmp_path / "train.csv").write_text("")
+    lines = {"quorum ev": "quorum evaluate ", "quorum help ins": "quorum help inspect ",
+             "quorum fit --kern": "quorum fit --kernel=", "quorum fit --kernel=matern1": "quorum fit --kernel=matern12 ",
+             "quorum fit --kernel matern1": "quorum fit --kernel matern12 ",
+             "quorum fit tr": "quorum fit train.csv ", "quorum fit -o tr": "quorum fit -o train.csv ",
+             "quorum predict --no-l": "quorum predict --no-latent ",
+             "quorum evaluate --method al": "quorum evaluate --method all "}
+    assert typed_in_zsh(tmp_path, *lines) == list(lines.values())
 
 
 def test_full_disk_is_a_failure():
