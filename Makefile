@@ -10,7 +10,7 @@ RESULTS  = bench/results
 CAMPAIGN_SECONDS ?= 3600
 
 .PHONY: all setup demo test test-only campaign fuzz bench bench-results sanitize thread-sanitize format format-check tidy \
-        check-includes docs wheel doors install clean help
+        check-includes docs wheel deb dist doors install clean help
 
 all: $(BUILD)/build.ninja           ## build the library, the command and the tests
 	cmake --build $(BUILD) -j $(JOBS)
@@ -86,6 +86,12 @@ docs: all                           ## regenerate what the tables of options and
 
 wheel: all                          ## a Python wheel that needs nothing but glibc, into BUILD/wheel
 	scripts/wheel $(BUILD)
+
+deb:                                ## Debian packages, into BUILD/deb
+	scripts/deb $(BUILD)/deb
+
+dist:                               ## the source archive, which builds without git, into BUILD
+	scripts/dist $(BUILD)
 
 doors: all                          ## every way to install it, from a clean root, with all its tests; minutes
 	tests/install/doors $(BUILD)

@@ -218,6 +218,27 @@ def test_options_as_markdown():
     assert "| `kernel` | `auto` | se\\|matern12\\|matern32\\|matern52\\|matern32x2\\|matern52x2\\|auto | fit |" in text
 
 
+def test_a_manual_page_of_each_command():
+    pages = run("man", "--list").out.split()
+    assert pages == ["quorum", "quorum-mpi", *(f"quorum-{name}" for name in listed())]
+    for page in pages:
+        text = run("man", "--page", page).out
+        assert text.startswith(f".TH {page.upper()} ".replace("-", "\\-"))
+        for title in ("NAME", "SYNOPSIS", "DESCRIPTION", "EXIT STATUS", "ENVIRONMENT", "EXAMPLES"):
+            assert f"\n.SH {title}\n" in text, (page, title)
+        done = subprocess.run(["groff", "-man", "-Tutf8", "-ww", "-z"], input=text, text=True, capture_output=True) \
+            if shutil.which("groff") else None
+        assert not done or done.stderr == "", (page, done.stderr)
+    assert "-kernel" in run("man", "--page", "quorum-fit").out
+    wrong = run("man", "--page", "quorum-fti", code=2)
+    assert "there is no page 'quorum-fti'" in wrong.err
+
+
+def listed():
+    """The commands that the overview names, in its order."""
+    return re.findall(r"(?m)^  (\w+) +\w", OVERVIEW.split("Commands:")[1].split("\n\n")[0])
+
+
 def test_manual_page():
     text = run("man").out
     assert text.startswith(".TH QUORUM 1 ")
