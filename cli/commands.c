@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
+/* One a line. */
+/* clang-format off */
 const command *const all_commands[] = {
     &fit_command,
     &update_command,
@@ -16,6 +18,7 @@ const command *const all_commands[] = {
     &plot_command,
     &inspect_command,
     &graph_command,
+    &export_c_command,
     &demo_command,
     &reproduce_command,
     &options_command,
@@ -23,6 +26,7 @@ const command *const all_commands[] = {
     &completion_command,
     NULL,
 };
+/* clang-format on */
 
 const command *find_command(const char *name)
 {
