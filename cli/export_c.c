@@ -106,10 +106,12 @@ static int compare(const arguments *given, const quorum_model *model, const quor
     if (code == EXIT_DONE)
         e->difference = largest_difference(e, X, &p);
     if (code == EXIT_DONE && !(e->difference <= allowance(info, e)))
-        code = failure(given,
-                       "%s cannot be exported: predictions would differ from the library's by %.1e "
-                       "of their size; if it was made by an older version, fit again",
-                       given->operands[0], e->difference);
+        code =
+            failure(given,
+                    "%s cannot be exported: predictions would differ from the library's by %.1e "
+                    "of their size; if it was made by an older version, fit again, or if its rows "
+                    "hardly say anything of each other, with --local-noise no",
+                    given->operands[0], e->difference);
     free(X);
     return code;
 }

@@ -110,6 +110,19 @@ def test_no_answer_where_a_query_is_no_number(tmp_path):
         assert done.returncode == 1 and done.stdout == ""
 
 
+@pytest.mark.parametrize("rows, local", [(2, "no"), (9, "yes"), (150, "yes")])
+def test_the_file_stays_within_its_memory(tmp_path, rows, local):
+    write(tmp_path / "t.csv", make_rows(rows), "a,b,c,y")
+    run("fit", tmp_path / "t.csv", "-o", tmp_path / "m.npz", "--kernel", "se", "--local-noise", local)
+    run("export-c", tmp_path / "m.npz", "-o", tmp_path / "m.c")
+    built = subprocess.run([CC, "-std=c99", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-DMODEL_MAIN",
+                            "m.c", "-o", "m", "-lm"], cwd=tmp_path, capture_output=True, text=True)
+    if built.returncode != 0:
+        pytest.skip("this compiler has no sanitizers")
+    done = subprocess.run([tmp_path / "m"], input="5 5 5\n1e9 0 -1e300\n", text=True, capture_output=True)
+    assert done.returncode == 0 and done.stderr == "" and len(done.stdout.splitlines()) == 2
+
+
 def refused(folder, sentence, *arguments):
     said = run("export-c", folder / "m.npz", "-o", folder / "m.c", *arguments, code=1).err
     assert "cannot be exported" in said and sentence in said
@@ -128,6 +141,13 @@ def test_what_is_not_covered_is_refused(tmp_path, fit, sentence):
     write(tmp_path / "t.csv", np.column_stack([rows[:, 0], rows[:, 1] / 10, extra, kind, rows[:, 2]]), "a,b,w,k,y")
     run("fit", tmp_path / "t.csv", "-o", tmp_path / "m.npz", "--kernel", "se", *fit)
     refused(tmp_path, sentence)
+
+
+def test_a_model_that_rounding_decides_about_is_refused(tmp_path):
+    """Two rows that say nothing of each other are as likely with every noise: none is the right one."""
+    write(tmp_path / "t.csv", make_rows(2), "a,b,c,y")
+    run("fit", tmp_path / "t.csv", "-o", tmp_path / "m.npz", "--kernel", "se", "--local-noise", "yes")
+    refused(tmp_path, "--local-noise no")
 
 
 def test_several_targets(tmp_path):
