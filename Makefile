@@ -11,7 +11,7 @@ CAMPAIGN_SECONDS ?= 3600
 LONG     = -LE long
 
 .PHONY: all setup demo test test-only campaign fuzz bench bench-results sanitize sanitize-all thread-sanitize format format-check tidy \
-        check-includes docs install r-check r-package clean help
+        check-includes docs wheel deb dist doors install r-check r-package clean help
 
 all: $(BUILD)/build.ninja           ## build the library, the command and the tests
 	cmake --build $(BUILD) -j $(JOBS)
@@ -87,6 +87,18 @@ docs: all                           ## regenerate what the tables of options and
 	cp $(BUILD)/model-file.md docs/model-file.md
 	QUORUM_LIBRARY=$(BUILD)/libquorum.so /usr/bin/python3 -B python/generate_parameters.py
 	QUORUM_LIBRARY=$(BUILD)/libquorum.so /usr/bin/python3 -B r/generate_options.py
+
+wheel: all                          ## a Python wheel that needs nothing but glibc, into BUILD/wheel
+	scripts/wheel $(BUILD)
+
+deb:                                ## Debian packages, into BUILD/deb
+	scripts/deb $(BUILD)/deb
+
+dist:                               ## the source archive, which builds without git, into BUILD
+	scripts/dist $(BUILD)
+
+doors: all                          ## every way to install it, from a clean root, with all its tests; minutes
+	tests/install/doors $(BUILD)
 
 install: all                        ## library, header, pkg-config, command, man page, completion
 	cmake --install $(BUILD) --prefix $(PREFIX)

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* One a line: */
+/* One a line. */
 /* clang-format off */
 const command *const all_commands[] = {
     &fit_command,
@@ -19,6 +19,7 @@ const command *const all_commands[] = {
     &report_command,
     &inspect_command,
     &graph_command,
+    &export_c_command,
     &demo_command,
     &reproduce_command,
     &options_command,

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Writes quorum/_parameters.py, the signature of QuorumRegressor, from the library's option table.
+"""Writes quorum/_parameters.py and its types, _parameters.pyi, from the library's option table.
 
     QUORUM_LIBRARY=build/libquorum.so /usr/bin/python3 python/generate_parameters.py [--check]
 
---check writes nothing and fails when the file is out of date.
+--check writes nothing and fails when one of them is out of date.
 """
 import argparse
 import importlib.util
@@ -70,6 +70,42 @@ def entry(name, kind, default, text):
     return [f"{name} : {kind}, default={default!r}", *("    " + line for line in lines)]
 
 
+def type_hint(option):
+    """What type_text says, as a type."""
+    if option.type == "flag" and option.choices:
+        return f"Union[bool, Literal[{', '.join(repr(choice) for choice in option.choices[2:])}]]"
+    if option.choices:
+        return f"Literal[{', '.join(repr(choice) for choice in option.choices)}]"
+    kinds = {"array-like": "ArrayLike", "RandomState": "np.random.RandomState", "None": "None"}
+    parts = [kinds.get(kind, kind) for kind in re.split(" or |, ", type_text(option))]
+    return parts[0] if len(parts) == 1 else f"Union[{', '.join(parts)}]"
+
+
+def generate_types():
+    hints = [(option.parameter, type_hint(option)) for option in option_module().PARAMETERS]
+    hints.append(("verbose", "int"))
+    return "\n".join([
+        "# The parameters of QuorumRegressor.",
+        "# Made by python/generate_parameters.py from the library's option table; do not edit.",
+        "from typing import Any, Literal, TypeVar, Union",
+        "",
+        "import numpy as np",
+        "from numpy.typing import ArrayLike",
+        "",
+        '_Self = TypeVar("_Self", bound="Parameters")',
+        "",
+        "class Parameters:",
+        *(f"    {name}: {hint}" for name, hint in hints),
+        "    def __init__(",
+        "        self,",
+        "        *,",
+        *(f"        {name}: {hint} = ...," for name, hint in hints),
+        "    ) -> None: ...",
+        "    def get_params(self, deep: bool = ...) -> dict[str, Any]: ...",
+        "    def set_params(self: _Self, **params: Any) -> _Self: ...",
+        ""])
+
+
 def generate():
     options = option_module().PARAMETERS
     documentation, signature, body = [], [], []
@@ -109,12 +145,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
-    target = PACKAGE / "_parameters.py"
-    if parser.parse_args().check:
-        if target.read_text() != generate():
+    check = parser.parse_args().check
+    for name, text in (("_parameters.py", generate()), ("_parameters.pyi", generate_types())):
+        target = PACKAGE / name
+        if not check:
+            target.write_text(text)
+        elif not target.exists() or target.read_text() != text:
             sys.exit(f"{target} is out of date: run python/generate_parameters.py")
-    else:
-        target.write_text(generate())
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ def is_sanitized():
 
 
 SANITIZED = is_sanitized()
-COMMANDS = ["fit", "predict", "evaluate", "compare", "sample", "suggest", "serve", "plot", "report", "update", "inspect", "graph", "demo", "reproduce"]
+COMMANDS = ["fit", "predict", "evaluate", "compare", "sample", "suggest", "serve", "plot", "report", "update", "inspect", "graph", "export-c", "demo", "reproduce"]
 
 
 def without_progress(said):

@@ -1,4 +1,6 @@
 """Help, version, flags and exit codes: what needs no data."""
+import os
+import pty
 import re
 import shutil
 import subprocess
@@ -26,6 +28,7 @@ Commands:
   report     write a page that shows how good a model is, and where
   inspect    show a model's experts, hyperparameters and expert graph
   graph      draw how the experts depend on each other
+  export-c   write a model as one file of C that predicts without quorum
   demo       see it work on built-in data, no files needed
   reproduce  the paper's tables and figures, from raw data to a page
 
@@ -168,7 +171,7 @@ def test_help_lists_the_methods(name):
     (["evaluate", "m.npz", "t.csv", "--method", ""],
      "quorum evaluate: --method: the list is empty; try 'quorum evaluate --help'"),
     (["completion", "tcsh"],
-     "quorum completion: 'tcsh': only bash is known; try 'quorum completion --help'"),
+     "quorum completion: 'tcsh': only bash, zsh and fish are known; try 'quorum completion --help'"),
 ])
 def test_usage_errors(words, message):
     result = run(*words, code=2)
@@ -217,6 +220,27 @@ def test_options_as_markdown():
     assert "| `kernel` | `auto` | se\\|matern12\\|matern32\\|matern52\\|matern32x2\\|matern52x2\\|auto | fit |" in text
 
 
+def test_a_manual_page_of_each_command():
+    pages = run("man", "--list").out.split()
+    assert pages == ["quorum", "quorum-mpi", *(f"quorum-{name}" for name in listed())]
+    for page in pages:
+        text = run("man", "--page", page).out
+        assert text.replace("\\-", "-").startswith(f".TH {page.upper()} ")
+        for title in ("NAME", "SYNOPSIS", "DESCRIPTION", "EXIT STATUS", "ENVIRONMENT", "EXAMPLES"):
+            assert f"\n.SH {title}\n" in text, (page, title)
+        done = subprocess.run(["groff", "-man", "-Tutf8", "-ww", "-z"], input=text, text=True, capture_output=True) \
+            if shutil.which("groff") else None
+        assert not done or done.stderr == "", (page, done.stderr)
+    assert "-kernel" in run("man", "--page", "quorum-fit").out
+    wrong = run("man", "--page", "quorum-fti", code=2)
+    assert "there is no page 'quorum-fti'" in wrong.err
+
+
+def listed():
+    """The commands that the overview names, in its order."""
+    return re.findall(r"(?m)^  ([\w-]+) +\w", OVERVIEW.split("Commands:")[1].split("\n\n")[0])
+
+
 def test_manual_page():
     text = run("man").out
     assert text.startswith(".TH QUORUM 1 ")
@@ -257,6 +281,72 @@ def test_completion(tmp_path):
     assert complete(tmp_path, "quorum", "predict", "--no-l") == ["--no-latent"]
     assert complete(tmp_path, "quorum", "predict", "--method", "np") == ["npae"]
     assert complete(tmp_path, "quorum", "evaluate", "--method", "al") == ["all"]
+
+
+@pytest.mark.skipif(not shutil.which("fish"), reason="fish is not installed")
+def test_completion_of_fish(tmp_path):
+    (tmp_path / "quorum.fish").write_text(run("completion", "fish").out)
+    (tmp_path / "train.csv").write_text("")
+
+    def words(line):
+        done = subprocess.run(["fish", "--no-config", "-c", f"source quorum.fish; complete -C '{line}'"],
+                              cwd=tmp_path, capture_output=True, text=True, check=True,
+                              env={**os.environ, "HOME": str(tmp_path)})
+        assert done.stderr == ""
+        return [one.split("\t")[0] for one in done.stdout.splitlines()]
+
+    assert words("quorum ev") == ["evaluate"]
+    assert words("quorum help ins") == ["inspect"]
+    assert words("quorum fit --kern") == ["--kernel"]
+    assert words("quorum fit --kernel matern5") == ["matern52", "matern52x2"]
+    assert words("quorum fit tr") == ["train.csv"] and words("quorum fit -o tr") == ["train.csv"]
+    assert words("quorum predict --no-l") == ["--no-latent"]
+    assert words("quorum evaluate --method al") == ["all"]
+    assert words("quorum inspect --kern") == []
+
+
+def typed_in_zsh(folder, *lines):
+    """What an interactive zsh makes of each line when tab is pressed at its end."""
+    child, terminal = pty.fork()
+    if child == 0:
+        os.chdir(folder)
+        os.execvpe("zsh", ["zsh", "-f", "-i"], {**os.environ, "HOME": str(folder), "TERM": "dumb"})
+    seen = ""
+
+    def until(mark):
+        nonlocal seen
+        while mark not in seen:
+            seen += os.read(terminal, 4096).decode()
+        before, seen = seen.split(mark, 1)
+        return before
+
+    try:
+        os.write(terminal, b"stty -echo; PS1=; fpath=($PWD $fpath); autoload -U compinit; compinit -u -D; "
+                           b"unsetopt zle_bracketed_paste; show() { print -r \"<$BUFFER>\"; BUFFER= }; "
+                           b"zle -N show; bindkey '^X' show; echo rea''dy\n")
+        until("ready")
+        answers = []
+        for line in lines:
+            os.write(terminal, line.encode() + b"\t\x18")
+            until("<")
+            answers.append(until(">"))
+        return answers
+    finally:
+        os.close(terminal)
+        os.waitpid(child, 0)
+
+
+@pytest.mark.skipif(not shutil.which("zsh"), reason="zsh is not installed")
+def test_completion_of_zsh(tmp_path):
+    (tmp_path / "_quorum").write_text(run("completion", "zsh").out)
+    (tmp_path / "train.csv").write_text("")
+    lines = {"quorum ev": "quorum evaluate ", "quorum help ins": "quorum help inspect ",
+             "quorum fit --kern": "quorum fit --kernel=", "quorum fit --kernel=matern1": "quorum fit --kernel=matern12 ",
+             "quorum fit --kernel matern1": "quorum fit --kernel matern12 ",
+             "quorum fit tr": "quorum fit train.csv ", "quorum fit -o tr": "quorum fit -o train.csv ",
+             "quorum predict --no-l": "quorum predict --no-latent ",
+             "quorum evaluate --method al": "quorum evaluate --method all "}
+    assert typed_in_zsh(tmp_path, *lines) == list(lines.values())
 
 
 def test_full_disk_is_a_failure():
