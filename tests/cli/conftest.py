@@ -23,7 +23,7 @@ def is_sanitized():
 
 
 SANITIZED = is_sanitized()
-COMMANDS = ["fit", "predict", "evaluate", "compare", "sample", "suggest", "serve", "plot", "update", "inspect", "graph", "demo", "reproduce"]
+COMMANDS = ["fit", "predict", "evaluate", "compare", "importance", "effects", "sample", "suggest", "serve", "plot", "update", "inspect", "graph", "demo", "reproduce"]
 
 
 def without_progress(said):
