@@ -3,6 +3,7 @@
 #include "importance.h"
 
 #include "plot.h"
+#include "wrap.h"
 
 #include <math.h>
 #include <string.h>
@@ -52,8 +53,8 @@ static void draw_names(FILE *file, const importance_found *f, const panel *p, si
         char text[LABEL + 8];
         snprintf(text, sizeof text, "%.*s%s", LABEL, name.text,
                  strlen(name.text) > LABEL ? "..." : "");
-        plot_note(file, 0.5 * p->left, p->top + LINE * ((double)k + 0.5) + 4.0,
-                  name.text[0] ? text : "(no name)");
+        plot_note(file, p->left - 12.0 - 3.2 * (double)display_width(text),
+                  p->top + LINE * ((double)k + 0.5) + 4.0, name.text[0] ? text : "(no name)");
     }
 }
 

@@ -19,7 +19,9 @@
  * averaged over the SWAPS nearest.  Of independent inputs both are Sobol's.
  *
  * Rows that are predicted once are cheap: Var f and the first-order shares are of up to ONCE times as
- * many rows as those that are changed and predicted again. */
+ * many rows as those that are changed and predicted again.  With t_i the terms of the total share,
+ * v_i = (f_i - mean f)^2 and b the slope of t on v, that share is b + mean(t - b v) / Var f, in which
+ * what of t goes with v is of all rows. */
 #include "base/memory.h"
 #include "base/random.h"
 #include "explain/alike.h"
@@ -136,6 +138,39 @@ static quorum_status find_first(work *w, const input_group *g, double middle, qu
     return redraw_ratio(of_all(w, w->more), of_all(w, w->off), 1, w->s.seed, out);
 }
 
+/* The slope of w->more on v, over the used rows; 0 where v does not vary. */
+static double slope_on_variance(const work *w)
+{
+    const study *s = &w->s;
+    double t_mean = study_mean(s->used, s->some.weight, w->more), v_mean = 0.0, whole = 0.0;
+    double product = 0.0, square = 0.0;
+    for (size_t i = 0; i < s->used; i++) {
+        v_mean += s->some.weight[i] * w->off[s->row[i]];
+        whole += s->some.weight[i];
+    }
+    v_mean /= whole;
+    for (size_t i = 0; i < s->used; i++) {
+        double v = w->off[s->row[i]] - v_mean;
+        product += s->some.weight[i] * v * (w->more[i] - t_mean);
+        square += s->some.weight[i] * v * v;
+    }
+    return square > 0.0 ? product / square : 0.0;
+}
+
+/* The share of which w->more has the terms. */
+static quorum_status estimate_total(work *w, quorum_estimate *out)
+{
+    const study *s = &w->s;
+    double slope = slope_on_variance(w);
+    for (size_t i = 0; i < s->used; i++)
+        w->more[i] -= slope * w->off[s->row[i]];
+    TRY(redraw_ratio(of_used(w, w->more), of_all(w, w->off), s->used == s->n, s->seed, out));
+    out->value += slope;
+    out->low += slope;
+    out->high += slope;
+    return QUORUM_OK;
+}
+
 static quorum_status find_total(work *w, const input_group *g, quorum_estimate *out)
 {
     study *s = &w->s;
@@ -151,7 +186,7 @@ static quorum_status find_total(work *w, const input_group *g, quorum_estimate *
             w->more[i] += 0.5 * change * change / SWAPS;
         }
     }
-    return redraw_ratio(of_used(w, w->more), of_all(w, w->off), s->used == s->n, s->seed, out);
+    return estimate_total(w, out);
 }
 
 /* In the column's units; of a place the unit is degrees along a great circle, of levels there is
