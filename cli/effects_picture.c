@@ -137,7 +137,8 @@ static void draw_along(const effect_found *f, FILE *file)
                    .x_min = levels ? -0.5 : x[0],
                    .x_max = levels ? (double)f->points - 0.5 : x[f->points - 1],
                    .x_label = label,
-                   .y_label = target_name(f->info)};
+                   .y_label = target_name(f->info),
+                   .no_x_ticks = levels};
         set_range(f, &p);
         if (levels)
             p.y_min -= 0.06 * (p.y_max - p.y_min); /* room for their names */

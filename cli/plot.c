@@ -101,7 +101,8 @@ static int decimals_of(double step)
 static void draw_ticks(FILE *file, const panel *p)
 {
     double step = nice_step(p->x_max - p->x_min, (int)(p->width / 55.0));
-    for (double k = ceil(p->x_min / step - 1e-9); k * step <= p->x_max + 1e-9 * step; k++)
+    for (double k = ceil(p->x_min / step - 1e-9);
+         !p->no_x_ticks && k * step <= p->x_max + 1e-9 * step; k++)
         draw_tick_x(file, p, k * step, decimals_of(step));
     step = nice_step(p->y_max - p->y_min, (int)(p->height / 45.0));
     for (double k = ceil(p->y_min / step - 1e-9); k * step <= p->y_max + 1e-9 * step; k++)

@@ -243,17 +243,31 @@ static int in_group(const input_group *g, size_t d)
     return d == g->column[0] || d == g->column[1];
 }
 
+/* How much column k counts where rows are to be alike but for g: 0 of g's own. */
+static double weight_of(const likeness *l, const input_group *g, size_t k)
+{
+    double most = 0.0;
+    for (size_t j = 0; j < g->columns && !in_group(g, k); j++)
+        most = fmax(most, l->depends[k * l->s->columns + g->column[j]]);
+    return most * most;
+}
+
+int likeness_goes_alone(const likeness *l, const input_group *g)
+{
+    int alone = 1;
+    for (size_t k = 0; k < l->s->columns; k++)
+        alone = alone && weight_of(l, g, k) == 0.0;
+    return alone;
+}
+
 quorum_status likeness_near(const likeness *l, const input_group *g, size_t count, size_t *near)
 {
     double *weight;
     size_t columns = l->s->columns;
-    if (!NEW_ZEROED(weight, columns))
+    if (!NEW_ARRAY(weight, columns))
         return failure(QUORUM_E_MEMORY, "out of memory for near rows");
     for (size_t k = 0; k < columns; k++)
-        for (size_t j = 0; j < g->columns && !in_group(g, k); j++) {
-            double xi = l->depends[k * columns + g->column[j]];
-            weight[k] = fmax(weight[k], xi * xi);
-        }
+        weight[k] = weight_of(l, g, k);
     quorum_status status = search_by(l, weight, l->s->row, l->s->used, count, near);
     mem_free(weight);
     return status;
@@ -261,11 +275,12 @@ quorum_status likeness_near(const likeness *l, const input_group *g, size_t coun
 
 /* ---- Means over rows of about the same value ---- */
 
-/* Rows of the same value, each without itself. */
+/* Rows of the same value, each without itself; one alone, or all rows, tell nothing. */
 static void means_of_run(const likeness *l, const size_t *order, size_t first, size_t end,
                          const double *f, double *smooth)
 {
     const double *w = l->s->all.weight;
+    int tells = end - first > 1 && end - first < l->s->n;
     double sum = 0.0, weight = 0.0, all = study_mean(l->s->n, l->s->all.weight, f);
     for (size_t k = first; k < end; k++) {
         sum += w[order[k]] * f[order[k]];
@@ -273,7 +288,7 @@ static void means_of_run(const likeness *l, const size_t *order, size_t first, s
     }
     for (size_t k = first; k < end; k++) {
         size_t i = order[k];
-        smooth[i] = end - first > 1 ? (sum - w[i] * f[i]) / (weight - w[i]) : all;
+        smooth[i] = tells ? (sum - w[i] * f[i]) / (weight - w[i]) : all;
     }
 }
 

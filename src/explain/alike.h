@@ -19,6 +19,9 @@ void likeness_free(likeness *l);
  * columns that `g` goes with, g's own not looked at; the nearest first. */
 quorum_status likeness_near(const likeness *l, const input_group *g, size_t count, size_t *near);
 
+/* Whether `g` goes with no other column: then any rows are as much alike as others. */
+int likeness_goes_alone(const likeness *l, const input_group *g);
+
 /* smooth (n): for each row the mean of f over the other rows that have about the same x_j. */
 quorum_status likeness_means(const likeness *l, const input_group *g, const double *f,
                              double *smooth);

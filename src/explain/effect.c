@@ -15,7 +15,8 @@
 #include <string.h>
 
 enum { ALIKE_ROWS = 100, SUPPORT_ROWS = 2000 /* that they are looked for among */ };
-static const double ALIKE_SHARE = 0.1; /* of the rows, where that is fewer than ALIKE_ROWS */
+static const double ALIKE_SHARE = 0.1; /* of the rows, where that is fewer than ALIKE_ROWS and x_J
+                                          goes with other columns */
 static const double REACH_1 = 0.05, REACH_2 = 0.1;
 
 typedef struct {
@@ -164,10 +165,17 @@ static quorum_status predict_point(work *w, size_t point)
 
 /* ---- The call ---- */
 
+/* How many rows are alike. */
+static void count_alike(work *w, const input_group *g)
+{
+    size_t n = w->s.n;
+    size_t most = likeness_goes_alone(&w->alike, g) ? n - 1 : (size_t)(ALIKE_SHARE * (double)n);
+    w->alikes = most < ALIKE_ROWS ? most : ALIKE_ROWS;
+}
+
 static quorum_status reserve(work *w)
 {
-    size_t used = w->s.used, alikes = (size_t)(ALIKE_SHARE * (double)w->s.n);
-    w->alikes = alikes < ALIKE_ROWS ? alikes : ALIKE_ROWS;
+    size_t used = w->s.used;
     int fits = NEW_ARRAY(w->mean, used) != NULL;
     fits = NEW_ARRAY(w->lower, used) && fits;
     fits = NEW_ARRAY(w->upper, used) && fits;
@@ -191,9 +199,10 @@ static quorum_status find_effect(work *w)
 {
     input_group g = group_of(w->grid);
     TRY(check_grid(w));
+    TRY(likeness_find(&w->s, &w->alike));
+    count_alike(w, &g);
     TRY(reserve(w));
     choose_curves(w);
-    TRY(likeness_find(&w->s, &w->alike));
     TRY(likeness_near(&w->alike, &g, w->alikes, w->near));
     study_swap(&w->s, &g, w->s.row); /* as they are */
     w->s.steps = w->points;
