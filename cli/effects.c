@@ -161,7 +161,7 @@ static int read_grid(effect_found *f, const explained *e, const arguments *given
 static int reserve(effect_found *f, const arguments *given)
 {
     quorum_effect_curves *c = &f->curves;
-    size_t bytes = f->points * sizeof(double);
+    size_t bytes = (f->points > 0 ? f->points : 1) * sizeof(double);
     c->mean = malloc(bytes);
     c->lower = malloc(bytes);
     c->upper = malloc(bytes);

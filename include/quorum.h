@@ -791,7 +791,7 @@ typedef struct {
 } quorum_effect_curves;
 
 /* Effects over the rows, as quorum_importance takes them; y is not looked at.  *used, which may be
- * NULL, is how many were averaged over; wanted must not be more. */
+ * NULL, is how many were averaged over; wanted must not be more.  On failure all are NaN. */
 QUORUM_API quorum_status quorum_effect(const quorum_model *model, const quorum_new_rows *rows,
                                        size_t most, const quorum_effect_grid *grid,
                                        const quorum_options *options, quorum_effect_curves *out,

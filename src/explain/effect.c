@@ -218,6 +218,15 @@ static int is_incomplete(const quorum_effect_grid *g, const quorum_effect_curves
            !out->lower || !out->upper || !out->support;
 }
 
+static void fill_with_nan(const quorum_effect_grid *g, quorum_effect_curves *out)
+{
+    size_t count = g->count[0] * (g->axes == 2 ? g->count[1] : 1);
+    for (size_t i = 0; i < count; i++)
+        out->mean[i] = out->lower[i] = out->upper[i] = out->support[i] = NAN;
+    for (size_t i = 0; out->curves && i < count * out->wanted; i++)
+        out->curves[i] = NAN;
+}
+
 quorum_status quorum_effect(const quorum_model *model, const quorum_new_rows *rows, size_t most,
                             const quorum_effect_grid *grid, const quorum_options *options,
                             quorum_effect_curves *out, size_t *used)
@@ -237,6 +246,8 @@ quorum_status quorum_effect(const quorum_model *model, const quorum_new_rows *ro
     w.s.options.values.mean_only = 0;
     if (status >= 0)
         status = find_effect(&w);
+    if (status < 0)
+        fill_with_nan(grid, out);
     if (used)
         *used = w.s.used;
     work_free(&w);
