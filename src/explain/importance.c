@@ -130,12 +130,21 @@ static quorum_status permute(work *w, const input_group *g, size_t number,
     return redraw_ratio(of_used(w, w->grown.nlpd), ones, 1, s->seed, &out->nlpd);
 }
 
+/* The value is unbiased, but draws of its terms would take m as given: those of 2 f m - m^2 vary as the
+ * share itself does, and have a bias that is taken off. */
 static quorum_status find_first(work *w, const input_group *g, double middle, quorum_estimate *out)
 {
+    quorum_estimate drawn;
     TRY(likeness_means(&w->alike, g, w->f, w->room));
     for (size_t i = 0; i < w->s.n; i++)
         w->more[i] = (w->f[i] - middle) * (w->room[i] - middle);
-    return redraw_ratio(of_all(w, w->more), of_all(w, w->off), 1, w->s.seed, out);
+    TRY(redraw_ratio(of_all(w, w->more), of_all(w, w->off), 1, w->s.seed, out));
+    for (size_t i = 0; i < w->s.n; i++)
+        w->more[i] = 2.0 * w->more[i] - (w->room[i] - middle) * (w->room[i] - middle);
+    TRY(redraw_ratio(of_all(w, w->more), of_all(w, w->off), 1, w->s.seed, &drawn));
+    out->low = drawn.low + (out->value - drawn.value);
+    out->high = drawn.high + (out->value - drawn.value);
+    return QUORUM_OK;
 }
 
 /* The slope of w->more on v, over the used rows; 0 where v does not vary. */
