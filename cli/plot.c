@@ -109,6 +109,15 @@ static void draw_ticks(FILE *file, const panel *p)
         draw_tick_y(file, p, k * step, decimals_of(step));
 }
 
+/* Letters of the longest number beside the ticks of y. */
+static int longest_tick(const panel *p)
+{
+    int decimals = decimals_of(nice_step(p->y_max - p->y_min, (int)(p->height / 45.0)));
+    int low = snprintf(NULL, 0, "%.*f", decimals, p->y_min);
+    int high = snprintf(NULL, 0, "%.*f", decimals, p->y_max);
+    return low > high ? low : high;
+}
+
 static void draw_labels(FILE *file, const panel *p)
 {
     double middle = p->left + p->width / 2.0;
@@ -119,7 +128,8 @@ static void draw_labels(FILE *file, const panel *p)
         write_label(file, middle, p->top + p->height + 34.0, "text-anchor=\"middle\"", p->x_label);
     if (p->y_label) {
         char turned[128];
-        double x = p->left - 38.0, y = p->top + p->height / 2.0;
+        double x = p->left - fmax(38.0, fmin(58.0, 14.0 + 6.7 * longest_tick(p)));
+        double y = p->top + p->height / 2.0;
         snprintf(turned, sizeof turned,
                  "text-anchor=\"middle\" transform=\"rotate(-90 %.1f %.1f)\"", x, y);
         write_label(file, x, y, turned, p->y_label);
