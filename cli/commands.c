@@ -12,6 +12,8 @@ const command *const all_commands[] = {
     &predict_command,
     &evaluate_command,
     &compare_command,
+    &importance_command,
+    &effects_command,
     &sample_command,
     &suggest_command,
     &serve_command,

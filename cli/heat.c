@@ -81,6 +81,20 @@ void heat_cells(FILE *file, const panel *p, size_t columns, size_t rows, const d
     free(step);
 }
 
+void heat_fade(FILE *file, const panel *p, size_t columns, size_t rows, const double *share)
+{
+    double width = p->width / (double)columns, height = p->height / (double)rows;
+    for (size_t r = 0; r < rows; r++)
+        for (size_t c = 0; c < columns; c++)
+            if (share[r * columns + c] > 0.0)
+                fprintf(file,
+                        "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" "
+                        "fill=\"#ffffff\" fill-opacity=\"%.2f\" "
+                        "shape-rendering=\"crispEdges\"/>\n",
+                        p->left + width * (double)c, p->top + p->height - height * (double)(r + 1),
+                        width, height, share[r * columns + c]);
+}
+
 /* ---- The scale ---- */
 
 void heat_scale(FILE *file, const panel *p, double low, double high)

@@ -9,6 +9,9 @@
 void heat_cells(FILE *file, const panel *p, size_t columns, size_t rows, const double *value,
                 double low, double high);
 
+/* The same cells covered by white as far as `share` says, from 0 to 1. */
+void heat_fade(FILE *file, const panel *p, size_t columns, size_t rows, const double *share);
+
 /* The scale with its numbers, beside the panel. */
 void heat_scale(FILE *file, const panel *p, double low, double high);
 

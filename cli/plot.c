@@ -101,11 +101,21 @@ static int decimals_of(double step)
 static void draw_ticks(FILE *file, const panel *p)
 {
     double step = nice_step(p->x_max - p->x_min, (int)(p->width / 55.0));
-    for (double k = ceil(p->x_min / step - 1e-9); k * step <= p->x_max + 1e-9 * step; k++)
+    for (double k = ceil(p->x_min / step - 1e-9);
+         !p->no_x_ticks && k * step <= p->x_max + 1e-9 * step; k++)
         draw_tick_x(file, p, k * step, decimals_of(step));
     step = nice_step(p->y_max - p->y_min, (int)(p->height / 45.0));
     for (double k = ceil(p->y_min / step - 1e-9); k * step <= p->y_max + 1e-9 * step; k++)
         draw_tick_y(file, p, k * step, decimals_of(step));
+}
+
+/* Letters of the longest number beside the ticks of y. */
+static int longest_tick(const panel *p)
+{
+    int decimals = decimals_of(nice_step(p->y_max - p->y_min, (int)(p->height / 45.0)));
+    int low = snprintf(NULL, 0, "%.*f", decimals, p->y_min);
+    int high = snprintf(NULL, 0, "%.*f", decimals, p->y_max);
+    return low > high ? low : high;
 }
 
 static void draw_labels(FILE *file, const panel *p)
@@ -118,7 +128,8 @@ static void draw_labels(FILE *file, const panel *p)
         write_label(file, middle, p->top + p->height + 34.0, "text-anchor=\"middle\"", p->x_label);
     if (p->y_label) {
         char turned[128];
-        double x = p->left - (p->y_gap > 0.0 ? p->y_gap : 38.0), y = p->top + p->height / 2.0;
+        double x = p->left - fmax(38.0, fmin(58.0, 14.0 + 6.7 * longest_tick(p)));
+        double y = p->top + p->height / 2.0;
         snprintf(turned, sizeof turned,
                  "text-anchor=\"middle\" transform=\"rotate(-90 %.1f %.1f)\"", x, y);
         write_label(file, x, y, turned, p->y_label);

@@ -22,7 +22,7 @@ typedef struct {
     const char *title;
     const char *x_label, *y_label; /* NULL: none; without y_label the
                                           ticks of y have no numbers either */
-    double y_gap;                  /* from the frame to y_label; 0: enough for short numbers  */
+    bool no_x_ticks;               /* what is along x has names, not numbers */
 } panel;
 
 typedef struct {

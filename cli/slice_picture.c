@@ -124,7 +124,7 @@ static void draw_line(const slice *s, const char *rest, FILE *file)
                NULL,
                s->info.names[s->axis[0].column],
                target_name(&s->info),
-               0.0};
+               false};
     snprintf(title, sizeof title, "%.100s by %.100s", target_name(&s->info), p.x_label);
     plot_begin(file, 800.0, 476.0, title, rest);
     plot_note(file, 400.0, 43.0, rest);
@@ -155,7 +155,7 @@ static void draw_map(FILE *file, const slice *s, const char *name, double left, 
                title,
                s->info.names[s->axis[0].column],
                s->info.names[s->axis[1].column],
-               0.0};
+               false};
     stretch(value, s->points, &low, &high);
     plot_panel(file, &p);
     heat_cells(file, &p, s->axis[0].count, s->axis[1].count, value, low, high);

@@ -731,6 +731,72 @@ QUORUM_API quorum_status quorum_update(quorum_model *model, const quorum_new_row
                                        const quorum_forgetting *forget,
                                        const quorum_options *options, quorum_update_report *report);
 
+/* ---- Explain ------------------------------------------------------------- */
+
+/* A number, and the central 95 % of it when the rows are drawn again. */
+typedef struct {
+    double value, low, high;
+} quorum_estimate;
+
+/* How much one input matters (docs/importance.md), f being the predicted mean without offset, and
+ * the distribution that of the rows.  An input is a column of the table, whatever the model makes of
+ * it, and of a place both columns. */
+typedef struct {
+    size_t column, also; /* also: the other column of a place, otherwise the same        */
+    quorum_estimate squared_error, nlpd; /* by how much the mean loss of a row grows when the column
+                                            is permuted among the rows; NaN without y    */
+    quorum_estimate first; /* Var(E[f | x_j]) / Var f: what x_j tells by itself, and by what goes
+                              with it                                                    */
+    quorum_estimate
+        total;          /* E[Var(f | all but x_j)] / Var f: what is open while x_j is not known */
+    double lengthscale; /* in the column's units: how far f bends, not how much x_j matters;
+                              infinite: no effect; NaN: of categories, which have none     */
+} quorum_input_importance;
+
+typedef struct {
+    size_t rows;   /* that were changed and predicted again                                 */
+    size_t once;   /* that were predicted once, for `first` and `variance`                   */
+    size_t inputs; /* of `out`                                                              */
+    double squared_error, nlpd; /* mean losses of the rows as they are; NaN without y       */
+    double variance;            /* Var f                                                   */
+} quorum_importance_summary;
+
+/* Fills `out` (quorum_info.columns at most; about->inputs of them) from rows that the model can
+ * predict, 20 at least: all, or where there are more than `most` (0: no limit) that many, drawn by
+ * the seed, and ten times as many where a row is predicted once.  y may be NULL.  The numbers depend on the seed, not on threads.  Options used: seed, and those of
+ * quorum_predict but latent and mean-only.  Refused in a team of several processes. */
+QUORUM_API quorum_status quorum_importance(const quorum_model *model, const quorum_new_rows *rows,
+                                           size_t most, const quorum_options *options,
+                                           quorum_input_importance *out,
+                                           quorum_importance_summary *about);
+
+/* Where an effect is asked for: one or two columns and their values, levels' numbers of a category;
+ * with two all combinations, the first varying fastest. */
+typedef struct {
+    size_t axes, column[2], count[2];
+    const double *value[2]; /* count each */
+} quorum_effect_grid;
+
+/* Arrays of the caller, a value for each point of the grid. */
+typedef struct {
+    double
+        *mean; /* partial dependence: the mean of f over the rows, each with the point's values */
+    double *lower, *upper; /* mean ends of the intervals there, which are the function's; the
+                              interval of the mean itself is no wider                       */
+    double *support;       /* 0 to 1: the share of rows for which some of the rows that are alike
+                        otherwise have about these values (docs/importance.md)             */
+    double *curves;        /* wanted x points: f of single rows; may be NULL                      */
+    size_t wanted;
+    double *at; /* wanted x axes: the rows' own values; may be NULL                         */
+} quorum_effect_curves;
+
+/* Effects over the rows, as quorum_importance takes them; y is not looked at.  *used, which may be
+ * NULL, is how many were averaged over; wanted must not be more.  On failure all are NaN. */
+QUORUM_API quorum_status quorum_effect(const quorum_model *model, const quorum_new_rows *rows,
+                                       size_t most, const quorum_effect_grid *grid,
+                                       const quorum_options *options, quorum_effect_curves *out,
+                                       size_t *used);
+
 /* ---- The paper's built-in example --------------------------------------- */
 
 /* f(x) = 5x^2 sin(12x) + (x^3 - 0.5) sin(3x - 0.5) + 4 cos(2x), without noise. */

@@ -11,8 +11,7 @@
 static const char *const colour[] = {"#1f5fa8", "#b3560b", "#b3261e", "#8a8f98", "#55585e"};
 
 enum { WIDTH = 640, HEIGHT = 380 };
-static const panel frame = {
-    .left = 92.0, .top = 42.0, .width = 530.0, .height = 280.0, .y_gap = 70.0};
+static const panel frame = {.left = 92.0, .top = 42.0, .width = 530.0, .height = 280.0};
 
 /* ---- Ranges ---- */
 

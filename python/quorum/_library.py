@@ -122,6 +122,32 @@ class UpdateReport(ctypes.Structure):
                 ("drift", c_int)]
 
 
+class Estimate(ctypes.Structure):
+    _fields_ = [("value", c_double), ("low", c_double), ("high", c_double)]
+
+
+class InputImportance(ctypes.Structure):
+    _fields_ = [("column", c_size_t), ("also", c_size_t), ("squared_error", Estimate),
+                ("nlpd", Estimate), ("first", Estimate), ("total", Estimate),
+                ("lengthscale", c_double)]
+
+
+class ImportanceSummary(ctypes.Structure):
+    _fields_ = [("rows", c_size_t), ("once", c_size_t), ("inputs", c_size_t),
+                ("squared_error", c_double), ("nlpd", c_double), ("variance", c_double)]
+
+
+class EffectGrid(ctypes.Structure):
+    _fields_ = [("axes", c_size_t), ("column", c_size_t * 2), ("count", c_size_t * 2),
+                ("value", c_void_p * 2)]
+
+
+class EffectCurves(ctypes.Structure):
+    _fields_ = [("mean", c_void_p), ("lower", c_void_p), ("upper", c_void_p),
+                ("support", c_void_p), ("curves", c_void_p), ("wanted", c_size_t),
+                ("at", c_void_p)]
+
+
 PROGRESS = ctypes.CFUNCTYPE(c_int, c_void_p, c_char_p, c_double, c_char_p)
 
 # name: (result, arguments); handles and arrays are addresses
@@ -170,6 +196,10 @@ FUNCTIONS = {
     "quorum_scores_finish": (None, [POINTER(Scores), POINTER(Metrics)]),
     "quorum_update": (c_int, [c_void_p, POINTER(NewRows), POINTER(Forgetting), c_void_p,
                               POINTER(UpdateReport)]),
+    "quorum_importance": (c_int, [c_void_p, POINTER(NewRows), c_size_t, c_void_p,
+                                  POINTER(InputImportance), POINTER(ImportanceSummary)]),
+    "quorum_effect": (c_int, [c_void_p, POINTER(NewRows), c_size_t, POINTER(EffectGrid), c_void_p,
+                              POINTER(EffectCurves), POINTER(c_size_t)]),
     "quorum_demo_function": (c_double, [c_double]),
     "quorum_demo_data": (None, [c_size_t, c_double, c_double, c_double, c_ulonglong, c_void_p,
                                 c_void_p]),

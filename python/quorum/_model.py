@@ -6,7 +6,8 @@ from ctypes import POINTER, byref, c_char_p, c_size_t, c_void_p, cast
 
 import numpy as np
 
-from ._library import (Data, DistributionPoints, Forgetting, Info, NewRows, Prediction, Report,
+from ._library import (Data, DistributionPoints, EffectCurves, EffectGrid, Forgetting,
+                       ImportanceSummary, Info, InputImportance, NewRows, Prediction, Report,
                        UpdateReport, lib)
 from ._options import Options
 from ._text import as_bytes, path_as_bytes
@@ -54,6 +55,13 @@ def _report(r):
 def _copied(pointer, *shape):
     """A copy of an array of the library."""
     return np.ctypeslib.as_array(pointer, shape).copy()
+
+
+def _rows(X, y=None, offset=None, weight=None, noise_std=None):
+    """Rows as the library takes them; all but X may be None."""
+    given = {"X": X, "y": y, "offset": offset, "weight": weight, "noise_std": noise_std}
+    return NewRows(rows=len(X), **{name: array.ctypes.data for name, array in given.items()
+                                   if array is not None})
 
 
 class Model:
@@ -390,3 +398,31 @@ class Model:
         check(status)
         self._look_at(options, known)
         return row.astype(np.intp), reduction
+
+    def importance(self, rows, most, options, verbose=0):
+        """What predictions at the rows, a dictionary of X, y, offset, weight and noise_std, depend on:
+        one InputImportance for each input, and the summary."""
+        found, about = (InputImportance * self._info().columns)(), ImportanceSummary()
+        with Watch(options, verbose, "importance"):
+            status = lib.quorum_importance(self._handle, byref(_rows(**rows)), most, options.handle,
+                                           found, byref(about))
+        check(status)
+        return list(found)[:about.inputs], about
+
+    def effect(self, rows, most, columns, values, curves, options, verbose=0):
+        """Arrays mean, lower, upper and support, one entry a point of the grid of these columns and
+        values (the first varies fastest), curves (curves x points), and how many rows were used."""
+        grid = EffectGrid(axes=len(columns))
+        for k, (column, array) in enumerate(zip(columns, values)):
+            grid.column[k], grid.count[k], grid.value[k] = column, len(array), array.ctypes.data
+        points = int(np.prod([len(array) for array in values]))
+        out = {name: np.empty(points) for name in ("mean", "lower", "upper", "support")}
+        out["curves"] = np.empty((curves, points))
+        places = EffectCurves(**{name: array.ctypes.data for name, array in out.items()},
+                              wanted=curves)
+        used = c_size_t()
+        with Watch(options, verbose, "effect"):
+            status = lib.quorum_effect(self._handle, byref(_rows(**rows)), most, byref(grid),
+                                       options.handle, byref(places), byref(used))
+        check(status)
+        return out, used.value

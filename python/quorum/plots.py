@@ -1,5 +1,8 @@
 """Pictures of a fitted QuorumRegressor, with matplotlib; readable in grey.
 
+Every function draws one chart, into `ax` or a new figure, and returns the axes.  matplotlib is imported
+when the first is drawn.  docs/gallery.md shows them all.
+
 Experts are numbered from 1, as in `select` and on the command line.
 """
 import numpy as np
@@ -7,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._options import Options
 from .exceptions import ArgumentError
+from .explain import Importance
 
 DARK, MIDDLE, LIGHT = "#08306b", "#6b8fb8", "#c9d8ea"
 
@@ -163,16 +167,49 @@ TITLES = {"experts": "Most important experts",
           "inputs": "Inputs by inverse length-scale (not importance)"}
 
 
+def _bars(ax, names, values, label, title):
+    """Of the largest 30."""
+    order = np.argsort(-values, kind="stable")[:30]
+    ax = _axes(ax, figsize=(6, 0.8 + 0.25 * len(order)))
+    ax.barh([names[i] for i in order], values[order], color=MIDDLE, edgecolor=DARK)
+    ax.invert_yaxis()
+    more = len(values) - len(order)
+    ax.set(xlabel=label, title=title + (f" ({more} more)" if more else ""))
+    return ax
+
+
+def _shares(importance, ax):
+    """First and total shares with their intervals, the largest total first."""
+    order = np.argsort(-importance.total, kind="stable")[:30]
+    ax = _axes(ax, figsize=(6, 1.2 + 0.38 * len(order)))
+    place = np.arange(len(order))
+    for kind, label, colour, mark, shift in (("first", "first order: the input alone", MIDDLE, "s", -0.14),
+                                             ("total", "total: open while it is not known", DARK, "o", 0.14)):
+        value = 100 * getattr(importance, kind)[order]
+        ends = 100 * getattr(importance, kind + "_interval")[order]
+        around = np.maximum(np.abs(ends.T - value), 0)
+        ax.errorbar(value, place + shift, xerr=around, fmt=mark, color=colour, markersize=5, label=label)
+    ax.axvline(0, color="black", linewidth=0.8, linestyle=":")
+    ax.set_yticks(place, [importance.names[i] for i in order])
+    ax.invert_yaxis()
+    ax.set(xlabel="share of the predictions' variance, % (95 % intervals)",
+           title=f"What matters, {importance.n_rows:,} rows")
+    ax.legend(frameon=False, loc="lower right")
+    return ax
+
+
 def plot_importance(regressor, of="experts", *, ax=None):
-    """Bars of the experts by importance, or of the inputs by inverse length-scale.
+    """How much inputs matter, by `QuorumRegressor.importance`; or bars of the experts.
 
     Parameters
     ----------
-    regressor : QuorumRegressor
-        Fitted.
+    regressor : Importance or QuorumRegressor
+        What `importance(X, y)` returned, whose first-order and total shares are drawn with their
+        intervals; or a fitted model, of which `of` says what is drawn.
     of : {"experts", "inputs"}, default="experts"
-        Which; at most the first 30 are shown.  An inverse length-scale says how quickly the
-        target bends along an input, not how much the input matters.
+        Of a model: the experts by importance, or the inputs by inverse length-scale.  The latter says
+        how quickly the target bends along an input, not how much the input matters.  At most the
+        first 30 are shown.
     ax : matplotlib.axes.Axes, default=None
         Where to draw; None: a new figure.
 
@@ -180,19 +217,232 @@ def plot_importance(regressor, of="experts", *, ax=None):
     -------
     ax : matplotlib.axes.Axes
     """
+    if isinstance(regressor, Importance):
+        return _shares(regressor, ax)
     check_is_fitted(regressor)
     if of == "experts":
-        values, label = regressor.importance_, "importance (sum of absolute precisions)"
-        names, order = [f"expert {i + 1}" for i in range(len(values))], regressor.ranking_
-    elif of == "inputs":
-        values, label = 100 * regressor.inverse_lengthscale_share_, "share of 1/length-scale, %"
-        names, order = _input_names(regressor), np.argsort(-values, kind="stable")
+        values = regressor.importance_
+        names = [f"expert {i + 1}" for i in range(len(values))]
+        return _bars(ax, names, values, "importance (sum of absolute precisions)", TITLES[of])
+    if of == "inputs":
+        return _bars(ax, _input_names(regressor), 100 * regressor.inverse_lengthscale_share_,
+                     "share of 1/length-scale, %", TITLES[of])
+    raise ArgumentError(f'of="{of}" must be "experts" or "inputs"')
+
+
+def _thinned(n, most=4000):
+    """Rows that are drawn as points, evenly, and what the picture says of that."""
+    step = -(-n // most)
+    return slice(None, None, step), f", every {step}th of {n:,} rows" if step > 1 else f", {n:,} rows"
+
+
+def plot_predicted(regressor, X, y, *, interval=0.95, ax=None):
+    """Predicted against actual, with the line where they are the same.
+
+    Parameters
+    ----------
+    regressor : QuorumRegressor
+        Fitted.
+    X : array-like of shape (n, n_features)
+        Inputs that were not used for the fit.
+    y : array-like of shape (n,)
+        Their targets.
+    interval : float, default=0.95
+        Targets outside of their own interval of this probability are marked.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; None: a new figure.
+
+    Returns
+    -------
+    ax : matplotlib.axes.Axes
+    """
+    mean, lower, upper = regressor.predict(X, return_interval=interval)
+    y = np.asarray(y, dtype=np.float64).ravel()
+    rows, told = _thinned(len(y))
+    outside = ((y < lower) | (y > upper))[rows]
+    ax = _axes(ax, figsize=(5, 5))
+    low, high = min(y.min(), mean.min()), max(y.max(), mean.max())
+    ax.plot([low, high], [low, high], color="black", linewidth=1, linestyle="--", label="the same")
+    ax.plot(mean[rows][~outside], y[rows][~outside], ".", color=MIDDLE, markersize=3,
+            label=f"inside their {100 * interval:g} % interval")
+    ax.plot(mean[rows][outside], y[rows][outside], "x", color=DARK, markersize=5,
+            label=f"outside: {100 * np.mean((y < lower) | (y > upper)):.1f} %")
+    ax.set(xlabel="predicted", ylabel="actual", title="Predicted and actual" + told)
+    ax.legend(frameon=False, loc="upper left")
+    return ax
+
+
+def plot_residuals(regressor, X, y, *, by=None, ax=None):
+    """Errors over their predicted std, against the prediction or an input.
+
+    Parameters
+    ----------
+    regressor : QuorumRegressor
+        Fitted.
+    X : array-like of shape (n, n_features)
+        Inputs that were not used for the fit.
+    y : array-like of shape (n,)
+        Their targets.
+    by : array-like of shape (n,), default=None
+        What is on the other axis, such as an input; None: the predicted mean.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; None: a new figure.
+
+    Returns
+    -------
+    ax : matplotlib.axes.Axes
+    """
+    mean, std = regressor.predict(X, return_std=True)
+    ratio = (np.asarray(y, dtype=np.float64).ravel() - mean) / std
+    label = "predicted" if by is None else getattr(by, "name", None) or "given"
+    along = mean if by is None else np.asarray(by, dtype=np.float64).ravel()
+    rows, told = _thinned(len(ratio))
+    ax = _axes(ax, figsize=(6, 4))
+    ax.axhspan(-2, 2, color=LIGHT, label="within 2 stds")
+    ax.plot(along[rows], ratio[rows], ".", color=MIDDLE, markersize=3)
+    order = np.argsort(along, kind="stable")
+    tenths = [part for part in np.array_split(order, 10) if len(part)]
+    ax.plot([along[part].mean() for part in tenths], [ratio[part].mean() for part in tenths], "o-",
+            color=DARK, markersize=4, label="mean of each tenth")
+    ax.set(xlabel=label, ylabel="(actual - predicted) / std", title="Residuals" + told)
+    ax.legend(frameon=False, loc="upper right")
+    return ax
+
+
+def _supported(effect):
+    return effect.support >= 0.5
+
+
+def _runs(flags):
+    """Stretches of a curve whose parts between two points are alike: (first, last, flag)."""
+    between = flags[:-1] & flags[1:]
+    cuts = np.flatnonzero(np.diff(between.astype(int))) + 1
+    for part in np.split(np.arange(len(between)), cuts):
+        if len(part):
+            yield part[0], part[-1] + 1, bool(between[part[0]])
+
+
+def _plot_curve(effect, ax):
+    x = effect.values[0]
+    for first, last, full in _runs(_supported(effect)):
+        some, fade = slice(first, last + 1), 1 if full else 0.25
+        ax.fill_between(x[some], effect.lower[some], effect.upper[some], color=LIGHT, alpha=fade,
+                        linewidth=0)
+        for curve in effect.curves:
+            ax.plot(x[some], curve[some], color="0.45", linewidth=0.6, alpha=0.5 * fade)
+        ax.plot(x[some], effect.mean[some], color=DARK, linewidth=2, alpha=fade)
+
+
+def _plot_levels(effect, ax):
+    place = np.arange(len(effect.mean))
+    for curve in effect.curves:
+        ax.plot(place, curve, color="0.45", linewidth=0.6, alpha=0.5)
+    around = np.abs(np.stack([effect.lower, effect.upper]) - effect.mean)
+    for k in place:
+        ax.errorbar(place[k], effect.mean[k], yerr=around[:, [k]], fmt="o", color=DARK,
+                    alpha=1 if _supported(effect)[k] else 0.25)
+    ax.set_xticks(place, effect.values[0])
+
+
+def _is_text(values):
+    return np.asarray(values).dtype.kind in "UO"
+
+
+def _plot_plane(effect, ax):
+    from matplotlib import pyplot
+    x, y = (np.arange(len(v)) if _is_text(v) else v for v in effect.values)
+    mesh = ax.pcolormesh(x, y, effect.mean.T, cmap="cividis", shading="nearest")
+    pale = np.ma.masked_where(_supported(effect).T, np.zeros(effect.mean.T.shape))
+    ax.pcolormesh(x, y, pale, cmap="binary", vmin=0, vmax=1, alpha=0.75, shading="nearest")
+    for values, ticks in zip(effect.values, (ax.set_xticks, ax.set_yticks)):
+        if _is_text(values):
+            ticks(np.arange(len(values)), values)
+    pyplot.colorbar(mesh, ax=ax, label="mean prediction")
+
+
+def plot_effect(effect, *, ax=None):
+    """Partial dependence on one input, with its curves and intervals, or on two as a map.
+
+    What few rows support is faded.
+
+    Parameters
+    ----------
+    effect : Effect
+        What `QuorumRegressor.partial_dependence` returned.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; None: a new figure.
+
+    Returns
+    -------
+    ax : matplotlib.axes.Axes
+    """
+    ax = _axes(ax, figsize=(6, 4))
+    if len(effect.names) == 2:
+        _plot_plane(effect, ax)
+        ax.set(xlabel=effect.names[0], ylabel=effect.names[1])
+        title = f"Effect of {effect.names[0]} and {effect.names[1]}"
     else:
-        raise ArgumentError(f'of="{of}" must be "experts" or "inputs"')
-    order = order[:30]
-    ax = _axes(ax, figsize=(6, 0.8 + 0.25 * len(order)))
-    ax.barh([names[i] for i in order], values[order], color=MIDDLE, edgecolor=DARK)
-    ax.invert_yaxis()
-    more = len(values) - len(order)
-    ax.set(xlabel=label, title=TITLES[of] + (f" ({more} more)" if more else ""))
+        (_plot_levels if _is_text(effect.values[0]) else _plot_curve)(effect, ax)
+        ax.set(xlabel=effect.names[0], ylabel="mean prediction")
+        title = f"Effect of {effect.names[0]}"
+    few = " (pale: few rows)" if not _supported(effect).all() else ""
+    ax.set_title(f"{title}, {effect.n_rows:,} rows{few}")
+    return ax
+
+
+def _middle(regressor, table):
+    """Medians of the columns, of categories the number of the most frequent level."""
+    middle = np.nanmedian(table, axis=0)
+    for d, levels in enumerate((regressor._levels or [])[:table.shape[1]]):
+        if levels:
+            middle[d] = np.bincount(table[:, d].astype(int).clip(0)).argmax()
+    return middle
+
+
+def plot_map(regressor, X, features, *, at=None, n_values=60, show="mean", ax=None):
+    """A map of the model over two inputs, the others standing still.
+
+    Parameters
+    ----------
+    regressor : QuorumRegressor
+        Fitted.
+    X : array-like of shape (n, n_features)
+        Rows whose range is shown, and which are drawn as points.
+    features : pair of str or int
+        The inputs along x and y, numbers both, by name or by number from 0.
+    at : array-like of shape (n_features,), default=None
+        Where the others stand, of a category the number of a level; None: at their medians, or most
+        frequent levels.  An offset is left out.
+    n_values : int, default=60
+        Points along each input.
+    show : {"mean", "std"}, default="mean"
+        What is drawn.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; None: a new figure.
+
+    Returns
+    -------
+    ax : matplotlib.axes.Axes
+    """
+    from matplotlib import pyplot
+    if show not in ("mean", "std"):
+        raise ArgumentError(f'show="{show}" must be "mean" or "std"')
+    across, up = (regressor._feature(feature) for feature in features)
+    table = regressor._table(X)
+    held = _middle(regressor, table) if at is None else np.asarray(at, dtype=np.float64)
+    x, y = (np.linspace(table[:, c].min(), table[:, c].max(), n_values) for c in (across, up))
+    queries = np.tile(held, (n_values * n_values, 1))
+    queries[:, across], queries[:, up] = np.tile(x, n_values), np.repeat(y, n_values)
+    offset = np.zeros(len(queries)) if regressor._model.inspect()["offset_name"] else None
+    value, = regressor._model.predict(regressor._inputs(queries), Options.of(regressor, "predict"),
+                                      [show], 0, offset)
+    value = value.reshape(n_values, n_values)
+    names, (rows, told) = _input_names(regressor), _thinned(len(table), 2000)
+    ax = _axes(ax, figsize=(6, 5))
+    mesh = ax.pcolormesh(x, y, value, cmap="cividis", shading="nearest", rasterized=True)
+    ax.plot(table[rows, across], table[rows, up], "o", color="white", markersize=2.2,
+            markeredgecolor="black", markeredgewidth=0.4)
+    pyplot.colorbar(mesh, ax=ax, label=show)
+    ax.set(xlabel=names[across], ylabel=names[up], xlim=(x[0], x[-1]), ylim=(y[0], y[-1]),
+           title=f"{show}, the other inputs at {'their medians' if at is None else 'the given values'}")
     return ax

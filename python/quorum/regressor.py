@@ -14,6 +14,7 @@ from ._options import PARAMETERS, Options
 from ._parameters import Parameters
 from .distribution import Distribution
 from .exceptions import DriftWarning
+from .explain import make_effect, make_importance
 
 try:
     from sklearn.utils.validation import validate_data
@@ -438,13 +439,19 @@ class QuorumRegressor(RegressorMixin, Parameters):
     def alpha_(self):
         return self._graph("alpha")
 
-    def _queries(self, X):
+    def _table(self, X):
+        """X as numbers: seconds of dates, levels' numbers."""
         self._of_one_target()
         X = match_dates(X, self._dates)
         if self._levels:
             X = match_levels(X, self._levels[:self.n_features_in_], self._fills())
-        X = validate_data(self, X, dtype=np.float64, order="C", reset=False, ensure_all_finite=self._finite())
-        return X if len(self.input_names_) == self.n_features_in_ else self._model.inputs_of(X)
+        return validate_data(self, X, dtype=np.float64, order="C", reset=False, ensure_all_finite=self._finite())
+
+    def _inputs(self, table):
+        return table if len(self.input_names_) == self.n_features_in_ else self._model.inputs_of(table)
+
+    def _queries(self, X):
+        return self._inputs(self._table(X))
 
     def _matching_offsets(self, offset, n):
         """Offsets of n queries, given where the model was fitted with one."""
@@ -665,6 +672,131 @@ class QuorumRegressor(RegressorMixin, Parameters):
         count = min(_positive(n, "n"), len(X))
         rows, reduction = self._model.suggest(X, over, options, count, self.verbose)
         return (rows, reduction) if return_reduction else rows
+
+    def importance(self, X, y=None, max_rows=2000, random_state=0, offset=None, sample_weight=None,
+                   noise_std=None):
+        """Say how much each input matters to the predictions, and how sure that is.
+
+        `docs/importance.md` has the definitions; ``quorum importance`` prints the same numbers.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows, best ones that the fit has not seen; 20 at least.
+        y : array-like of shape (n_rows,), default=None
+            Their targets; without them there is no loss by permutation (NaN).
+        max_rows : int, default=2000
+            Rows that are permuted and predicted again; first-order shares take ten times as many.
+        random_state : int, RandomState instance or None, default=0
+            Seed of rows, permutations and draws.
+        offset, sample_weight, noise_std
+            Of the rows, as in `fit`.
+
+        Returns
+        -------
+        importance : Importance
+            A named tuple of arrays, an entry an input in the order of the columns.
+        """
+        X, options = self._queries(X), Options.of(self, "predict")
+        options.set("seed", check_random_state(None) if random_state is None else random_state)
+        if y is not None:
+            y = np.ascontiguousarray(check_array(y, dtype=np.float64, ensure_2d=False).ravel())
+            if len(y) != len(X):
+                raise ValueError(f"y has {len(y)} entries, X has {len(X)} rows")
+        rows = {"X": X, "y": y, "offset": self._matching_offsets(offset, len(X)),
+                "weight": _weights(sample_weight, X), "noise_std": _noise(noise_std, len(X))}
+        found, about = self._model.importance(rows, _positive(max_rows, "max_rows"), options,
+                                              self.verbose)
+        return make_importance(self.input_names_, found, about)
+
+    def _feature(self, feature):
+        """The place of a column by its name, or its number from 0."""
+        names = self.input_names_[:self.n_features_in_]
+        if isinstance(feature, str):
+            if feature not in names:
+                raise ValueError(f"features: {feature!r} is none of {names}")
+            return names.index(feature)
+        if not isinstance(feature, numbers.Integral) or not 0 <= feature < self.n_features_in_:
+            raise ValueError(f"features: {feature!r} is neither a name nor a number from 0 to "
+                             f"{self.n_features_in_ - 1}")
+        return int(feature)
+
+    def _feature_values(self, column, table, given, n_values):
+        """Numbers of an effect's values, and the values as they are shown."""
+        levels = self._levels[column] if self._levels else None
+        if levels:
+            shown = list(levels if given is None else given)
+            unknown = [level for level in shown if level not in levels]
+            if unknown:
+                raise ValueError(f"values: {unknown[0]!r} is no level of {self.input_names_[column]}")
+            return np.array([levels.index(level) for level in shown], dtype=np.float64), np.array(shown)
+        is_date = bool(self._dates and self._dates[column])
+        if given is None:
+            low, high = np.nanmin(table[:, column]), np.nanmax(table[:, column])
+            seconds = np.linspace(low, high, n_values)
+        elif is_date:
+            seconds = np.asarray(given, dtype="datetime64[ns]").astype("int64") / 1e9
+        else:
+            seconds = np.asarray(given, dtype=np.float64)
+        if seconds.ndim != 1 or not len(seconds):
+            raise ValueError("values: a list of values for each of the features")
+        seconds = np.ascontiguousarray(seconds)
+        return seconds, (seconds * 1e9).astype("datetime64[ns]") if is_date else seconds
+
+    def partial_dependence(self, X, features, values=None, n_values=None, n_curves=0, interval=0.95,
+                           max_rows=None, random_state=0, offset=None, sample_weight=None):
+        """Average the prediction over rows as one or two inputs change, and show single rows.
+
+        ``quorum effects`` writes the same numbers.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows to average over; 20 at least.
+        features : str, int, or a pair of these
+            The input or inputs that change, by name or by number from 0.
+        values : array-like, or a pair of these, default=None
+            Values that they take; None: over the range of `X`, of a category all levels.
+        n_values : int, default=None
+            How many, where `values` is None; None: 41, of two inputs 17 each.
+        n_curves : int, default=0
+            Curves of single rows.
+        interval : float, default=0.95
+            Probability of the intervals, which are the function's; what is returned are the mean ends
+            over the rows.  The interval of the mean itself is no wider.
+        max_rows : int, default=None
+            Rows that are averaged over; None: 500, of two inputs 200.
+        random_state : int, RandomState instance or None, default=0
+            Seed of the rows.
+        offset, sample_weight
+            Of the rows, as in `fit`.  The offset is left out of the results.
+
+        Returns
+        -------
+        effect : Effect
+            A named tuple of arrays.  `support` is the share of rows that have such values near them:
+            where it is small the model is asked for what hardly occurs.
+        """
+        one = isinstance(features, (str, numbers.Integral))
+        columns = [self._feature(f) for f in ([features] if one else features)]
+        if not 1 <= len(columns) <= 2:
+            raise ValueError(f"features: one or two are wanted, not {len(columns)}")
+        given = [values] if one else [None] * len(columns) if values is None else list(values)
+        if len(given) != len(columns):
+            raise ValueError("values: a list of values for each of the features")
+        n_values = _positive(n_values or (41 if len(columns) == 1 else 17), "n_values")
+        table = self._table(X)
+        pairs = [self._feature_values(c, table, v, n_values) for c, v in zip(columns, given)]
+        options = Options.of(self, "predict")
+        options.set("seed", check_random_state(None) if random_state is None else random_state)
+        options.set("interval", interval)
+        rows = {"X": self._inputs(table), "offset": self._matching_offsets(offset, len(table)),
+                "weight": _weights(sample_weight, table)}
+        most = _positive(max_rows or (500 if len(columns) == 1 else 200), "max_rows")
+        found, used = self._model.effect(rows, most, columns, [numbers_ for numbers_, _ in pairs],
+                                         n_curves, options, self.verbose)
+        return make_effect([self.input_names_[c] for c in columns], [shown for _, shown in pairs],
+                           found, used)
 
     def save(self, path):
         """Save the model as a file that the command line and C can load.

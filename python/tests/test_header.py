@@ -16,7 +16,11 @@ STRUCTURES = {"quorum_option_info": _library.OptionInfo, "quorum_info": _library
               "quorum_suggestion": _library.Suggestion, "quorum_scores": _library.Scores,
               "quorum_distribution": _library.DistributionPoints, "quorum_metrics": _library.Metrics,
               "quorum_new_rows": _library.NewRows, "quorum_forgetting": _library.Forgetting,
-              "quorum_update_report": _library.UpdateReport}
+              "quorum_update_report": _library.UpdateReport, "quorum_estimate": _library.Estimate,
+              "quorum_input_importance": _library.InputImportance,
+              "quorum_importance_summary": _library.ImportanceSummary,
+              "quorum_effect_grid": _library.EffectGrid,
+              "quorum_effect_curves": _library.EffectCurves}
 
 # Functions of the header that Python has no use for: files are read by pandas and NumPy.
 UNUSED = {"quorum_status_name", "quorum_load", "quorum_blas_kernel", "quorum_options_get",

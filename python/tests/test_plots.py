@@ -1,10 +1,21 @@
 """Pictures have labels, legends and what they claim to show."""
+import csv
+import io
+import os
+import pathlib
+import subprocess
+import sys
+
 import numpy as np
+import pandas as pd
 import pytest
 from conftest import make_data, small
-from matplotlib import pyplot
+from matplotlib import image, pyplot
+from sklearn import inspection
 
 import quorum
+
+PYTHON = pathlib.Path(__file__).resolve().parent.parent
 
 
 @pytest.fixture(autouse=True)
@@ -66,3 +77,203 @@ def test_plot_importance(fitted):
     assert "1/length-scale" in ax.get_xlabel() and "not importance" in ax.get_title()
     with pytest.raises(quorum.ArgumentError, match="experts"):
         quorum.plot_importance(fitted, of="rows")
+
+
+# ---- Importance and effects ----
+
+
+@pytest.fixture(scope="module")
+def exact(data):
+    """One expert: predictions take no time."""
+    return small(n_experts=1).fit(*data)
+
+
+@pytest.fixture(scope="module")
+def frame():
+    """A data frame of a number, a category and dates, and a model of it."""
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame({"size": rng.random(300), "city": rng.choice(["Bonn", "Oslo", "Rome"], 300),
+                      "day": pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 300, 300), "D")})
+    y = 2 * X["size"] + X["city"].map({"Bonn": 0.0, "Oslo": 3.0, "Rome": 1.0}) + 0.1 * rng.standard_normal(300)
+    return small(n_experts=1).fit(X, y), X, y
+
+
+def test_importance_has_the_commands_numbers(exact, tmp_path, command):
+    X, y = make_data(150, seed=5)
+    exact.save(tmp_path / "m.npz")
+    np.savetxt(tmp_path / "d.csv", np.column_stack([X, y]), delimiter=",", fmt="%.17g")
+    told = command("importance", tmp_path / "m.npz", tmp_path / "d.csv", "--csv", "--seed", 3, "--rows", 100)
+    found = exact.importance(X, y, max_rows=100, random_state=3)
+    assert found.names == ["x1", "x2", "x3"] and found.n_rows == 100
+    for row in csv.DictReader(io.StringIO(told)):
+        k = found.names.index(row["input"])
+        for kind in ("squared_error", "nlpd", "first", "total"):
+            assert float(row[kind]) == getattr(found, kind)[k]
+            ends = [float(row[kind + "_low"]), float(row[kind + "_high"])]
+            assert ends == list(getattr(found, kind + "_interval")[k])
+        assert float(row["lengthscale"]) == found.lengthscale[k]
+
+
+def test_importance_without_targets(exact):
+    found = exact.importance(make_data(60, seed=5)[0])
+    assert np.isnan(found.squared_error).all() and np.isfinite(found.total).all()
+
+
+def test_importance_refuses(exact, data):
+    with pytest.raises(ValueError, match="y has 3 entries"):
+        exact.importance(data[0], [1, 2, 3])
+    with pytest.raises(quorum.DataError, match="20 are needed"):
+        exact.importance(data[0][:10])
+    with pytest.raises(ValueError, match="max_rows"):
+        exact.importance(data[0], max_rows=0)
+
+
+def test_importance_of_a_data_frame(frame):
+    model, X, y = frame
+    found = model.importance(X, y)
+    assert found.names == ["size", "city", "day"]
+    assert found.total.argmax() == 1 and np.isnan(found.lengthscale[1]) and found.total[2] < 0.05
+
+
+def test_partial_dependence_is_a_mean_over_rows(exact):
+    X = make_data(80, seed=6)[0]
+    found = exact.partial_dependence(X, 0, values=[-1, 0.5], n_curves=4, interval=0.8)
+    for k, value in enumerate([-1, 0.5]):
+        changed = X.copy()
+        changed[:, 0] = value
+        exact.set_params(latent=True)
+        mean, lower, upper = exact.predict(changed, return_interval=0.8)
+        exact.set_params(latent=False)
+        np.testing.assert_allclose([found.mean[k], found.lower[k], found.upper[k]],
+                                   [mean.mean(), lower.mean(), upper.mean()], rtol=1e-12)
+        np.testing.assert_array_equal(found.curves[:, k], mean[::20])
+    assert found.names == ["x1"] and found.n_rows == 80 and found.curves.shape == (4, 2)
+
+
+def test_partial_dependence_of_two_has_the_axes_in_order(exact):
+    X = make_data(80, seed=6)[0]
+    found = exact.partial_dependence(X, ("x2", 0), values=([0, 1, 2], [-1, 1]), n_curves=2)
+    assert found.mean.shape == found.support.shape == (3, 2) and found.curves.shape == (2, 3, 2)
+    changed = X.copy()
+    changed[:, 1], changed[:, 0] = 2, -1
+    expected = exact.predict(changed)
+    np.testing.assert_allclose(found.mean[2, 0], expected.mean(), rtol=1e-12)
+    np.testing.assert_array_equal(found.curves[:, 2, 0], expected[::40])
+
+
+def test_partial_dependence_of_levels_and_dates(frame):
+    model, X, _ = frame
+    cities = model.partial_dependence(X, "city")
+    assert list(cities.values[0]) == ["Bonn", "Oslo", "Rome"]
+    np.testing.assert_allclose(cities.mean - cities.mean[0], [0, 3, 1], atol=0.15)
+    days = model.partial_dependence(X, "day", n_values=3)
+    assert days.values[0][0] == np.datetime64(X["day"].min()) and days.support.min() > 0.9
+    late = model.partial_dependence(X, "day", values=pd.to_datetime(["2024-02-01", "2031-02-01"]))
+    assert late.support[1] == 0
+    with pytest.raises(ValueError, match="no level of city"):
+        model.partial_dependence(X, "city", values=["Paris"])
+
+
+@pytest.mark.parametrize("features, said", [("nothing", "none of"), (7, "number from 0 to 2"), ((0, 1, 2), "one or two"),
+                                            ((0, 0), "the same")])
+def test_partial_dependence_refuses(exact, data, features, said):
+    with pytest.raises(ValueError, match=said):
+        exact.partial_dependence(data[0], features)
+
+
+def test_scikit_learns_inspection_goes_on_working(exact):
+    X, y = make_data(100, seed=7)
+    permuted = inspection.permutation_importance(exact, X, y, n_repeats=3, random_state=0,
+                                                 scoring="neg_mean_squared_error")
+    np.testing.assert_allclose(permuted.importances_mean, exact.importance(X, y).squared_error, rtol=0.3, atol=0.01)
+    theirs = inspection.partial_dependence(exact, X, [0], grid_resolution=5, kind="average")
+    grid = theirs["grid_values" if "grid_values" in theirs else "values"][0]
+    ours = exact.partial_dependence(X, 0, values=grid)
+    np.testing.assert_allclose(theirs["average"][0], ours.mean, rtol=1e-10)
+
+
+# ---- Pictures of these ----
+
+
+def test_plot_importance_of_inputs(exact):
+    X, y = make_data(100, seed=7)
+    found = exact.importance(X, y)
+    ax = quorum.plot_importance(found)
+    order = np.argsort(-found.total, kind="stable")
+    assert [label.get_text() for label in ax.get_yticklabels()] == [found.names[i] for i in order]
+    first, total = (container.lines[0].get_xdata() for container in ax.containers)
+    np.testing.assert_allclose(first, 100 * found.first[order])
+    np.testing.assert_allclose(total, 100 * found.total[order])
+    assert "100 rows" in ax.get_title()
+
+
+def test_plot_predicted_counts_what_is_outside(exact):
+    X, y = make_data(300, seed=8)
+    ax = quorum.plot_predicted(exact, X, y, interval=0.5)
+    _, lower, upper = exact.predict(X, return_interval=0.5)
+    outside = np.sum((y < lower) | (y > upper))
+    assert len(ax.lines[1].get_xdata()) == 300 - outside and len(ax.lines[2].get_xdata()) == outside
+    assert f"outside: {100 * outside / 300:.1f} %" in legend(ax)
+
+
+def test_plot_residuals(exact):
+    X, y = make_data(200, seed=8)
+    mean, std = exact.predict(X, return_std=True)
+    ax = quorum.plot_residuals(exact, X, y)
+    np.testing.assert_allclose(ax.lines[0].get_ydata(), (y - mean) / std)
+    ax = quorum.plot_residuals(exact, X, y, by=pd.Series(X[:, 1], name="b"))
+    assert ax.get_xlabel() == "b" and len(ax.lines[1].get_xdata()) == 10
+
+
+def test_plot_effect_fades_what_has_no_rows(exact):
+    X = make_data(100, seed=9)[0]
+    ax = quorum.plot_effect(exact.partial_dependence(X, 0, values=np.linspace(-6, 2, 30), n_curves=2))
+    assert {line.get_alpha() for line in ax.lines if line.get_linewidth() == 2} == {1, 0.25}
+    assert "pale" in ax.get_title() and ax.get_xlabel() == "x1"
+    ax = quorum.plot_effect(exact.partial_dependence(X, (0, 1), n_values=5))
+    assert ax.get_xlabel() == "x1" and ax.get_ylabel() == "x2" and len(ax.collections) == 2
+
+
+def test_plot_effect_of_levels(frame):
+    model, X, _ = frame
+    ax = quorum.plot_effect(model.partial_dependence(X, "city", n_curves=3))
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["Bonn", "Oslo", "Rome"]
+    ax = quorum.plot_effect(model.partial_dependence(X, ("size", "city"), n_values=3, max_rows=40))
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["Bonn", "Oslo", "Rome"]
+
+
+def test_plot_map(exact, data):
+    ax = quorum.plot_map(exact, data[0], ("x1", 2), n_values=7, show="std")
+    middle, value = np.median(data[0], axis=0), ax.collections[0].get_array().reshape(7, 7)
+    corner = [data[0][:, 0].min(), middle[1], data[0][:, 2].min()]
+    assert value[0, 0] == pytest.approx(exact.predict([corner], return_std=True)[1][0])
+    assert ax.get_xlabel() == "x1" and ax.get_ylabel() == "x3"
+    with pytest.raises(quorum.ArgumentError, match="show"):
+        quorum.plot_map(exact, data[0], (0, 1), show="sum")
+
+
+def test_plot_map_of_a_data_frame(frame):
+    model, X, _ = frame
+    assert quorum.plot_map(model, X, ("size", "day"), n_values=4).get_ylabel() == "day"
+
+
+def test_matplotlib_is_imported_when_a_picture_is_drawn():
+    code = "import sys, quorum; print('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-B", "-c", code], capture_output=True, text=True).stdout == "False\n"
+
+
+# ---- The gallery ----
+
+
+def test_the_gallery(tmp_path):
+    done = subprocess.run([sys.executable, "-B", PYTHON / "gallery.py", tmp_path], capture_output=True, text=True,
+                          env={**os.environ, "MPLBACKEND": "Agg"})
+    assert done.returncode == 0, done.stderr
+    made = {path.name for path in tmp_path.iterdir()}
+    page = (PYTHON.parent / "docs" / "gallery.md").read_text()
+    kept = {path.name for path in (PYTHON.parent / "docs" / "gallery").iterdir()}
+    assert made == kept and all(f"gallery/{name}" in page for name in made)
+    for name in made:
+        pixels = image.imread(tmp_path / name)[..., :3]
+        assert pixels.std() > 0.05 and len(np.unique(pixels.reshape(-1, 3), axis=0)) > 20, f"{name} is blank"
+        assert (tmp_path / name).stat().st_size < 60000

@@ -33,7 +33,8 @@ enum rng_stream {
     STREAM_HOLES = 17,        /* rows that tell what missing cells cost          */
     STREAM_UPDATE = 18,       /* new rows that are predicted first, and chance   */
     STREAM_ENCODING = 20,     /* rows that two encodings of categories are tried on */
-    STREAM_METHOD = 21        /* rows that nearest and cells are compared on     */
+    STREAM_METHOD = 21,       /* rows that nearest and cells are compared on     */
+    STREAM_EXPLAIN = 22       /* importance and effects: rows, permutations, draws */
 };
 
 rng rng_seed(uint64_t seed, uint64_t stream);

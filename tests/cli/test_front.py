@@ -21,6 +21,8 @@ Commands:
   predict    predict with a model, with uncertainty
   evaluate   score a model on test data, method by method
   compare    say which of two models is better, and whether it may be chance
+  importance say which inputs the predictions depend on, and how sure that is
+  effects    draw or write how the prediction changes with one or two inputs
   sample     draw the target jointly at many queries
   suggest    find the rows that are worth measuring next
   serve      answer rows as they come, over a pipe or a socket
