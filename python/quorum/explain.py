@@ -1,10 +1,10 @@
 """What QuorumRegressor.importance and partial_dependence return."""
-from typing import NamedTuple
+import typing
 
 import numpy as np
 
 
-class Importance(NamedTuple):
+class Importance(typing.NamedTuple):
     """How much each input matters, an entry an input (see docs/importance.md).
 
     A longitude and a latitude that the model takes as a place are one input, "lon, lat".
@@ -24,7 +24,7 @@ class Importance(NamedTuple):
     n_rows: int                         #: rows that were changed and predicted again
 
 
-class Effect(NamedTuple):
+class Effect(typing.NamedTuple):
     """Partial dependence on one or two inputs (see docs/importance.md).
 
     Arrays have the shape (n_values,), or of two inputs (n_values of the first, n_values of the second).

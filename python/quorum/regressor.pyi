@@ -6,6 +6,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._parameters import Parameters
 from .distribution import Distribution
+from .explain import Effect, Importance
 
 _Array = NDArray[np.float64]
 _Self = TypeVar("_Self", bound="QuorumRegressor")
@@ -181,6 +182,29 @@ class QuorumRegressor(Parameters):
         *,
         return_reduction: Literal[True],
     ) -> tuple[NDArray[np.intp], _Array]: ...
+    def importance(
+        self,
+        X: ArrayLike,
+        y: Optional[ArrayLike] = ...,
+        max_rows: int = ...,
+        random_state: Union[int, np.random.RandomState, None] = ...,
+        offset: Optional[ArrayLike] = ...,
+        sample_weight: Optional[ArrayLike] = ...,
+        noise_std: Optional[ArrayLike] = ...,
+    ) -> Importance: ...
+    def partial_dependence(
+        self,
+        X: ArrayLike,
+        features: Union[str, int, tuple[Union[str, int], Union[str, int]]],
+        values: Optional[Any] = ...,
+        n_values: Optional[int] = ...,
+        n_curves: int = ...,
+        interval: float = ...,
+        max_rows: Optional[int] = ...,
+        random_state: Union[int, np.random.RandomState, None] = ...,
+        offset: Optional[ArrayLike] = ...,
+        sample_weight: Optional[ArrayLike] = ...,
+    ) -> Effect: ...
     def score(
         self, X: ArrayLike, y: ArrayLike, sample_weight: Optional[ArrayLike] = ...
     ) -> float: ...
