@@ -139,6 +139,8 @@ int facts_make(facts *f, const arguments *given)
                        : left_out_ask(f);
     if (code == EXIT_DONE && f->before)
         code = ask_earlier(f);
+    if (code == EXIT_DONE)
+        code = shares_find(f);
     progress_clear(&f->progress);
     if (code != EXIT_DONE)
         return code;
@@ -164,4 +166,5 @@ void facts_free(facts *f)
     free(f->by_column);
     free(f->shown);
     free(f->shown_training);
+    free(f->shares.input);
 }

@@ -3,6 +3,7 @@
 #define QUORUM_CLI_REPORT_FACTS_H
 
 #include "arguments.h"
+#include "importance.h"
 #include "progress.h"
 #include "quorum.h"
 #include "report/asked.h"
@@ -33,6 +34,7 @@ typedef struct facts {
     size_t shown_count;       /*                                                             */
     size_t *shown_training;   /* likewise of the training rows                               */
     size_t shown_train_count; /*                                                             */
+    importance_found shares;  /* what predictions depend on; no inputs: rows are too few     */
     places places;            /* two axes, and where rows and experts are on them            */
     progress progress;
 } facts;
@@ -45,6 +47,11 @@ void facts_free(facts *f);
 
 /* Takes some training rows out of another copy of the model and asks it about them. */
 int left_out_ask(facts *f);
+
+/* ---- shares.c ---- */
+
+/* f->shares, from the asked rows as the model takes them. */
+int shares_find(facts *f);
 
 /* ---- values.c ---- */
 

@@ -1,4 +1,5 @@
-/* What matters: how quickly the prediction bends along each input, and the metric's directions. */
+/* What matters: the share of each input in what predictions vary, how quickly they bend along it, and the
+ * metric's directions. */
 #include "directions.h"
 #include "hyperparameters.h"
 #include "report/chart.h"
@@ -10,6 +11,79 @@
 
 enum { MOST_BARS = 30, MOST_DIRECTIONS = 8 };
 static const double LEAST_SHARE = 0.01; /* of a direction that is listed */
+
+/* ---- Shares ---- */
+
+static void draw_shares(FILE *file, const importance_found *s)
+{
+    size_t bars = s->about.inputs < MOST_BARS ? s->about.inputs : MOST_BARS;
+    name_text name[MOST_BARS];
+    const char *names[MOST_BARS];
+    double place[MOST_BARS], first[MOST_BARS], total[MOST_BARS];
+    for (size_t k = 0; k < bars; k++) {
+        name[k] = importance_name(s, k);
+        names[k] = name[k].text;
+        place[k] = (double)k;
+        first[k] = 100.0 * s->input[k].first.value;
+        total[k] = 100.0 * s->input[k].total.value;
+    }
+    chart c = {.id = "shares",
+               .title = "What the prediction depends on",
+               .about =
+                   "Shares of what varies in the predictions. By itself: what is known once "
+                   "this input is, with all that goes with it. Without it: what is open while "
+                   "all inputs but this one are known. Inputs that go together share the first "
+                   "and have little of the second.",
+               .x_label = "input",
+               .y_label = "share, %",
+               .category = names,
+               .count = 2};
+    c.series[0] = (series){.kind = SERIES_BARS,
+                           .tone = TONE_MAIN,
+                           .name = "without it, %",
+                           .count = bars,
+                           .x = place,
+                           .y = total};
+    c.series[1] = (series){.kind = SERIES_BARS,
+                           .tone = TONE_SECOND,
+                           .name = "by itself, %",
+                           .count = bars,
+                           .x = place,
+                           .y = first};
+    chart_write(file, &c);
+}
+
+static void range_cell(FILE *file, const quorum_estimate *e)
+{
+    html_cell(file, "%.1f to %.1f %%", 100.0 * e->low, 100.0 * e->high);
+}
+
+static void write_shares(FILE *file, const importance_found *s)
+{
+    static const char *const titles[] = {"input", "without it", "95 %", "by itself", "95 %"};
+    html_table_begin(file, "Shares of what varies in the predictions, and how sure they are",
+                     titles, 5);
+    for (size_t k = 0; k < s->about.inputs && k < MOST_BARS; k++) {
+        const quorum_input_importance *i = &s->input[k];
+        html_row(file);
+        html_head_cell(file, "%s", importance_name(s, k).text);
+        html_cell(file, "%.1f %%", 100.0 * i->total.value);
+        range_cell(file, &i->total);
+        html_cell(file, "%.1f %%", 100.0 * i->first.value);
+        range_cell(file, &i->first);
+        fputs("</tr>\n", file);
+    }
+    html_table_end(file);
+    fputs("<p>", file);
+    html_say(
+        file,
+        "From %zu rows, each changed in one input at a time; quorum importance takes more, and "
+        "says what the error would be.",
+        s->about.rows);
+    fputs("</p>\n", file);
+}
+
+/* ---- Bends ---- */
 
 typedef struct {
     double share;
@@ -97,8 +171,12 @@ int write_matters(FILE *file, const facts *f)
         return failure(f->given, "out of memory for %zu inputs", f->info.inputs);
     begin_section(file, "matters", "What matters?");
     fputs("<div class=\"charts\">\n", file);
+    if (f->shares.about.inputs > 0)
+        draw_shares(file, &f->shares);
     draw_bends(file, f, bends, sort_bends(&f->info, bends));
     fputs("</div>\n", file);
+    if (f->shares.about.inputs > 0)
+        write_shares(file, &f->shares);
     if (f->info.rotation)
         write_directions(file, &f->info);
     fputs("</section>\n", file);

@@ -14,7 +14,7 @@ section_writer write_warnings; /* what to look after, in plain words            
 section_writer write_fitted;   /* data, ranges, kernel, metric, noise, seconds      */
 section_writer write_good;     /* predicted and actual, errors, against others      */
 section_writer write_sure;     /* coverage, width by distance, the worst misses     */
-section_writer write_matters;  /* how quickly the target bends along each input     */
+section_writer write_matters;  /* shares of the inputs, how quickly the target bends */
 section_writer write_where;    /* rows on two axes, novelty                         */
 section_writer write_experts;  /* the graph, sizes, errors                          */
 

@@ -83,7 +83,8 @@ static void say_sure(FILE *file, const facts *f)
     fputs("</dd>\n", file);
 }
 
-static void say_matters(FILE *file, const facts *f)
+/* Where rows are too few to say what the prediction depends on. */
+static void say_bends(FILE *file, const facts *f)
 {
     size_t best = f->info.inputs;
     for (size_t d = 0; d < f->info.inputs; d++)
@@ -91,11 +92,37 @@ static void say_matters(FILE *file, const facts *f)
             (best == f->info.inputs ||
              inverse_lengthscale_share(&f->info, d) > inverse_lengthscale_share(&f->info, best)))
             best = d;
-    ask(file, "What matters?");
     html_say(file,
              "The prediction bends most quickly along %s. That is not yet importance: a "
              "straight line bends nowhere, however steep it is.",
              input_name(&f->info, best).text);
+}
+
+/* The input that tells most by itself, and the one that the others tell least of. */
+static void say_shares(FILE *file, const importance_found *s)
+{
+    size_t first = 0; /* total: they are in that order */
+    for (size_t k = 1; k < s->about.inputs; k++)
+        if (s->input[k].first.value > s->input[first].first.value)
+            first = k;
+    html_say(file, "By itself %s tells most: %.0f %% of what varies in the predictions.",
+             importance_name(s, first).text, 100.0 * fmax(s->input[first].first.value, 0.0));
+    double open = 100.0 * fmax(s->input[0].total.value, 0.0);
+    if (first == 0)
+        html_say(file, " It is also what the others tell least of: without it %.0f %% is open.",
+                 open);
+    else
+        html_say(file, " What the others do not tell is most in %s: without it %.0f %% is open.",
+                 importance_name(s, 0).text, open);
+}
+
+static void say_matters(FILE *file, const facts *f)
+{
+    ask(file, "What matters?");
+    if (f->shares.about.inputs > 0)
+        say_shares(file, &f->shares);
+    else
+        say_bends(file, f);
     fputs("</dd>\n", file);
 }
 

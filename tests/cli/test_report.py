@@ -99,6 +99,26 @@ def test_scores_are_those_of_the_predictions(made, page):
     assert (numbers["rows"], numbers["training_rows"], numbers["left_out"]) == (300, 600, False)
 
 
+def test_shares_are_those_of_importance(made, page):
+    [changed] = re.findall(r"From (\d+) rows, each changed", page.text)
+    found = json.loads(run("importance", made / "model.npz", made / "test.csv", "--rows", changed, "--json", "-q").out)
+    wanted = sorted(found["inputs"], key=lambda i: -i["total"]["value"])
+    chart = page.charts["shares"]
+    assert chart["category"] == [i["input"] for i in wanted] and found["rows"] == int(changed) == 200
+    for series, key in zip(chart["series"], ("total", "first")):
+        np.testing.assert_allclose(series["y"], [100 * i[key]["value"] for i in wanted], rtol=1e-9)
+    first = max(wanted, key=lambda i: i["first"]["value"])
+    assert f"By itself {first['input']} tells most: {100 * first['first']['value']:.0f} %" in page.text
+    low, high = (100 * wanted[0]["total"][end] for end in ("low", "high"))
+    assert f"{low:.1f} to {high:.1f} %" in page.text
+
+
+def test_few_rows_have_no_shares(made):
+    write_csv(made / "few.csv", make_rows(19, seed=3))
+    page = report(made / "model.npz", "--test", made / "few.csv")
+    assert "shares" not in page.charts and "bends most quickly" in page.text
+
+
 def test_coverage_and_its_band(made, page):
     found, y = predict(made / "model.npz", made / "test.csv"), make_rows(300, seed=2)[:, -1]
     z = abs(y - found["mean"]) / found["std"]
@@ -285,7 +305,7 @@ def test_large_tables_are_thinned_fairly(made):
 def test_every_chart_has_a_picture_or_a_table(page):
     assert set(page.charts) == set(page.pictures) and len(page.charts) >= 8
     assert {name: tag for name, tag in page.pictures.items() if tag == "table"}.keys() == \
-        {"error-by-1", "error-by-2", "bends", "novelty"}
+        {"error-by-1", "error-by-2", "shares", "bends", "novelty"}
 
 
 def test_nothing_is_asked_of_a_network(made, page):
