@@ -195,10 +195,13 @@ int has_own_scales(const quorum_model *m)
     return isfinite(m->spread) && m->rows.n > FEW_ROWS;
 }
 
+/* How far a long scale reaches is seen by rows that are far apart, from which it was found (first_look).
+ * Near rows hardly tell, and a search on them may end anywhere between the data's width and a constant. */
 quorum_status last_round(finder *f, hyper *theta, int own_scales)
 {
     training_options o = search_options(f);
     o.restarts = 0; /* the first look had them */
+    o.keep_reach = 1;
     vecchia_parts v;
     vecchia_problem problem = training_problem(f, theta, f->s->train_rows);
     TRY(vecchia_parts_new(&problem, &v));

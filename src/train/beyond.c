@@ -12,29 +12,33 @@
  *
  *   sum_i 1/2 log f_i + 1/2 z_i^2 / f_i,   f_i = s_i^(t_i^2) u^(1 - t_i^2)
  *
- * least is what the rows say.  How errors grow differs from side to side, as where a function swings more
+ * least is what the rows say.  Where kept rows know next to nothing of a target any more the error says how
+ * large the signal is, not how well it is continued: such targets do not count.  How errors grow differs from side to side, as where a function swings more
  * and more, so the same is asked of each side's rows alone, with each of its c cuts as one row, since
  * errors beyond one cut are alike, and weighed against what all rows say:
  *
  *   u_side minimises (c / rows) sum_i (log f_i + z_i^2 / f_i) + (log u_side - log u)^2
  *
- * Where queries will be is not known: what counts is the side where rows are farthest off.  g sides are g
- * pieces of information about a scale, which is learned from them with a relative variance of 2 / g:
+ * Where queries will be is not known: what counts is the side where rows are farthest off, and the fewer of
+ * the g sides there are, the less likely is the worst among them:
  *
- *   untested = max(1, max_side u_side (1 + 2 / g))
+ *   untested = max(1, max_side u_side (1 + 4 / g^2))
  *
- * Most of what one cut says is chance; with few sides there are more cuts of each. */
+ * Most of what one cut says is chance; with few sides there are more cuts of each.  Rows must be as dense as
+ * those that predictions have: among fewer, t is larger, and u would have to be too. */
 #include "train/beyond.h"
 
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "base/random.h"
+#include "near/ranked.h"
 #include "train/left_out.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 enum {
-    SAMPLE = 4000,    /* rows that are looked at, drawn at random         */
+    SAMPLE = 100000,  /* rows that are looked at, drawn at random         */
     LEAST = 100,      /* fewer do not tell                                */
     TARGETS = 384,    /* rows that are predicted, about                   */
     MOST_INPUTS = 8,  /* inputs along which rows are cut off              */
@@ -45,8 +49,11 @@ enum {
     STEPS = 64        /* of u                                             */
 };
 static const double FIRST_PLACE = 0.4, LAST_PLACE = 0.9; /* a cut leaves such a share of the rows */
-static const double BYTES = 64e6;     /* that targets and their neighbours may take */
+static const double BYTES =
+    64e6; /* that the sample, and that targets with their neighbours may take */
 static const double LARGEST = 1024.0; /* u */
+static const double KNOWN_BELOW =
+    0.9; /* of the prior's variance: beyond, nothing is known of a target */
 
 /* Rows with side * z_input < limit are kept. */
 typedef struct {
@@ -184,19 +191,6 @@ static void choose_targets(beyond *b, double *room)
 
 /* ---- Each with its nearest kept rows ---- */
 
-typedef struct {
-    double distance;
-    size_t row;
-} candidate;
-
-static int nearest_first(const void *a, const void *b)
-{
-    const candidate *x = a, *y = b;
-    if (x->distance != y->distance)
-        return x->distance < y->distance ? -1 : 1;
-    return (x->row > y->row) - (x->row < y->row);
-}
-
 static double distance_between(const points *Z, size_t a, size_t b)
 {
     const double *x = Z->Z + a * Z->D, *y = Z->Z + b * Z->D;
@@ -206,43 +200,61 @@ static double distance_between(const points *Z, size_t a, size_t b)
     return sum;
 }
 
-/* Into the part's rows, nearest last, and then the target; room (n). */
-static void fill_part(beyond *b, size_t k, candidate *room)
+typedef struct {
+    beyond *b;
+    ranked *room; /* workers x nearest_room(given) */
+    size_t *row;  /* workers x given               */
+} gathering;
+
+/* Into the part's rows, nearest last, and then the target. */
+static quorum_status fill_part(void *context, size_t k, int worker)
 {
-    size_t kept = 0, *first = b->v.parts.offset + k, m = first[1] - first[0] - 1;
+    const gathering *g = context;
+    beyond *b = g->b;
+    size_t *first = b->v.parts.offset + k, m = first[1] - first[0] - 1;
+    size_t *row = g->row + (size_t)worker * b->given;
+    nearest best = nearest_start(m, g->room + (size_t)worker * nearest_room(b->given));
     for (size_t i = 0; i < b->n; i++)
         if (along(b, &b->cuts[k], i) < b->cuts[k].limit)
-            room[kept++] = (candidate){distance_between(&b->Z, b->target[k], i), i};
-    qsort(room, kept, sizeof *room, nearest_first);
+            nearest_offer(&best, distance_between(&b->Z, b->target[k], i), i);
+    nearest_finish(&best, row, NULL);
     for (size_t i = 0; i < m; i++)
-        rows_copy(&b->rows, room[m - 1 - i].row, 1, &b->v.parts.rows, first[0] + i);
+        rows_copy(&b->rows, row[m - 1 - i], 1, &b->v.parts.rows, first[0] + i);
     rows_copy(&b->rows, b->target[k], 1, &b->v.parts.rows, first[0] + m);
+    return QUORUM_OK;
+}
+
+static quorum_status gather_parts(beyond *b)
+{
+    int workers = parallel_workers(b->p->threads, b->count);
+    gathering g = {.b = b};
+    NEW_ARRAY(g.room, (size_t)workers * nearest_room(b->given));
+    NEW_ARRAY(g.row, (size_t)workers * b->given);
+    quorum_status status =
+        g.room && g.row
+            ? parallel_for(workers, b->count, fill_part, &g)
+            : failure(QUORUM_E_MEMORY, "out of memory for the rows around %zu rows", b->count);
+    mem_free(g.room);
+    mem_free(g.row);
+    return status;
 }
 
 static quorum_status fill_parts(beyond *b)
 {
     size_t total = 0;
-    candidate *room = NULL;
     parts *all = &b->v.parts;
     all->M = b->count;
     NEW_ARRAY(all->offset, b->count + 1);
     NEW_ARRAY(b->found, b->count);
-    NEW_ARRAY(room, b->n);
-    quorum_status status =
-        all->offset && b->found && room
-            ? QUORUM_OK
-            : failure(QUORUM_E_MEMORY, "out of memory for predicting %zu rows", b->count);
-    for (size_t k = 0; status == QUORUM_OK && k <= b->count; k++) {
+    if (!all->offset || !b->found)
+        return failure(QUORUM_E_MEMORY, "out of memory for predicting %zu rows", b->count);
+    for (size_t k = 0; k <= b->count; k++) {
         all->offset[k] = total;
         if (k < b->count)
             total += 1 + (b->cuts[k].kept < b->given ? b->cuts[k].kept : b->given);
     }
-    if (status == QUORUM_OK)
-        status = rows_new(&b->rows, total, &all->rows);
-    for (size_t k = 0; status == QUORUM_OK && k < b->count; k++)
-        fill_part(b, k, room);
-    mem_free(room);
-    return status;
+    TRY(rows_new(&b->rows, total, &all->rows));
+    return gather_parts(b);
 }
 
 static quorum_status prepare(void *context)
@@ -269,10 +281,17 @@ static quorum_status prepare(void *context)
 
 /* ---- What they say ---- */
 
-/* Targets first .. last - 1 of a list, and in how many cuts. */
+/* Targets first .. last - 1 of a list; how many of them count, and in how many cuts. */
 typedef struct {
-    size_t first, last, cuts;
+    size_t first, last, counted, cuts;
 } piece;
+
+/* Whether the kept rows know something of target k. */
+static int counts(const beyond *b, size_t k)
+{
+    const hyper *theta = b->p->theta;
+    return b->found[k].variance < KNOWN_BELOW * (theta->signal + theta->noise);
+}
 
 static int is_other_side(const cut *a, const cut *b)
 {
@@ -283,8 +302,13 @@ static int is_other_side(const cut *a, const cut *b)
 static piece side_from(const beyond *b, size_t first)
 {
     piece s = {.first = first, .last = first};
+    size_t kept = 0; /* of the cut that was counted last */
     for (; s.last < b->count && !is_other_side(&b->cuts[first], &b->cuts[s.last]); s.last++)
-        s.cuts += s.last == first || b->cuts[s.last].kept != b->cuts[s.last - 1].kept;
+        if (counts(b, s.last)) {
+            s.counted++;
+            s.cuts += b->cuts[s.last].kept != kept;
+            kept = b->cuts[s.last].kept;
+        }
     return s;
 }
 
@@ -297,18 +321,19 @@ static double surprise_at(const beyond *b, piece s, double u)
         const left_out_row *row = &b->found[k];
         double f = spread_factor(rule, row->around, row->variance);
         double all = f * row->variance + row->known;
-        sum += row->weight * (log(all) + row->error * row->error / all);
+        if (counts(b, k))
+            sum += row->weight * (log(all) + row->error * row->error / all);
     }
     return sum;
 }
 
-/* u of these targets, each cut counting as one; about: what is known of u before, as far as a factor of e
- * in either direction is likely, or NULL. */
-static double likeliest(const beyond *b, piece s, const double *about)
+/* u of these targets, `rows` of them counting as one; about: what is known of u before, as far as a factor
+ * of e in either direction is likely, or NULL. */
+static double likeliest(const beyond *b, piece s, double rows, const double *about)
 {
-    double best = 1.0, least = INFINITY, share = (double)s.cuts / (double)(s.last - s.first);
+    double best = 1.0, least = INFINITY;
     for (int k = -STEPS; k <= STEPS; k++) {
-        double u = pow(LARGEST, (double)k / STEPS), sum = share * surprise_at(b, s, u);
+        double u = pow(LARGEST, (double)k / STEPS), sum = surprise_at(b, s, u) / rows;
         if (about)
             sum += pow(log(u / *about), 2.0);
         if (sum < least) {
@@ -319,17 +344,19 @@ static double likeliest(const beyond *b, piece s, const double *about)
     return best;
 }
 
-/* Of the side beyond which rows are farthest off. */
+/* Of the side beyond which rows are farthest off; 0 where nothing is known of any. */
 static double worst_side(const beyond *b)
 {
-    piece all = {.last = b->count, .cuts = 1}, s = {0};
-    double u = likeliest(b, all, NULL), worst = 0.0;
-    size_t sides = 0;
-    for (size_t k = 0; k < b->count; k = s.last, sides++) {
+    piece all = {.last = b->count}, s = {0};
+    double u = likeliest(b, all, 1.0, NULL), worst = 0.0, sides = 0.0;
+    for (size_t k = 0; k < b->count; k = s.last) {
         s = side_from(b, k);
-        worst = fmax(worst, likeliest(b, s, &u));
+        if (s.counted == 0)
+            continue;
+        sides += 1.0;
+        worst = fmax(worst, likeliest(b, s, (double)s.counted / (double)s.cuts, &u));
     }
-    return worst * (1.0 + 2.0 / (double)sides);
+    return sides > 0.0 ? fmax(1.0, worst * (1.0 + 4.0 / (sides * sides))) : 0.0;
 }
 
 static quorum_status ask(beyond *b, double *untested)
@@ -342,14 +369,15 @@ static quorum_status ask(beyond *b, double *untested)
     left_out_how how = {
         .most = b->given, .local_noise = b->p->local_noise, .threads = b->p->threads};
     TRY(left_out_predict(QUORUM_OK, &b->v, b->p->theta, &how, b->found));
-    *untested = fmax(1.0, worst_side(b));
+    *untested = worst_side(b);
     return QUORUM_OK;
 }
 
 quorum_status beyond_learn(const beyond_problem *p, double *untested)
 {
-    double room = BYTES / (8.0 * 1.5 * TARGETS * ((double)p->rows->held.D + 1.0));
-    beyond b = {.p = p, .n = p->rows->n < SAMPLE ? p->rows->n : SAMPLE};
+    double width = 8.0 * ((double)p->rows->held.D + 1.0), room = BYTES / (1.5 * TARGETS * width);
+    size_t sample = (size_t)fmin(SAMPLE, BYTES / (2.0 * width));
+    beyond b = {.p = p, .n = p->rows->n < sample ? p->rows->n : sample};
     b.given = room < (double)p->neighbours ? (size_t)room : p->neighbours;
     *untested = 0.0;
     if (b.n < LEAST || b.given < LEAST_GIVEN)

@@ -259,7 +259,7 @@ typedef struct {
     hyper theta;        /* scratch                                          */
     double rows;        /* of all training experts, by their weights: the objective's scale */
     size_t varying;     /* inputs that vary: others have no gradient        */
-    double best;        /* lowest objective of this start                   */
+    double best;        /* lowest objective so far                          */
     size_t P;           /* numbers of theta                                 */
     double *x;          /* P: where an algorithm is                         */
     double *best_x;     /* P                                                */
@@ -400,7 +400,8 @@ static nlopt_result prepare(nlopt_opt optimiser, search *s, const training_optio
     size_t D = s->theta.D;
     nlopt_result r = nlopt_set_min_objective(optimiser, objective, s);
     for (size_t i = 0; r > 0 && i < s->P; i++) {
-        int fixed = o->variances_only && (i < D || i == D + 3), k = (int)s->place[i];
+        int reach = i == D + 3, k = (int)s->place[i];
+        int fixed = (o->variances_only && (i < D || reach)) || (o->keep_reach && reach);
         r = nlopt_set_lower_bound(optimiser, k, fixed ? x[i] : theta_lower_bound(D, i));
         if (r > 0)
             r = nlopt_set_upper_bound(optimiser, k, fixed ? x[i] : theta_upper_bound(D, i));

@@ -21,6 +21,7 @@ typedef struct {
     /* Parts with given rows have a scale of their own (conditional.h); 0: they have not. */
     double nu;
     int variances_only;     /* 1: length-scales, and a second scale's reach, stay         */
+    int keep_reach;         /* 1: a second scale's reach stays                            */
     checkpoint *checkpoint; /* remembers evaluations; NULL: nobody does               */
     const hyper *start;     /* where to begin; NULL: l = sqrt(D), s_f^2 = 1, s^2 = 0.1; a second
                                scale that it does not have begins by itself              */

@@ -330,6 +330,12 @@ static void training_finds_two_scales(void **state)
     assert_close(theta.reach, before, 1e-14);
     assert_close(found[0], l_start[0], 1e-14);
     assert_true(fabs(theta.share - 0.5) > 1e-3);
+    start.reach = 2.0 * before;
+    o.variances_only = 0;
+    o.keep_reach = 1;
+    assert_ok(train(&rows, &all, 1, &o, &theta, &result));
+    assert_close(theta.reach, 2.0 * before, 1e-14);
+    assert_true(fabs(found[0] / l_start[0] - 1.0) > 1e-3);
     points_free(&p);
     mem_free(X);
     mem_free(K);
