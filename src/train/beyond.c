@@ -49,11 +49,9 @@ enum {
     STEPS = 64        /* of u                                             */
 };
 static const double FIRST_PLACE = 0.4, LAST_PLACE = 0.9; /* a cut leaves such a share of the rows */
-static const double BYTES =
-    64e6; /* that the sample, and that targets with their neighbours may take */
-static const double LARGEST = 1024.0; /* u */
-static const double KNOWN_BELOW =
-    0.9; /* of the prior's variance: beyond, nothing is known of a target */
+static const double BYTES = 64e6;      /* that the sample, and targets with their rows, may take */
+static const double LARGEST = 1024.0;  /* u                                                      */
+static const double KNOWN_BELOW = 0.9; /* of the prior's variance: beyond, nothing is known      */
 
 /* Rows with side * z_input < limit are kept. */
 typedef struct {
