@@ -29,10 +29,10 @@ typedef struct {
 
 /* The exit code, after saying what is wrong.  Free in any case. */
 int round_open(service_round *r, const arguments *given, bool json, size_t most,
-               quorum_model *model);
+               const chosen_targets *targets);
 void round_free(service_round *r);
 
-void round_begin(service_round *r, quorum_model *model);
+void round_begin(service_round *r, const chosen_targets *targets);
 bool round_is_full(const service_round *r);
 
 /* The client's next line, of n bytes with its end; NULL: one that was too long, of more than n bytes. */
