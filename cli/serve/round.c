@@ -45,6 +45,7 @@ int round_open(service_round *r, const arguments *given, bool json, size_t most,
         return library_failure(given, status);
     r->inputs = info.inputs;
     r->with_offset = info.offset_name != NULL;
+    r->leaves_holes = strcmp(quorum_options_get(given->options, "missing"), "nan") == 0;
     if (!make_room(r))
         return failure(given, "out of memory for %zu rows", most);
     return round_targets_open(&r->targets, given, most, targets);
@@ -160,7 +161,7 @@ static bool keep_cells(answer *a, const quorum_stream *s)
 static void add_row(service_round *r, client *c)
 {
     const double *x = r->X + r->rows * r->inputs, *noise = quorum_stream_noise_std(c->stream);
-    bool hole = isnan(x[0]);
+    bool hole = r->leaves_holes && isnan(x[0]);
     answer *a = add(r, c, hole ? ANSWER_HOLE : ANSWER_ROW);
     if (!keep_cells(a, c->stream)) {
         r->count--;

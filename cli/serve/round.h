@@ -20,6 +20,7 @@ typedef struct {
     round_targets targets;
     const quorum_model *model; /* of this round                                      */
     size_t inputs;
+    bool leaves_holes; /* a row with a missing cell has empty cells: option missing is nan */
     bool with_offset, with_noise; /* with_noise: some row of the round               */
     double *X, *offset, *noise;   /* most x inputs, most, most                       */
     answer *queue;                /* most, in the order of the lines                 */

@@ -1,6 +1,7 @@
 """quorum serve: lines in, lines out, over pipes and sockets, with clients of every kind."""
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -546,6 +547,45 @@ def test_some_targets_alone(tmp_path, words, choice):
     assert run("serve", tmp_path / "m.npz", *ask, stdin=queries.read_text()).out == wanted
     line = json.loads(run("serve", tmp_path / "m.npz", *ask[3:], "-q", "--format", "jsonl", stdin='{"a": 0.5, "b": -0.25}\n').out)
     assert [name[:-5] for name in line if name.endswith("_mean")] == names
+
+
+def write_holes(path, n, seed, every):
+    """Cells of column a are missing in every so many rows."""
+    lines = write_targets(path, n, seed).read_text().splitlines()
+    for i in range(1, n + 1, every):
+        lines[i] = lines[i][lines[i].index(","):]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_holes_are_filled_as_predict_fills_them(tmp_path):
+    train = write_holes(tmp_path / "t.csv", 150, 11, 4)
+    queries = write_holes(tmp_path / "q.csv", 20, 12, 3)
+    run("fit", train, "-o", tmp_path / "m.npz", "--target", "y,z", "--ignore", "w", "--missing", "impute", "--kernel", "se",
+        "--max-evaluations", 2, "-q")
+    for words in ([], ["--target", "z"], ["--target", "z,y"]):
+        ask = ["-q", "--missing", "impute", *words]
+        wanted = run("predict", tmp_path / "m.npz", queries, *ask).out
+        assert run("serve", tmp_path / "m.npz", *ask, stdin=queries.read_text()).out == wanted
+        lines = run("serve", tmp_path / "m.npz", *ask, "--format", "jsonl", stdin='{"a": null, "b": 0.5}\n').out
+        assert all(isinstance(v, float) for v in json.loads(lines).values())
+
+
+def test_options_that_do_not_go_with_a_model(data, tmp_path, at):
+    """Said at the start, and of a new model before it is taken."""
+    shutil.copy(data / "model.npz", tmp_path / "m.npz")
+    small = tmp_path / "n.npz"
+    run("fit", data / "train.csv", "-o", small, "--experts", 1, "--theta", "1,1,0.1", "--kernel", "se", "-q")
+    ask = ["--method", "npae", "--select", "expert:3"]
+    assert "the model has 1 expert" in run("serve", small, *ask, code=1, stdin="").err
+    with Server(tmp_path / "m.npz", *ask, where=at) as server:
+        first = server.ask("a,b\n1,2\n")
+        assert "error" not in first
+        os.replace(small, tmp_path / "m.npz")
+        server.process.send_signal(signal.SIGHUP)
+        time.sleep(0.5)
+        assert server.ask("a,b\n1,2\n") == first
+        assert "not replaced: select expert:3" in server.end()
 
 
 def test_a_target_that_is_not_there(tmp_path):
