@@ -85,7 +85,8 @@ def main():
     parser.add_argument("--output", default=os.path.join(HERE, "results", "update.csv"))
     args = parser.parse_args()
     rows = (row for count in args.rows for row in measure(args, count))
-    write_csv(args.output, "bench/update.py " + " ".join(sys.argv[1:]), args.quorum, FIELDS, rows, [load()])
+    words = [f"--{name} {' '.join(map(str, getattr(args, name)))}" for name in ("rows", "new")]
+    write_csv(args.output, f"bench/update.py {' '.join(words)} --turns {args.turns}", args.quorum, FIELDS, rows, [load()])
 
 
 if __name__ == "__main__":
