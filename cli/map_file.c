@@ -122,7 +122,7 @@ int map_save(const map_file *m, const grid *g, const quorum_model *model, const 
     quorum_status status = quorum_inspect(model, &info);
     quorum_layer *layer = status >= 0 ? calloc(m->layers, sizeof *layer) : NULL;
     int code = team_code(layer ? EXIT_DONE : failure(given, "out of memory for a map"));
-    if (code != EXIT_DONE) {
+    if (code != EXIT_DONE || !layer) {
         free(layer);
         return code;
     }
