@@ -5,7 +5,8 @@
 
 Rows are made: 8 inputs, a smooth target, noise.  A model of --rows rows is trained on few of them and calibrated.
 `update` takes --new rows in; `inspect` reads the model and does nothing else; `fit` is what an update replaces at
-the least: a fit to all rows with theta given, without training or calibration.  They take turns, and the median of
+the least: a fit to all rows with theta given, without training or calibration; `sync` writes as many bytes as the model has
+to a new file and waits until the disk has them, as every rewrite of it must.  They take turns, and the median of
 --turns is kept.  Writes results/update.csv.
 """
 import argparse
@@ -40,11 +41,22 @@ def prepare(args, folder, rows):
     return model, files
 
 
+SYNC = """
+import os, sys
+data = open(sys.argv[1], "rb").read()
+with open(sys.argv[2], "wb") as file:
+    file.write(data)
+    file.flush()
+    os.fsync(file.fileno())
+"""
+
+
 def commands(args, folder, model, new, everything):
     other = os.path.join(folder, "other.npz")
-    return {"update": ["update", model, new, "-o", other, "--quiet"],
-            "inspect": ["inspect", model],
-            "fit": ["fit", everything, "-o", other, "--quiet", "--kernel", "matern32", "--theta", "1,1,0.1",
+    return {"sync": [sys.executable, "-S", "-c", SYNC, model, other],
+            "update": [args.quorum, "update", model, new, "-o", other, "--quiet"],
+            "inspect": [args.quorum, "inspect", model],
+            "fit": [args.quorum, "fit", everything, "-o", other, "--quiet", "--kernel", "matern32", "--theta", "1,1,0.1",
                     "--partition", "kdtree"]}
 
 
@@ -53,7 +65,7 @@ def measure(args, rows):
         model, files = prepare(args, folder, rows)
         for new, (fresh, everything) in files.items():
             lines = commands(args, folder, model, fresh, everything)
-            turns = [{what: measured([args.quorum, *words]) for what, words in lines.items()}
+            turns = [{what: measured(words) for what, words in lines.items()}
                      for _ in range(args.turns)]
             for what in lines:
                 used = [turn[what] for turn in turns]
@@ -73,7 +85,8 @@ def main():
     parser.add_argument("--output", default=os.path.join(HERE, "results", "update.csv"))
     args = parser.parse_args()
     rows = (row for count in args.rows for row in measure(args, count))
-    write_csv(args.output, "bench/update.py " + " ".join(sys.argv[1:]), args.quorum, FIELDS, rows, [load()])
+    words = [f"--{name} {' '.join(map(str, getattr(args, name)))}" for name in ("rows", "new")]
+    write_csv(args.output, f"bench/update.py {' '.join(words)} --turns {args.turns}", args.quorum, FIELDS, rows, [load()])
 
 
 if __name__ == "__main__":

@@ -90,7 +90,7 @@ int breakdown_print(const breakdown *b, const struct contenders *all, const quor
 
 /* ---- breakdown_picture.c ---- */
 
-/* Coverage and width, group by group, to an SVG file. */
+/* Coverage and width, group by group, to an SVG or PNG file. */
 int breakdown_draw(const breakdown *b, const struct contenders *all, const quorum_info *info,
                    const arguments *given, const char *path);
 

@@ -2,7 +2,7 @@
  * group, over the band in which it would lie by chance if it were 95 %; on the right the mean width
  * of the interval. */
 #include "breakdown.h"
-#include "output.h"
+#include "picture.h"
 #include "plot.h"
 #include "scoring.h"
 #include "talk.h"
@@ -149,16 +149,15 @@ static void draw(FILE *file, picture *p)
     plot_end(file);
 }
 
+static void draw_picture(const void *of, FILE *file)
+{
+    picture p = *(const picture *)of;
+    draw(file, &p);
+}
+
 int breakdown_draw(const breakdown *b, const contenders *all, const quorum_info *info,
                    const arguments *given, const char *path)
 {
-    output out;
     picture p = {.b = b, .all = all, .info = info};
-    int code = output_open(&out, given, path);
-    if (code != EXIT_DONE)
-        return code;
-    draw(out.file, &p);
-    code = output_commit(&out, given);
-    output_discard(&out);
-    return code;
+    return picture_write(given, path, draw_picture, &p);
 }

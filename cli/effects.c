@@ -9,6 +9,7 @@
 #include "grid_dates.h"
 #include "hyperparameters.h"
 #include "output.h"
+#include "picture.h"
 #include "talk.h"
 
 #include <math.h>
@@ -242,21 +243,30 @@ static void write_csv(const effect_found *f, FILE *file)
 static bool wants_picture(const arguments *given)
 {
     const char *path = argument_value(given, "output");
-    return path && has_extension(path, ".svg");
+    return path && is_picture(path);
 }
 
-static int tell(const effect_found *f, const arguments *given)
+static void draw(const void *f, FILE *file)
+{
+    draw_effect(f, file);
+}
+
+static int write_table(const effect_found *f, const arguments *given)
 {
     output out = {0};
     int code = output_open(&out, given, argument_value(given, "output"));
     if (code == EXIT_DONE) {
-        if (wants_picture(given))
-            draw_effect(f, out.file);
-        else
-            write_csv(f, out.file);
+        write_csv(f, out.file);
         code = output_commit(&out, given);
     }
     output_discard(&out);
+    return code;
+}
+
+static int tell(const effect_found *f, const arguments *given)
+{
+    int code = wants_picture(given) ? picture_write(given, argument_value(given, "output"), draw, f)
+                                    : write_table(f, given);
     size_t bare = 0;
     for (size_t i = 0; i < f->points; i++)
         bare += f->curves.support[i] < EFFECT_SUPPORTED ? 1 : 0;
@@ -279,7 +289,7 @@ static int check_flags(effect_found *f, const arguments *given)
     int code = count_flag(given, "curves", 0, 1000, wants_picture(given) && !plane ? CURVES : 0,
                           &f->curves.wanted);
     f->interval = quorum_options_get(given->options, "interval");
-    return code == EXIT_DONE && path ? output_check(given, path) : code;
+    return code == EXIT_DONE && path ? picture_check(given, path) : code;
 }
 
 static int run_effects(const arguments *given)
@@ -322,7 +332,7 @@ static const own_flag flags[] = {
      "200."},
     SEED_FLAG,
     {"output", 'o', "FILE", NULL, NULL,
-     "FILE.svg is a picture, any other name csv; csv on standard output when absent."},
+     "FILE.svg and FILE.png are pictures, any other name csv; csv on standard output when absent."},
     TARGET_FLAG_ONE,
     {NULL, 0, NULL, NULL, NULL, NULL},
 };
@@ -330,7 +340,7 @@ static const own_flag flags[] = {
 const command effects_command = {
     .name = "effects",
     .summary = "draw or write how the prediction changes with one or two inputs",
-    .usage = "MODEL DATA --x NAME [--y NAME] [--curves N] [-o FILE.csv|FILE.svg] [options]",
+    .usage = "MODEL DATA --x NAME [--y NAME] [--curves N] [-o FILE] [options]",
     .description =
         "Partial dependence: the mean prediction over the rows of DATA, each with the input set to "
         "the same value, value after value; lower and upper are the mean ends of the rows' "

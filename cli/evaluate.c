@@ -3,7 +3,7 @@
 #include "command.h"
 #include "breakdown.h"
 #include "events.h"
-#include "output.h"
+#include "picture.h"
 #include "progress.h"
 #include "report.h"
 #include "rows.h"
@@ -206,7 +206,7 @@ static int start_breakdown(work *w, const arguments *given)
         return usage_error(given->command, "--plot draws the groups of --by: say by what");
     if (!by)
         return EXIT_DONE;
-    int code = path ? output_check(given, path) : EXIT_DONE;
+    int code = path ? picture_check(given, path) : EXIT_DONE;
     if (code == EXIT_DONE)
         code = breakdown_start(&w->by, given, by, w->all.count);
     w->all.by = &w->by;
@@ -316,8 +316,9 @@ static const own_flag flags[] = {
      "Also score groups of rows, about a tenth of them each: by 'distance', to the nearest "
      "training row in length-scales, or by a column of TEST, which need not be an input (name, or "
      "number from 1). Up to ten different values are a group each."},
-    {"plot", 0, "FILE.svg", NULL, NULL,
-     "With --by, also draw coverage and width of the 95 % interval, group by group."},
+    {"plot", 0, "FILE", NULL, NULL,
+     "With --by, also draw coverage and width of the 95 % interval, group by group, to FILE.svg or "
+     "FILE.png."},
     {"json", 0, NULL, NULL, NULL,
      "Print the scores as a JSON list of objects; of several targets as an object of such lists."},
     TARGET_FLAG_LIST,

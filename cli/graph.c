@@ -5,6 +5,7 @@
 #include "command.h"
 #include "graphviz.h"
 #include "output.h"
+#include "picture.h"
 #include "progress.h"
 #include "report.h"
 #include "rows.h"
@@ -173,7 +174,7 @@ static int draw(const expert_graph *g, const arguments *given, const char *path)
     else if (has_extension(path, ".dot"))
         write_dot(out.file, g);
     else
-        code = draw_with_graphviz(given, out.file, g);
+        code = draw_with_graphviz(given, out.file, path, g);
     if (code == EXIT_DONE)
         code = output_commit(&out, given);
     output_discard(&out);
@@ -246,9 +247,9 @@ static int check_usage(const arguments *given, const char *path)
     bool writes = argument_value(given, "write");
     if (!path && !writes)
         return usage_error(given->command, "-o FILE is missing, or --write");
-    if (path && !has_extension(path, ".svg") && !has_extension(path, ".dot") &&
-        !has_extension(path, ".json"))
-        return usage_error(given->command, "-o %s: the name must end in .svg, .dot or .json", path);
+    if (path && !is_picture(path) && !has_extension(path, ".dot") && !has_extension(path, ".json"))
+        return usage_error(given->command, "-o %s: the name must end in .svg, .png, .dot or .json",
+                           path);
     if (graph_is_on_test(given) && writes)
         return usage_error(given->command, "--write is for the model's own graph, not for one of "
                                            "--graph-on test");
@@ -284,7 +285,7 @@ static const operand operands[] = {
 
 static const own_flag flags[] = {
     {"output", 'o', "FILE", NULL, NULL,
-     "Where to draw: .svg (Graphviz does the layout), .dot or .json, by the name's ending. "
+     "Where to draw: .svg or .png (Graphviz does the layout), .dot or .json, by the name's ending. "
      "Required, unless --write is given."},
     {"write", 0, NULL, NULL, NULL,
      "Write the graph into MODEL if it is not there, so that nobody learns it again; MODEL is "
@@ -302,7 +303,7 @@ static const own_flag flags[] = {
 const command graph_command = {
     .name = "graph",
     .summary = "draw how the experts depend on each other",
-    .usage = "MODEL -o graph.svg|graph.dot|graph.json [--write] [options]",
+    .usage = "MODEL -o graph.svg|graph.png|graph.dot|graph.json [--write] [options]",
     .description =
         "Draws the expert graph, and learns it first where the model has none: an expert is a "
         "node, larger when more important; the selected "

@@ -5,7 +5,7 @@
 #include "arguments.h"
 #include "graph.h"
 
-/* Draws the graph as SVG into `file`; returns the exit code. */
-int draw_with_graphviz(const arguments *given, FILE *file, const expert_graph *g);
+/* Draws the graph into `file`, as PNG or SVG by the ending of `path`; returns the exit code. */
+int draw_with_graphviz(const arguments *given, FILE *file, const char *path, const expert_graph *g);
 
 #endif

@@ -245,21 +245,29 @@ static void write_header(const grid *g, FILE *file)
     fputc('\n', file);
 }
 
-/* Rows of the grid, or before the first its header, as text for the stream. */
+/* Rows of the grid, or before the first its header, as text for the stream; of several processes that of the first
+ * is read. */
 static quorum_status feed(const grid *g, size_t first, size_t rows, quorum_stream *stream)
 {
     char *text = NULL;
     size_t bytes = 0;
     FILE *file = open_memstream(&text, &bytes);
-    if (!file)
+    if (quorum_team_agree(file ? QUORUM_OK : QUORUM_E_MEMORY) < 0) {
+        if (file)
+            fclose(file);
+        free(text);
         return QUORUM_E_MEMORY;
-    if (rows == 0)
+    }
+    bool writes = quorum_team_rank() == 0;
+    if (writes && rows == 0)
         write_header(g, file);
-    for (size_t row = first; row < first + rows; row++)
+    for (size_t row = first; writes && row < first + rows; row++)
         write_row(g, row, file);
     bool whole = !ferror(file);
     whole = fclose(file) == 0 && whole;
-    quorum_status status = whole ? quorum_stream_feed(stream, text, bytes) : QUORUM_E_MEMORY;
+    quorum_status status = quorum_team_agree(whole ? QUORUM_OK : QUORUM_E_MEMORY);
+    if (status >= 0)
+        status = quorum_stream_feed(stream, text, bytes);
     free(text);
     return status;
 }

@@ -6,6 +6,7 @@
 #include "command.h"
 #include "explain.h"
 #include "output.h"
+#include "picture.h"
 #include "report.h"
 #include "table.h"
 #include "talk.h"
@@ -165,31 +166,35 @@ static int print_as_json(const importance_found *f, const arguments *given)
 
 /* ---- The command ---- */
 
-static int write_to(const importance_found *f, const arguments *given, const char *path,
-                    void (*write)(const importance_found *, FILE *))
+static int write_table(const importance_found *f, const arguments *given, const char *path)
 {
     output out = {0};
     int code = output_open(&out, given, path);
     if (code == EXIT_DONE) {
-        write(f, out.file);
+        write_csv(f, out.file);
         code = output_commit(&out, given);
     }
     output_discard(&out);
     return code;
 }
 
+static void draw(const void *f, FILE *file)
+{
+    draw_importance(f, file);
+}
+
 static int tell(const importance_found *f, const arguments *given)
 {
     const char *path = argument_value(given, "output"), *picture = argument_value(given, "plot");
-    int code = picture ? write_to(f, given, picture, draw_importance) : EXIT_DONE;
+    int code = picture ? picture_write(given, picture, draw, f) : EXIT_DONE;
     if (code == EXIT_DONE && path)
-        code = write_to(f, given, path, write_csv);
+        code = write_table(f, given, path);
     if (code != EXIT_DONE)
         return code;
     if (argument_value(given, "json"))
         return print_as_json(f, given);
     if (argument_value(given, "csv"))
-        return write_to(f, given, "-", write_csv);
+        return write_table(f, given, "-");
     code = print_table(f, given);
     if (code == EXIT_DONE)
         print_story(f, given);
@@ -217,13 +222,11 @@ static int find(importance_found *f, explained *e, const arguments *given)
 /* That files can be written is seen before the work. */
 static int check_flags(const arguments *given)
 {
-    const char *paths[] = {argument_value(given, "output"), argument_value(given, "plot")};
+    const char *path = argument_value(given, "output"), *picture = argument_value(given, "plot");
     if (argument_value(given, "json") && argument_value(given, "csv"))
         return usage_error(given->command, "--json and --csv: one of them is printed");
-    int code = EXIT_DONE;
-    for (int k = 0; k < 2 && code == EXIT_DONE; k++)
-        code = paths[k] ? output_check(given, paths[k]) : EXIT_DONE;
-    return code;
+    int code = path ? output_check(given, path) : EXIT_DONE;
+    return code == EXIT_DONE && picture ? picture_check(given, picture) : code;
 }
 
 static int run_importance(const arguments *given)
@@ -259,7 +262,7 @@ static const own_flag flags[] = {
     {"csv", 0, NULL, NULL, NULL, "Print csv instead of the table."},
     {"json", 0, NULL, NULL, NULL, "Print JSON instead of the table."},
     {"output", 'o', "FILE.csv", NULL, NULL, "Also write the csv to a file."},
-    {"plot", 0, "FILE.svg", NULL, NULL, "Also draw it."},
+    {"plot", 0, "FILE", NULL, NULL, "Also draw it, to FILE.svg or FILE.png."},
     TARGET_FLAG_ONE,
     {NULL, 0, NULL, NULL, NULL, NULL},
 };
@@ -267,7 +270,7 @@ static const own_flag flags[] = {
 const command importance_command = {
     .name = "importance",
     .summary = "say which inputs the predictions depend on, and how sure that is",
-    .usage = "MODEL DATA [--rows N] [--csv] [-o FILE.csv] [--plot FILE.svg] [options]",
+    .usage = "MODEL DATA [--rows N] [--csv] [-o FILE.csv] [--plot FILE] [options]",
     .description =
         "Prints for each input, a column as DATA has it (longitude and latitude are one): by how "
         "much squared error and NLPD grow when the column is permuted among the rows; the "

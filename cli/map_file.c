@@ -5,6 +5,7 @@
 #include "kept.h"
 #include "output.h"
 #include "talk.h"
+#include "team.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,8 +40,11 @@ static bool list_names(map_file *m, const answers *a, const quorum_model *model)
     return whole;
 }
 
+/* Of several processes the first has the map. */
 static bool make_room(map_file *m)
 {
+    if (quorum_team_rank() != 0)
+        return true;
     bool fits = (m->value = calloc(m->layers, sizeof *m->value)) != NULL &&
                 (m->row = malloc(m->layers * sizeof *m->row)) != NULL;
     for (size_t k = 0; fits && k < m->layers; k++)
@@ -78,9 +82,10 @@ int map_open(map_file *m, const char *path, const grid *g, const answers *a,
             "%s: %zu rows of %zu columns take more than memory, which is %.0f MB, has for "
             "them; write csv, or give more with --memory",
             path, m->rows, m->layers, memory / (1 << 20));
-    if (!list_names(m, a, model) || !make_room(m))
-        return failure(given, "out of memory for a map of %zu rows", m->rows);
-    return output_check(given, path);
+    bool fits = list_names(m, a, model) && make_room(m);
+    int code = fits ? EXIT_DONE : failure(given, "out of memory for a map of %zu rows", m->rows);
+    code = team_code(code);
+    return code == EXIT_DONE ? output_check(given, path) : code;
 }
 
 void map_free(map_file *m)
@@ -95,7 +100,7 @@ void map_free(map_file *m)
 
 void map_add(map_file *m, const answers *a, const quorum_prediction *values, size_t rows)
 {
-    for (size_t i = 0; i < rows; i++, m->written++) {
+    for (size_t i = 0; m->value && i < rows; i++, m->written++) {
         answers_values(a, values, i, m->row);
         for (size_t k = 0; k < m->layers; k++)
             m->value[k][m->written] = m->row[k];
@@ -116,11 +121,14 @@ int map_save(const map_file *m, const grid *g, const quorum_model *model, const 
     quorum_info info;
     quorum_status status = quorum_inspect(model, &info);
     quorum_layer *layer = status >= 0 ? calloc(m->layers, sizeof *layer) : NULL;
-    if (!layer)
-        return failure(given, "out of memory for a map");
+    int code = team_code(layer ? EXIT_DONE : failure(given, "out of memory for a map"));
+    if (code != EXIT_DONE || !layer) {
+        free(layer);
+        return code;
+    }
     const char *target = info.names[info.inputs], *name = m->names;
     for (size_t k = 0; k < m->layers; k++, name += strlen(name) + 1)
-        layer[k] = (quorum_layer){name, describe(name, target), m->value[k]};
+        layer[k] = (quorum_layer){name, describe(name, target), m->value ? m->value[k] : NULL};
     char *title = describe("predictions", target);
     quorum_grid map = {
         .axes = g->axes, .axis = g->axis, .layers = m->layers, .layer = layer, .title = title};

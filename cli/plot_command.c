@@ -2,32 +2,31 @@
 #include "arguments.h"
 #include "command.h"
 #include "output.h"
+#include "picture.h"
 #include "slice.h"
 #include "slice_picture.h"
 #include "talk.h"
 #include "targets.h"
 
+static void draw(const void *s, FILE *file)
+{
+    draw_slice(s, file);
+}
+
 static int run_plot(const arguments *given)
 {
     slice s = {0};
-    output out = {0};
     const char *path = argument_value(given, "output");
     if (!argument_value(given, "x"))
         return usage_error(given->command, "--x is missing: the input that varies");
-    if (path && !output_is_direct(path) && !has_extension(path, ".svg"))
-        return usage_error(given->command,
-                           "-o %s: pictures are .svg; rsvg-convert makes others "
-                           "of them",
-                           path);
+    if (path && !output_is_direct(path) && !is_picture(path))
+        return usage_error(given->command, "-o %s: pictures are .svg or .png", path);
     detail_settings(given);
-    int code = slice_make(&s, given);
+    int code = path ? picture_check(given, path) : EXIT_DONE;
     if (code == EXIT_DONE)
-        code = output_open(&out, given, path);
-    if (code == EXIT_DONE) {
-        draw_slice(&s, out.file);
-        code = output_commit(&out, given);
-    }
-    output_discard(&out);
+        code = slice_make(&s, given);
+    if (code == EXIT_DONE)
+        code = picture_write(given, path, draw, &s);
     slice_free(&s);
     return code;
 }
@@ -47,7 +46,8 @@ static const own_flag flags[] = {
      "Where the other inputs stand, as in c=3,city=Rome; without it at their medians, categories "
      "at "
      "their most frequent level, an offset at 0."},
-    {"output", 'o', "FILE.svg", NULL, NULL, "The picture; standard output when absent."},
+    {"output", 'o', "FILE", NULL, NULL,
+     "The picture, FILE.svg or FILE.png (librsvg makes it); SVG on standard output when absent."},
     TARGET_FLAG_ONE,
     {NULL, 0, NULL, NULL, NULL, NULL},
 };
@@ -55,9 +55,9 @@ static const own_flag flags[] = {
 const command plot_command = {
     .name = "plot",
     .summary = "draw what a model says along one or two inputs",
-    .usage = "MODEL --x NAME [--y NAME] [--at LIST] [-o FILE.svg] [options]",
+    .usage = "MODEL --x NAME [--y NAME] [--at LIST] [-o FILE.svg|FILE.png] [options]",
     .description =
-        "Draws a slice through the model as SVG: along one input the mean with its interval, along "
+        "Draws a slice through the model: along one input the mean with its interval, along "
         "two a map of the mean and one of the std, in colours whose lightness tells them apart for "
         "every reader. The training rows that are nearest to the slice, a tenth of them at most "
         "and none beyond a "
@@ -67,7 +67,7 @@ const command plot_command = {
     .operands = operands,
     .flags = flags,
     .examples = "  quorum plot model.npz --x temperature -o slice.svg\n"
-                "  quorum plot model.npz --x lon --y lat --at month=7 -o map.svg\n"
+                "  quorum plot model.npz --x lon --y lat --at month=7 -o map.png\n"
                 "  quorum plot model.npz --x a=0:10 --interval 0.5 --latent -o slice.svg\n",
     .lists_methods = true,
     .run = run_plot,

@@ -73,7 +73,7 @@ static int run_serve(const arguments *given)
     if (code == EXIT_DONE)
         code = served_model_open(&s.model, given);
     if (code == EXIT_DONE)
-        code = round_open(&s.round, given, json, batch + 1, s.model.model);
+        code = round_open(&s.round, given, json, batch + 1, &s.model.targets);
     if (code == EXIT_DONE && where)
         code = listener_open(&s.listener, where, given);
     if (code == EXIT_DONE)
@@ -110,6 +110,7 @@ static const own_flag flags[] = {
     {"keep", 0, "COLS", NULL, NULL,
      "Columns of the requests to pass on with the answers, such as an id: names or numbers from 1, "
      "separated by commas, or 'all'."},
+    TARGET_FLAG_LIST,
     {"quantiles", 0, "LIST", NULL, NULL, "As in 'quorum predict': columns of quantiles."},
     {"gradient", 0, NULL, NULL, NULL, "As in 'quorum predict': derivatives by each input."},
     {"novelty", 0, NULL, NULL, NULL, "As in 'quorum predict': how little is known there."},

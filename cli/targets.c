@@ -17,13 +17,22 @@ const char *name_of_target(const quorum_model *model)
 
 /* ---- Which ---- */
 
+/* NULL: there is none. */
+static quorum_model *find_named(quorum_model *all, const char *name)
+{
+    for (size_t t = 0; t < quorum_model_targets(all); t++)
+        if (strcmp(name_of_target(quorum_model_target(all, t)), name) == 0)
+            return quorum_model_target(all, t);
+    return NULL;
+}
+
 /* By its name, or its number; NULL: there is none. */
 static quorum_model *find(quorum_model *all, const char *name)
 {
+    quorum_model *named = find_named(all, name);
+    if (named)
+        return named;
     size_t count = quorum_model_targets(all);
-    for (size_t t = 0; t < count; t++)
-        if (strcmp(name_of_target(quorum_model_target(all, t)), name) == 0)
-            return quorum_model_target(all, t);
     char *end;
     long number = strtol(name, &end, 10);
     bool is_number = end != name && *end == '\0' && number >= 1 && (size_t)number <= count;
@@ -91,6 +100,23 @@ int chosen_load(chosen_targets *c, const arguments *given)
         return choose_named(c, list, given);
     choose_all(c);
     return EXIT_DONE;
+}
+
+bool chosen_again(chosen_targets *c, quorum_model *model, const chosen_targets *before,
+                  const arguments *given)
+{
+    *c = (chosen_targets){.all = model, .several = quorum_model_targets(model) > 1};
+    if (!argument_value(given, "target") || !c->several) {
+        choose_all(c);
+        return c->count == before->count;
+    }
+    for (size_t t = 0; t < before->count; t++) {
+        c->model[t] = find_named(model, name_of_target(before->model[t]));
+        if (!c->model[t])
+            return false;
+    }
+    c->count = before->count;
+    return true;
 }
 
 int chosen_load_one(chosen_targets *c, const arguments *given)

@@ -21,6 +21,11 @@ typedef struct {
 int chosen_load(chosen_targets *c, const arguments *given);
 void chosen_free(chosen_targets *c);
 
+/* The targets of `model` that take the place of those chosen before, of another model: all in their order, or,
+ * where --target was given, those of the same names.  false: it lacks one. */
+bool chosen_again(chosen_targets *c, quorum_model *model, const chosen_targets *before,
+                  const arguments *given);
+
 /* The same for a command that takes one target: of several it has to be said which. */
 int chosen_load_one(chosen_targets *c, const arguments *given);
 

@@ -201,8 +201,8 @@ QUORUM_API quorum_status quorum_stream_open_with(const char *path, const quorum_
  * order of the columns.  What was fed is read by quorum_stream_next until that gives no row; what is left
  * of it goes with the next feed.  A line that fails is passed over, and so is a header that does not fit the model: the next line
  * may be one.  Cells of csv are separated by commas, semicolons or tabs.  Model, options
- * and the texts of the request are to live as long as the stream.  Refused in a team of several
- * processes. */
+ * and the texts of the request are to live as long as the stream.  In a team of several
+ * processes all feed, and what the first one feeds is read; JSON is refused there. */
 QUORUM_API quorum_status quorum_stream_open_lines(const quorum_model *model, int json,
                                                   const quorum_stream_request *wanted,
                                                   const quorum_options *options,

@@ -34,20 +34,21 @@ static bool make_room(service_round *r)
 }
 
 int round_open(service_round *r, const arguments *given, bool json, size_t most,
-               quorum_model *model)
+               const chosen_targets *targets)
 {
     quorum_info info;
     r->given = given;
     r->json = json;
     r->most = most;
-    quorum_status status = quorum_inspect(model, &info);
+    quorum_status status = quorum_inspect(targets->model[0], &info);
     if (status < 0)
         return library_failure(given, status);
     r->inputs = info.inputs;
     r->with_offset = info.offset_name != NULL;
+    r->leaves_holes = strcmp(quorum_options_get(given->options, "missing"), "nan") == 0;
     if (!make_room(r))
         return failure(given, "out of memory for %zu rows", most);
-    return round_targets_open(&r->targets, given, most, model);
+    return round_targets_open(&r->targets, given, most, targets);
 }
 
 static void clear_queue(service_round *r)
@@ -68,11 +69,11 @@ void round_free(service_round *r)
     free(r->queue);
 }
 
-void round_begin(service_round *r, quorum_model *model)
+void round_begin(service_round *r, const chosen_targets *targets)
 {
     clear_queue(r);
-    round_targets_take(&r->targets, model);
-    r->model = model;
+    round_targets_take(&r->targets, targets);
+    r->model = targets->model[0];
 }
 
 /* A first line can have two answers: the header and a row's. */
@@ -160,7 +161,7 @@ static bool keep_cells(answer *a, const quorum_stream *s)
 static void add_row(service_round *r, client *c)
 {
     const double *x = r->X + r->rows * r->inputs, *noise = quorum_stream_noise_std(c->stream);
-    bool hole = isnan(x[0]);
+    bool hole = r->leaves_holes && isnan(x[0]);
     answer *a = add(r, c, hole ? ANSWER_HOLE : ANSWER_ROW);
     if (!keep_cells(a, c->stream)) {
         r->count--;

@@ -20,6 +20,7 @@ typedef struct {
     round_targets targets;
     const quorum_model *model; /* of this round                                      */
     size_t inputs;
+    bool leaves_holes; /* a row with a missing cell has empty cells: option missing is nan */
     bool with_offset, with_noise; /* with_noise: some row of the round               */
     double *X, *offset, *noise;   /* most x inputs, most, most                       */
     answer *queue;                /* most, in the order of the lines                 */
@@ -29,10 +30,10 @@ typedef struct {
 
 /* The exit code, after saying what is wrong.  Free in any case. */
 int round_open(service_round *r, const arguments *given, bool json, size_t most,
-               quorum_model *model);
+               const chosen_targets *targets);
 void round_free(service_round *r);
 
-void round_begin(service_round *r, quorum_model *model);
+void round_begin(service_round *r, const chosen_targets *targets);
 bool round_is_full(const service_round *r);
 
 /* The client's next line, of n bytes with its end; NULL: one that was too long, of more than n bytes. */

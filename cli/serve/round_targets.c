@@ -8,13 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-void round_targets_take(round_targets *t, quorum_model *model)
+void round_targets_take(round_targets *t, const chosen_targets *targets)
 {
-    chosen_targets *c = &t->chosen;
-    *c = (chosen_targets){.all = model, .several = quorum_model_targets(model) > 1};
-    for (size_t k = 0; k < quorum_model_targets(model) && k < MOST_TARGETS; k++)
-        c->model[c->count++] = quorum_model_target(model, k);
-    t->together = chosen_together(c);
+    t->chosen = *targets;
+    t->together = chosen_together(targets);
 }
 
 static size_t inputs_of(const quorum_model *model)
@@ -69,9 +66,10 @@ static bool make_room(round_targets *t, size_t most)
     return fits;
 }
 
-int round_targets_open(round_targets *t, const arguments *given, size_t most, quorum_model *model)
+int round_targets_open(round_targets *t, const arguments *given, size_t most,
+                       const chosen_targets *targets)
 {
-    round_targets_take(t, model);
+    round_targets_take(t, targets);
     t->of = calloc(t->chosen.count + 1, sizeof *t->of); /* of none there is room too */
     int code = t->of ? EXIT_DONE : failure(given, "out of memory for %zu rows", most);
     for (size_t k = 0; code == EXIT_DONE && k < t->chosen.count; k++)

@@ -22,11 +22,12 @@ typedef struct {
 } round_targets;
 
 /* Room for rounds of so many rows; the exit code, after saying what is wrong.  Free in any case. */
-int round_targets_open(round_targets *t, const arguments *given, size_t most, quorum_model *model);
+int round_targets_open(round_targets *t, const arguments *given, size_t most,
+                       const chosen_targets *targets);
 void round_targets_free(round_targets *t);
 
-/* The model of the rounds that follow, with the columns and targets of the one before. */
-void round_targets_take(round_targets *t, quorum_model *model);
+/* The targets of the rounds that follow, with the columns of those before. */
+void round_targets_take(round_targets *t, const chosen_targets *targets);
 
 /* Predicts all targets at X (rows x inputs of the first), `offset` and `noise` being NULL or of the rows. */
 quorum_status round_targets_predict(round_targets *t, const double *X, const double *offset,

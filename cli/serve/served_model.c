@@ -4,21 +4,18 @@
 
 #include "clock.h"
 #include "talk.h"
-#include "targets.h"
 
 #include <string.h>
 
 static const double SECONDS_BETWEEN_LOOKS = 1.0;
 
-/* Loads the model, and refuses options that do not go with it. */
-static quorum_status load(const arguments *given, quorum_model **model)
+/* Refuses options that do not go with the model. */
+static quorum_status try_options(const chosen_targets *c, const arguments *given)
 {
     quorum_prediction none = {0};
-    quorum_status status = quorum_load_with(given->operands[0], given->options, model);
-    size_t targets = status < 0 ? 0 : quorum_model_targets(*model);
-    for (size_t t = 0; t < targets && status >= 0; t++)
-        status =
-            quorum_predict(quorum_model_target(*model, t), NULL, 0, given->options, &none, NULL);
+    quorum_status status = QUORUM_OK;
+    for (size_t t = 0; t < c->count && status >= 0; t++)
+        status = quorum_predict(c->model[t], NULL, 0, given->options, &none, NULL);
     return status;
 }
 
@@ -32,14 +29,16 @@ static void look(served_model *s, const arguments *given, struct stat *file)
 int served_model_open(served_model *s, const arguments *given)
 {
     look(s, given, &s->file);
-    quorum_status status = load(given, &s->model);
+    int code = chosen_load(&s->targets, given);
+    if (code != EXIT_DONE)
+        return code;
+    quorum_status status = try_options(&s->targets, given);
     return status < 0 ? library_failure(given, status) : EXIT_DONE;
 }
 
 void served_model_free(served_model *s)
 {
-    quorum_model_free(s->model);
-    s->model = NULL;
+    chosen_free(&s->targets);
 }
 
 static bool is_same_file(const struct stat *a, const struct stat *b)
@@ -67,31 +66,29 @@ static bool has_same_inputs(const quorum_model *one, const quorum_model *other)
 }
 
 /* Of one target its name is no part of the answers. */
-static bool has_same_columns(quorum_model *one, quorum_model *other)
+static bool has_same_columns(const chosen_targets *one, const chosen_targets *other)
 {
-    size_t count = quorum_model_targets(one);
-    bool same = quorum_model_targets(other) == count;
-    for (size_t t = 0; same && t < count; t++) {
-        const quorum_model *a = quorum_model_target(one, t), *b = quorum_model_target(other, t);
+    bool same = one->several == other->several && one->count == other->count;
+    for (size_t t = 0; same && t < one->count; t++) {
+        const quorum_model *a = one->model[t], *b = other->model[t];
         same = has_same_inputs(a, b) &&
-               (count == 1 || strcmp(name_of_target(a), name_of_target(b)) == 0);
+               (!one->several || strcmp(name_of_target(a), name_of_target(b)) == 0);
     }
     return same;
 }
 
-quorum_model *served_model_refresh(served_model *s, bool asked, const arguments *given)
+/* The model in the file, if it can take the place of the one that serves; a note says why not. */
+static bool load_again(const served_model *s, const arguments *given, chosen_targets *fresh)
 {
-    struct stat file;
-    quorum_model *fresh = NULL;
-    if (!asked && seconds_now() < s->looked + SECONDS_BETWEEN_LOOKS)
-        return NULL;
-    look(s, given, &file);
-    if (!asked && is_same_file(&file, &s->file))
-        return NULL;
-    s->file = file; /* one that cannot be loaded is not tried again until it changes */
-    quorum_status status = load(given, &fresh);
-    if (status >= 0 && has_same_columns(s->model, fresh))
-        return fresh;
+    quorum_model *model = NULL;
+    quorum_status status = quorum_load_with(given->operands[0], given->options, &model);
+    *fresh = (chosen_targets){0};
+    bool same = status >= 0 && chosen_again(fresh, model, &s->targets, given) &&
+                has_same_columns(&s->targets, fresh);
+    if (same)
+        status = try_options(fresh, given);
+    if (status >= 0 && same)
+        return true;
     if (status < 0)
         note(given, "the model is not replaced: %s", quorum_message());
     else
@@ -99,13 +96,26 @@ quorum_model *served_model_refresh(served_model *s, bool asked, const arguments 
              "the model is not replaced: the columns of the new %s are others; start another "
              "server for it",
              given->operands[0]);
-    quorum_model_free(fresh);
-    return NULL;
+    quorum_model_free(model);
+    return false;
 }
 
-void served_model_replace(served_model *s, quorum_model *fresh, const arguments *given)
+bool served_model_refresh(served_model *s, bool asked, const arguments *given,
+                          chosen_targets *fresh)
 {
-    quorum_model_free(s->model);
-    s->model = fresh;
+    struct stat file;
+    if (!asked && seconds_now() < s->looked + SECONDS_BETWEEN_LOOKS)
+        return false;
+    look(s, given, &file);
+    if (!asked && is_same_file(&file, &s->file))
+        return false;
+    s->file = file; /* one that cannot be loaded is not tried again until it changes */
+    return load_again(s, given, fresh);
+}
+
+void served_model_replace(served_model *s, const chosen_targets *fresh, const arguments *given)
+{
+    chosen_free(&s->targets);
+    s->targets = *fresh;
     note(given, "%s: loaded anew", given->operands[0]);
 }

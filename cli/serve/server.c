@@ -137,7 +137,7 @@ static void serve_round(server *s)
     if (!has_work(s))
         return;
     size_t share = s->round.most / s->count;
-    round_begin(&s->round, s->model.model);
+    round_begin(&s->round, &s->model.targets);
     for (size_t i = 0; i < s->count; i++)
         take_lines(s, s->clients[(s->turn + i) % s->count], share ? share : 1);
     round_answer(&s->round);
@@ -154,12 +154,12 @@ static void refresh_model(server *s)
 {
     bool asked = told_to_reload;
     told_to_reload = 0;
-    quorum_model *fresh = served_model_refresh(&s->model, asked, s->given);
-    if (!fresh)
+    chosen_targets fresh;
+    if (!served_model_refresh(&s->model, asked, s->given, &fresh))
         return;
     for (size_t i = 0; i < s->count; i++)
         client_forget_stream(s->clients[i]);
-    served_model_replace(&s->model, fresh, s->given);
+    served_model_replace(&s->model, &fresh, s->given);
 }
 
 /* ---- Waiting ---- */

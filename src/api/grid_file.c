@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/plain.h"
 #include "quorum.h"
+#include "team/work.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -240,17 +241,29 @@ done:
     return status;
 }
 
+typedef struct {
+    const quorum_grid *g;
+    const char *path;
+} saving;
+
+static quorum_status save(void *context)
+{
+    const saving *s = context;
+    if (ends_with(s->path, ".nc"))
+        return save_netcdf(s->g, s->path);
+    if (ends_with(s->path, ".npz"))
+        return save_npz(s->g, s->path);
+    if (ends_with(s->path, ".tif") || ends_with(s->path, ".tiff"))
+        return save_geotiff(s->g, s->path);
+    return failure(QUORUM_E_ARGUMENT, "%s: grids are written as .nc, .tif or .npz", s->path);
+}
+
 quorum_status quorum_save_grid(const quorum_grid *g, const char *path)
 {
     if (!g || !path || g->axes == 0 || g->axes > NETCDF_MOST_AXES)
         return failure(QUORUM_E_ARGUMENT,
                        "quorum_save_grid: a path and a grid of 1 to %d axes must be given",
                        NETCDF_MOST_AXES);
-    if (ends_with(path, ".nc"))
-        return save_netcdf(g, path);
-    if (ends_with(path, ".npz"))
-        return save_npz(g, path);
-    if (ends_with(path, ".tif") || ends_with(path, ".tiff"))
-        return save_geotiff(g, path);
-    return failure(QUORUM_E_ARGUMENT, "%s: grids are written as .nc, .tif or .npz", path);
+    saving s = {g, path};
+    return team_first(QUORUM_OK, save, &s);
 }

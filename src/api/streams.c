@@ -28,6 +28,7 @@ typedef struct {
     int json;
     const quorum_options *options;
     quorum_stream_request wanted;
+    int begun;    /* on every process: a first line was understood */
     char *header; /* JSON: that of the rows that are read now, "" of lists; NULL: none yet */
 } line_input;
 
@@ -547,8 +548,8 @@ quorum_status quorum_stream_open_lines(const quorum_model *m, int json,
         return failure(QUORUM_E_ARGUMENT,
                        "quorum_stream_open_lines: model, request and stream must not be NULL");
     *stream = NULL;
-    if (!team_is_alone())
-        return failure(QUORUM_E_ARGUMENT, "lines are read by one process, not by %d",
+    if (json && !team_is_alone())
+        return failure(QUORUM_E_ARGUMENT, "lines of JSON are read by one process, not by %d",
                        quorum_team_size());
     TRY(check_missing(m, wanted, options));
     quorum_stream *s = stream_new(m, wanted->with_target, options);
@@ -575,9 +576,12 @@ static quorum_status open_text(quorum_stream *s, const char *text, size_t bytes)
                  .bytes = bytes};
     stream_clear(s);
     stream_start(s, m, in->wanted.with_target, in->options);
-    quorum_status status = open_reader(&o);
+    quorum_status status = team_first(QUORUM_OK, open_reader, &o);
+    if (status >= 0)
+        send_columns(s);
     if (status >= 0 && in->wanted.keep)
         status = send_kept_names(s);
+    s->lines->begun = status >= 0;
     if (status < 0) { /* the next line may be a header again */
         stream_clear(s);
         stream_start(s, m, in->wanted.with_target, in->options);
@@ -585,9 +589,22 @@ static quorum_status open_text(quorum_stream *s, const char *text, size_t bytes)
     return status;
 }
 
+typedef struct {
+    reader *reader;
+    const char *text;
+    size_t bytes;
+} feeding;
+
+static quorum_status feed_reader(void *context)
+{
+    const feeding *f = context;
+    return reader_feed(f->reader, f->text, f->bytes);
+}
+
 static quorum_status feed_csv(quorum_stream *s, const char *text, size_t bytes)
 {
-    return s->reader ? reader_feed(s->reader, text, bytes) : open_text(s, text, bytes);
+    feeding f = {s->reader, text, bytes};
+    return s->lines->begun ? team_first(QUORUM_OK, feed_reader, &f) : open_text(s, text, bytes);
 }
 
 /* Rows with the names of the one before go on; others begin anew. */
@@ -743,7 +760,7 @@ quorum_status quorum_stream_next(quorum_stream *s, size_t max_rows, double *X, d
             "%zu rows of %zu columns at once take more than memory, which is %.0f MB, has "
             "for them; give more with --memory",
             max_rows, s->width, s->memory / (1 << 20));
-    if (s->lines && !s->reader) { /* nothing was fed */
+    if (s->lines && !s->lines->begun) { /* nothing was fed */
         *rows = 0;
         return QUORUM_OK;
     }

@@ -825,6 +825,8 @@ def test_graph_svg(tmp_path, data):
     nodes = [g for g in root.iter("{http://www.w3.org/2000/svg}g") if g.get("class") == "node"]
     assert len(nodes) == 4
     assert os.listdir(tmp_path) == ["g.svg"]
+    run("graph", data / "model.npz", "-o", tmp_path / "g.png")
+    assert (tmp_path / "g.png").read_bytes().startswith(b"\x89PNG\r\n")
 
 
 def test_graph_without_graphviz(tmp_path, data):

@@ -167,8 +167,8 @@ def test_help_lists_the_methods(name):
     (["fit", "t.csv", "-o", "/dev/null"],
      "quorum fit: -o /dev/null: a model is a file, not a pipe or a device; try 'quorum fit --help'"),
     (["graph", "m.npz"], "quorum graph: -o FILE is missing, or --write; try 'quorum graph --help'"),
-    (["graph", "m.npz", "-o", "g.png"],
-     "quorum graph: -o g.png: the name must end in .svg, .dot or .json; "
+    (["graph", "m.npz", "-o", "g.gif"],
+     "quorum graph: -o g.gif: the name must end in .svg, .png, .dot or .json; "
      "try 'quorum graph --help'"),
     (["evaluate", "m.npz", "t.csv", "--method", ""],
      "quorum evaluate: --method: the list is empty; try 'quorum evaluate --help'"),

@@ -1,8 +1,11 @@
 """quorum plot: slices as SVG, whose marks are where predict and the training rows are."""
+import os
 import re
+import shutil
 import xml.etree.ElementTree as xml
 
 import numpy as np
+import pytest
 
 from conftest import make_rows, run, write_csv
 
@@ -120,7 +123,7 @@ def test_what_is_refused(data, tmp_path):
                                   (["--x", "a=2:1"], 2, "FROM:TO"), (["--x", "a", "--y", "a"], 2, "the same input"),
                                   (["--x", "a", "--at", "a=1"], 2, "varies already"), (["--x", "a", "--at", "z=1"], 1, "no input"),
                                   (["--x", "a", "--at", "b=1:2:3"], 2, "one value"), (["--x", "a", "--at", "b=x"], 1, "a number"),
-                                  (["--x", "a", "-o", tmp_path / "p.png"], 2, ".svg")):
+                                  (["--x", "a", "-o", tmp_path / "p.pdf"], 2, ".svg or .png")):
         assert sentence in run("plot", data / "model.npz", *words, code=code).err, words
 
 
@@ -131,3 +134,61 @@ def test_dates_are_written_as_dates(tmp_path):
     run("fit", tmp_path / "t.csv", "-o", tmp_path / "m.npz", "--kernel", "se", "--max-evaluations", 10, "-q")
     run("plot", tmp_path / "m.npz", "--x", "x", "-o", tmp_path / "s.svg")
     assert any(re.search(r"day = 2024-02-\d\d \d\d:\d\d", t) for t in texts((tmp_path / "s.svg").read_text()))
+
+
+# ---- PNG ----
+
+needs_librsvg = pytest.mark.skipif(not shutil.which("rsvg-convert"), reason="rsvg-convert is not installed")
+
+
+def pixels(path):
+    return pytest.importorskip("matplotlib.image").imread(str(path))[:, :, :3] * 255
+
+
+@needs_librsvg
+def test_png_has_the_colours_of_the_svg_at_their_places(data, tmp_path):
+    plot = ["plot", data / "model.npz", "--x", "a", "--y", "b", "--neighbours", 5]
+    run(*plot, "-o", tmp_path / "map.PNG")
+    svg, image = run(*plot).out, pixels(tmp_path / "map.PNG")
+    root = xml.fromstring(svg)
+    assert image.shape[:2] == (2 * float(root.get("height")), 2 * float(root.get("width")))
+    bars = [e for e in root.iter() if e.tag.endswith("rect") and e.get("width") == "14" and e.get("fill") != "none"]
+    assert len(bars) == 128
+    for bar in bars:
+        x, y = (2 * (float(bar.get(k)) + float(bar.get(size)) / 2) for k, size in (("x", "width"), ("y", "height")))
+        colour = [int(bar.get("fill")[i:i + 2], 16) for i in (1, 3, 5)]
+        np.testing.assert_allclose(image[int(y), int(x)], colour, atol=1)
+    assert os.listdir(tmp_path) == ["map.PNG"]
+
+
+@needs_librsvg
+@pytest.mark.parametrize("words", [["evaluate", "--by", "a", "--plot"], ["importance", "--rows", 20, "--plot"],
+                                   ["effects", "--x", "a", "--rows", 20, "-o"]], ids=lambda w: w[0])
+def test_other_pictures_as_png(data, tmp_path, words):
+    command, *flags = words
+    for name in ("p.svg", "p.png"):
+        run(command, data / "model.npz", data / "test.csv", *flags, tmp_path / name)
+    root, image = xml.parse(tmp_path / "p.svg").getroot(), pixels(tmp_path / "p.png")
+    assert image.shape[:2] == (2 * float(root.get("height")), 2 * float(root.get("width")))
+    assert image.std() > 5, "something is drawn"
+
+
+@pytest.mark.parametrize("program, code, sentence", [
+    (None, 1, "apt install librsvg2-bin"), ("exit 1", 1, "'rsvg-convert' failed"), ("cat >/dev/null; exit 1", 1, "failed"),
+    ("kill -9 $$", 1, "failed"), ("cat", 0, "")])
+def test_a_converter_that_is_missing_or_fails(data, tmp_path, program, code, sentence):
+    folder, picture = tmp_path / "bin", tmp_path / "p.png"
+    folder.mkdir()
+    picture.write_text("old")
+    if program:
+        (folder / "rsvg-convert").write_text(f"#!/bin/sh\nPATH={os.environ['PATH']}\n{program}\n")
+        (folder / "rsvg-convert").chmod(0o755)
+    plot = ["plot", data / "model.npz", "--x", "a", "--y", "b", "--neighbours", 5]
+    result = run(*plot, "-o", picture, code=code, env={**os.environ, "PATH": str(folder)})
+    assert sentence in result.err and sorted(os.listdir(tmp_path)) == ["bin", "p.png"]
+    assert picture.read_text() == ("old" if code else run(*plot).out)
+
+
+def test_a_missing_converter_is_said_before_the_model_is_read(tmp_path):
+    result = run("plot", tmp_path / "no.npz", "--x", "a", "-o", tmp_path / "p.png", code=1, env={**os.environ, "PATH": ""})
+    assert "librsvg2-bin" in result.err and "no.npz" not in result.err

@@ -1,6 +1,7 @@
 """quorum serve: lines in, lines out, over pipes and sockets, with clients of every kind."""
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -526,3 +527,92 @@ def test_several_targets_holes_and_new_models(tmp_path):
         time.sleep(0.5)
         assert server.ask("a,b\n1,2\n,2\n") == first
         assert "the columns of the new" in server.end()
+
+
+CHOICES = {"one": "z", "last": "w", "order": "w,y", "number": "3,1", "all": "z,y,w"}
+
+
+@pytest.mark.parametrize("choice", CHOICES.values(), ids=CHOICES)
+@pytest.mark.parametrize("words", [["--share", "none"], ["--share", "theta", "--trend", "constant"], ["--missing", "impute"]],
+                         ids=["none", "theta", "impute"])
+def test_some_targets_alone(tmp_path, words, choice):
+    """--target: the columns of `predict --target`, bit for bit, in the order asked for."""
+    holes = ["--missing", "impute"] if "impute" in words else []
+    train, queries = write_targets(tmp_path / "t.csv", 120, 4, bool(holes)), write_targets(tmp_path / "q.csv", 9, 5)
+    run("fit", train, "-o", tmp_path / "m.npz", "--target", "y,z,w", "--kernel", "se", "--max-evaluations", 2, "-q", *words)
+    ask = ["-q", "--keep", "b", "--target", choice, "--quantiles", "0.2", *holes]
+    wanted = run("predict", tmp_path / "m.npz", queries, *ask).out
+    names = [{"1": "y", "2": "z", "3": "w"}.get(c, c) for c in choice.split(",")]
+    assert [c[:-5] for c in wanted.splitlines()[0].split(",") if c.endswith("_mean")] == names
+    assert run("serve", tmp_path / "m.npz", *ask, stdin=queries.read_text()).out == wanted
+    line = json.loads(run("serve", tmp_path / "m.npz", *ask[3:], "-q", "--format", "jsonl", stdin='{"a": 0.5, "b": -0.25}\n').out)
+    assert [name[:-5] for name in line if name.endswith("_mean")] == names
+
+
+def write_holes(path, n, seed, every):
+    """Cells of column a are missing in every so many rows."""
+    lines = write_targets(path, n, seed).read_text().splitlines()
+    for i in range(1, n + 1, every):
+        lines[i] = lines[i][lines[i].index(","):]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_holes_are_filled_as_predict_fills_them(tmp_path):
+    train = write_holes(tmp_path / "t.csv", 150, 11, 4)
+    queries = write_holes(tmp_path / "q.csv", 20, 12, 3)
+    run("fit", train, "-o", tmp_path / "m.npz", "--target", "y,z", "--ignore", "w", "--missing", "impute", "--kernel", "se",
+        "--max-evaluations", 2, "-q")
+    for words in ([], ["--target", "z"], ["--target", "z,y"]):
+        ask = ["-q", "--missing", "impute", *words]
+        wanted = run("predict", tmp_path / "m.npz", queries, *ask).out
+        assert run("serve", tmp_path / "m.npz", *ask, stdin=queries.read_text()).out == wanted
+        lines = run("serve", tmp_path / "m.npz", *ask, "--format", "jsonl", stdin='{"a": null, "b": 0.5}\n').out
+        assert all(isinstance(v, float) for v in json.loads(lines).values())
+
+
+def test_options_that_do_not_go_with_a_model(data, tmp_path, at):
+    """Said at the start, and of a new model before it is taken."""
+    shutil.copy(data / "model.npz", tmp_path / "m.npz")
+    small = tmp_path / "n.npz"
+    run("fit", data / "train.csv", "-o", small, "--experts", 1, "--theta", "1,1,0.1", "--kernel", "se", "-q")
+    ask = ["--method", "npae", "--select", "expert:3"]
+    assert "the model has 1 expert" in run("serve", small, *ask, code=1, stdin="").err
+    with Server(tmp_path / "m.npz", *ask, where=at) as server:
+        first = server.ask("a,b\n1,2\n")
+        assert "error" not in first
+        os.replace(small, tmp_path / "m.npz")
+        server.process.send_signal(signal.SIGHUP)
+        time.sleep(0.5)
+        assert server.ask("a,b\n1,2\n") == first
+        assert "not replaced: select expert:3" in server.end()
+
+
+def test_a_target_that_is_not_there(tmp_path):
+    run("fit", write_targets(tmp_path / "t.csv", 60, 6), "-o", tmp_path / "m.npz", "--target", "y,z", "--theta", "1,1,0.1", "--kernel",
+        "se", "--ignore", "w", "-q")
+    for choice, sentence in (("q", "has no target 'q'; it has y, z"), ("y,y", "twice"), ("3", "no target '3'")):
+        assert sentence in run("serve", tmp_path / "m.npz", "--target", choice, code=2, stdin="").err
+
+
+def test_new_models_with_the_targets_asked_for(tmp_path):
+    """By their names, wherever they stand in the new model; without one of them the old model goes on."""
+    files = {name: tmp_path / f"{name}.npz" for name in ("m", "moved", "lacks", "single")}
+    for (name, path), targets, seed in zip(files.items(), ("y,z,w", "w,y", "y,z", "w"), (7, 8, 9, 10)):
+        others = ",".join(sorted(set("yzw") - set(targets.split(","))))
+        run("fit", write_targets(tmp_path / "t.csv", 80, seed), "-o", path, "--target", targets, "--theta", "1,1,0.1", "--kernel", "se", "-q",
+            *(["--ignore", others] if others else []))
+    queries = "a,b\n0.5,0.25\n"
+    (tmp_path / "q.csv").write_text(queries)
+    wanted = {name: run("predict", files[name], tmp_path / "q.csv", "--target", "w", "-q").out for name in ("m", "moved")}
+    assert wanted["m"] != wanted["moved"]
+    with Server(files["m"], "--target", "3", where=tmp_path / "s") as server:
+        assert server.ask(queries) == wanted["m"]
+        for name, answer in (("lacks", "m"), ("single", "m"), ("moved", "moved")):
+            shutil.copy(files[name], tmp_path / "next")
+            os.replace(tmp_path / "next", files["m"])
+            server.process.send_signal(signal.SIGHUP)
+            time.sleep(0.5)
+            assert server.ask(queries) == wanted[answer], name
+        said = server.end()
+        assert said.count("the columns of the new") == 2 and said.count("loaded anew") == 1

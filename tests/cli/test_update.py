@@ -120,6 +120,27 @@ def test_one_at_a_time_is_all_at_once_for_nearest_rows(files, tmp_path, model):
     assert answers[0] == answers[1]
 
 
+@pytest.mark.parametrize("words", [["--weights", "w", "--ignore", "e"], ["--ignore", "kind,w,e", "--share", "theta"]],
+                         ids=["weights and a category", "shared theta"])
+@pytest.mark.parametrize("partition", ["kmeans", "kdtree", "random"])
+def test_several_targets_are_updated_as_each_alone(files, tmp_path, partition, words):
+    """Each alone is a fit to all rows (unit.test_update); the bits by nearest rows and by experts are the same."""
+    here, _ = files
+    fit = ["--calibrate", "false", "--partition", partition, *THETA]
+    run("fit", here / "old.csv", "-o", tmp_path / "all.npz", "--target", "y,z", *words, *fit)
+    run("update", tmp_path / "all.npz", here / "new.csv", "-o", tmp_path / "all.npz")
+    ignored, rest = words[words.index("--ignore") + 1], [w for w in words[:-2] if w != "--ignore"]
+    alone = ["--weights", "w"] if "w" in rest else []
+    for target, other in (("y", "z"), ("z", "y")):
+        model = tmp_path / f"{target}.npz"
+        run("fit", here / "old.csv", "-o", model, "--target", target, "--ignore", f"{ignored},{other}", *alone, *fit)
+        run("update", model, here / "new.csv", "-o", model)
+        for method in ("nearest", "npae", "rbcm"):
+            rows = [run("predict", tmp_path / f"{m}.npz", here / "moved.csv", "--method", method, *w).out.splitlines()[1:]
+                    for m, w in (("all", ["--target", target]), (target, []))]
+            assert len(rows[0]) == 50 and rows[0] == rows[1], (target, method)
+
+
 def test_targets_without_a_value_leave_only_their_own_row_out(files, tmp_path):
     here, tables = files
     rows = {name: values.astype(object).copy() for name, values in tables["new"].items()}

@@ -66,8 +66,12 @@ static const setup setups[] = {
      {{"metric", "linear"}, {"kernel", "matern32x2"}, {"max-evaluations", "6"}, {"spread", "8"}}},
     {"calibrated", 2, 0, 0, 0, 0, {{"theta", "0.5,1,0.02"}, {"calibrate", "true"}}},
     {"overlap", 2, 0, 0, 0, 0, {{"theta", "0.5,1,0.02"}, {"overlap", "0.5"}}},
+    {"place", 3, 1, 0, 0, 0, {{"theta", "0.5,1,0.02"}, {"lonlat", "1,2"}}},
+    {"distances", 3, 0, 0, 0, 0, {{"theta", "0.5,1,0.02"}, {"encoding", "distance"}}},
 };
 enum { SETUPS = sizeof setups / sizeof *setups };
+enum { PARTITIONS = 3 };
+static const char *const partitions[PARTITIONS] = {"kmeans", "kdtree", "random"};
 
 static quorum_options *options_of(const setup *s)
 {
@@ -234,26 +238,32 @@ static void assert_same_predictions(const setup *s, const quorum_model *a, const
     mem_free(X);
 }
 
+/* A model of the old rows, divided by p of the partitions, that has taken the new ones. */
+static quorum_model *updated(const setup *s, const table *t, int p)
+{
+    quorum_options *o = options_of(s);
+    assert_ok(quorum_options_set(o, "partition", partitions[p]));
+    quorum_model *m = fit_old(s, t, o);
+    quorum_update_report report;
+    add_rows(s, t, m, OLD, NEW, o, &report);
+    assert_int_equal(report.added, NEW);
+    assert_int_equal(m->rows.n, ALL);
+    quorum_options_free(o);
+    return m;
+}
+
+/* Whatever divided the model; the fit is divided by the partition after that. */
 static void nearest_rows_predict_as_those_of_a_fit(void **state)
 {
-    static const char *const partitions[] = {"kmeans", "kdtree", "random"};
     (void)state;
-    for (int k = 0; k < SETUPS; k++) {
-        const setup *s = &setups[k];
+    for (int k = 0; k < SETUPS * PARTITIONS; k++) {
+        const setup *s = &setups[k / PARTITIONS];
         table *t = make_table(s->holes);
-        quorum_options *o = options_of(s);
-        quorum_model *m = fit_old(s, t, o);
-        quorum_update_report report;
-        add_rows(s, t, m, OLD, NEW, o, &report);
-        assert_int_equal(report.added, NEW);
-        assert_int_equal(m->rows.n, ALL);
-        for (int p = 0; p < 3; p++) {
-            quorum_model *again = fit_again(s, t, m, 0, partitions[p]);
-            assert_same_predictions(s, m, again, "nearest", "auto");
-            quorum_model_free(again);
-        }
+        quorum_model *m = updated(s, t, k % PARTITIONS);
+        quorum_model *again = fit_again(s, t, m, 0, partitions[(k + 1) % PARTITIONS]);
+        assert_same_predictions(s, m, again, "nearest", "auto");
+        quorum_model_free(again);
         quorum_model_free(m);
-        quorum_options_free(o);
         mem_free(t);
     }
 }
@@ -297,19 +307,16 @@ static void experts_predict_as_those_of_the_same_division(void **state)
 {
     static const char *const methods[] = {"npae", "rbcm", "grbcm", "gpoe", "cells", "nearest"};
     (void)state;
-    for (int k = 0; k < SETUPS; k++) {
-        const setup *s = &setups[k];
+    for (int k = 0; k < SETUPS * PARTITIONS; k++) {
+        const setup *s = &setups[k / PARTITIONS];
         table *t = make_table(s->holes);
-        quorum_options *o = options_of(s);
-        quorum_model *m = fit_old(s, t, o);
-        add_rows(s, t, m, OLD, NEW, o, NULL);
+        quorum_model *m = updated(s, t, k % PARTITIONS);
         quorum_model *again = fit_again(s, t, m, 0, "kmeans");
         divide_like(m, again);
         for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
             assert_same_predictions(s, m, again, methods[i], "auto");
         quorum_model_free(again);
         quorum_model_free(m);
-        quorum_options_free(o);
         mem_free(t);
     }
 }
