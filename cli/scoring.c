@@ -204,6 +204,7 @@ quorum_status contenders_score(contenders *all, const quorum_model *model, quoru
             breakdown_ask(all->by, i, &out);
         progress_task(p, "%s (%zu of %zu), rows from %zu", c->method, i + 1, all->count,
                       c->scores.n + 1);
+        progress_part(p, i, all->count);
         status = contender_apply(c, options);
         if (status >= 0)
             status = quorum_predict(model, r->X, r->count, options, &out, &report);

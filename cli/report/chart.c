@@ -95,9 +95,12 @@ void chart_write(FILE *file, const chart *c)
         chart_tabulate(file, c);
     else
         chart_draw(file, c);
-    fputs("</div>\n<div class=\"live\"><canvas role=\"img\" aria-label=\"", file);
+    fputs("</div>\n<div class=\"live\"><canvas role=\"img\" tabindex=\"0\" aria-label=\"", file);
     html_text(file, c->title);
-    fputs("\"></canvas></div>\n<script type=\"application/json\">", file);
+    fputs(": a chart. Arrow keys go from mark to mark.", file);
+    fputs("\"></canvas><p class=\"told\" role=\"status\"></p></div>\n<script "
+          "type=\"application/json\">",
+          file);
     put_chart(file, c);
     fputs("</script>\n", file);
     if (*c->about) {

@@ -14,10 +14,10 @@
 #include <string.h>
 
 enum {
-    POINTS = 21,         /* along an input                              */
-    MOST_LEVELS = 20,    /* of a category                               */
-    PREDICTIONS = 10000, /* that all effects together may take, about ... */
-    FEWEST_ROWS = 20     /* ... with so many rows in any case             */
+    POINTS = 15,        /* along an input                              */
+    MOST_LEVELS = 20,   /* of a category                               */
+    PREDICTIONS = 2000, /* that all effects together may take, about ... */
+    FEWEST_ROWS = 20    /* ... with so many rows in any case             */
 };
 static const double LEAST_SHARE = 0.01, OUTERMOST = 0.005;
 
@@ -200,6 +200,7 @@ int effects_find(facts *f)
         return failure(f->given, "out of memory for %zu rows", f->rows.count);
     for (size_t k = 0; k < e->count && code == EXIT_DONE; k++) {
         progress_task(&f->progress, "effects (%zu of %zu)", k + 1, e->count);
+        progress_part(&f->progress, k, e->count);
         code = find_one(f, &e->of[k], zero, rows > FEWEST_ROWS ? rows : FEWEST_ROWS);
     }
     free(zero);

@@ -13,7 +13,8 @@ typedef struct {
     size_t column, points;
     double *values; /* points: of the column, level numbers of a category            */
     double *mean, *lower, *upper, *support; /* points, as quorum_effect_curves has them */
-    double *occurring; /* points: mean prediction of the asked rows that have about this value, with all
+    double *
+        occurring; /* points: mean prediction of the asked rows that have about this value, with all
                           that goes with it; NaN: fewer than FEWEST_THERE have, or there is an offset */
 } input_effect;
 

@@ -31,10 +31,10 @@ typedef struct {
 static void tell(effect_view *v, size_t p)
 {
     const input_effect *e = v->e;
-    snprintf(v->told[p], TOLD, "%.60s: %.60s\nmean prediction %s\n95 %% of the function: %s to %s%s",
-             v->name.text, v->value[p].text, plain_number(e->mean[p]).text,
-             plain_number(e->lower[p]).text, plain_number(e->upper[p]).text,
-             v->faded[p] ? "\nfew rows are like this" : "");
+    snprintf(v->told[p], TOLD,
+             "%.60s: %.60s\nmean prediction %s\n95 %% of the function: %s to %s%s", v->name.text,
+             v->value[p].text, plain_number(e->mean[p]).text, plain_number(e->lower[p]).text,
+             plain_number(e->upper[p]).text, v->faded[p] ? "\nfew rows are like this" : "");
     v->about[p] = v->told[p];
 }
 
@@ -119,12 +119,13 @@ void write_effects(FILE *file, const facts *f)
     if (e->count == 0)
         return;
     fputs("<h3>Effects</h3>\n<p>", file);
-    html_say(file,
-             "In each chart one input is set to value after value in %zu of the asked rows, while "
-             "all else stays as it is. The line is the mean prediction, the band the mean 95 %% "
-             "interval of the function, without the noise of a single row. It is faded where most "
-             "rows have no such value near them: rows like that hardly occur, and the model guesses. ",
-             e->rows);
+    html_say(
+        file,
+        "In each chart one input is set to value after value in %zu of the asked rows, while "
+        "all else stays as it is. The line is the mean prediction, the band the mean 95 %% "
+        "interval of the function, without the noise of a single row. It is faded where most "
+        "rows have no such value near them: rows like that hardly occur, and the model guesses. ",
+        e->rows);
     if (!f->info.offset_name)
         html_say(file, "The other line is the mean prediction of the rows that have about that "
                        "value, with all that goes with it: where the two differ, other inputs do "

@@ -79,7 +79,7 @@ static int write_change(FILE *file, const facts *f, bool squared)
 static int write_against(FILE *file, const facts *f)
 {
     static const char *const titles[] = {
-        "", "RMSE", "mean absolute error", "variance explained", "NLPD", "CRPS"};
+        "model", "RMSE", "mean absolute error", "variance explained", "NLPD", "CRPS"};
     int code = EXIT_DONE;
     html_table_begin(file, "The smaller the better, but for the variance explained", titles, 6);
     write_scores(file, "this model", &f->scores);

@@ -114,7 +114,7 @@
     if (s.about) return s.about[i].split("\n");
     if (s.kind === "cells") return ["no training rows about here"];
     var lines = s.row ? ["row " + s.row[i]] : [];
-    if (chart.category) return lines.concat([chart.y_label + " " + number(s.y[i])]);
+    if (chart.category) return lines.concat([(s.name || chart.y_label) + " " + number(s.y[i])]);
     return lines.concat([chart.x_label + ": " + number(s.x[i]), chart.y_label + ": " + number(s.y[i])]);
   }
 
@@ -162,10 +162,18 @@
     drawn.update("none");
   }
 
+  // Keys of a legend do nothing: the keyboard would not reach them.
+  function nothing() {}
+
   function hovered(event, marks, drawn) {
     var mark = marks.filter(function (m) { return drawn.data.datasets[m.datasetIndex].series.size; })[0];
     pointOut(drawn, mark ? drawn.data.datasets[mark.datasetIndex].series.owner[mark.index] : 0);
   }
+
+  var leaving = {
+    id: "leaving",
+    afterEvent: function (drawn, told) { if (told.event.type === "mouseout") pointOut(drawn, 0); }
+  };
 
   // Both axes the same, so that a line of equal values is the diagonal.
   function shareScale(chart, scales) {
@@ -196,19 +204,52 @@
     var named = sets.filter(function (set) { return set.label; }).length;
     var owned = chart.series.some(function (s) { return s.owner; });
     return {
-      plugins: [rectangles],
+      plugins: owned ? [rectangles, leaving] : [rectangles],
       type: bars ? "bar" : "scatter",
       data: { labels: chart.category, datasets: sets },
       options: {
         animation: false, responsive: true, maintainAspectRatio: false, indexAxis: bars ? "y" : "x", scales: scales,
         interaction: { mode: "nearest", intersect: true }, onHover: owned ? hovered : undefined,
         plugins: {
-          legend: { display: named > 1, labels: { color: colour("text"), usePointStyle: true, boxWidth: 22, generateLabels: keys, filter: function (item) { return Boolean(item.text); }, sort: function (a, b) { return a.datasetIndex - b.datasetIndex; } } },
+          legend: { display: named > 1, onClick: nothing, labels: { color: colour("text"), usePointStyle: true, boxWidth: 22, generateLabels: keys, filter: function (item) { return Boolean(item.text); }, sort: function (a, b) { return a.datasetIndex - b.datasetIndex; } } },
           tooltip: { displayColors: false, callbacks: { title: function (items) { return chart.category && items.length ? chart.category[items[0].dataIndex] : ""; },
             label: function (item) { return told(chart, item); } } }
         }
       }
     };
+  }
+
+  // Marks that the keyboard goes through, from left to right: those that answer the pointer.
+  function marksOf(drawn) {
+    var marks = [];
+    drawn.data.datasets.forEach(function (set, k) {
+      if (set.pointHitRadius === 0 || set.series.kind === "cells") return;
+      drawn.getDatasetMeta(k).data.forEach(function (mark, i) { marks.push({ datasetIndex: k, index: i, x: mark.x, y: mark.y }); });
+    });
+    var along = drawn.options.indexAxis === "y" ? "y" : "x";
+    return marks.sort(function (a, b) { return a[along] - b[along] || a.datasetIndex - b.datasetIndex || a.index - b.index; });
+  }
+
+  // Arrows go from mark to mark, Page keys by tenths, Home and End to the ends; Escape leaves.  What the pointer would be told is
+  // shown, and said by the figure's status.
+  var moves = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: 0, End: 0, Escape: 0 };
+  function listen(figure, chart) {
+    var canvas = figure.querySelector("canvas"), status = figure.querySelector("[role=status]"), at = -1;
+    canvas.onkeydown = function (event) {
+      var drawn = charts[figure.id], marks = marksOf(drawn);
+      if (!(event.key in moves) || event.altKey || event.ctrlKey || event.metaKey || !marks.length) return;
+      event.preventDefault();
+      var far = Math.abs(moves[event.key]) > 1 ? Math.ceil(marks.length / 10) * Math.sign(moves[event.key]) : moves[event.key];
+      at = event.key === "Escape" ? -1 : event.key === "Home" ? 0 : event.key === "End" ? marks.length - 1 : Math.max(0, Math.min(marks.length - 1, at + far));
+      var chosen = at < 0 ? [] : [marks[at]];
+      drawn.setActiveElements(chosen);
+      if (drawn.options.onHover) drawn.options.onHover(event, chosen, drawn);
+      drawn.tooltip.setActiveElements(chosen, at < 0 ? { x: 0, y: 0 } : marks[at]);
+      drawn.update("none");
+      status.textContent = at < 0 ? "" : (chart.category ? chart.category[marks[at].index] + ", " : "") +
+        told(chart, { dataset: drawn.data.datasets[marks[at].datasetIndex], dataIndex: marks[at].index }).join(", ");
+    };
+    canvas.onblur = function () { if (at >= 0) canvas.onkeydown({ key: "Escape", preventDefault: function () {} }); };
   }
 
   function draw(figure) {
@@ -218,6 +259,7 @@
     if (charts[figure.id]) charts[figure.id].destroy();
     figure.classList.add("is-live");
     charts[figure.id] = new Chart(figure.querySelector("canvas"), settings(chart));
+    listen(figure, chart);
   }
 
   // A chart that fails leaves its picture.
@@ -232,6 +274,7 @@
     });
   }
 
+  Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
   drawAll();
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
 })();
