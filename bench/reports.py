@@ -85,7 +85,7 @@ def main():
     parser.add_argument("--out", default=RESULTS)
     args = parser.parse_args()
     rows, busy = [], load()
-    with tempfile.TemporaryDirectory() as profile:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         browser = browser_of_the_tests(profile)
         for name in args.sets:
             with tempfile.TemporaryDirectory() as room:
