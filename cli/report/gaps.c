@@ -90,11 +90,14 @@ static void fill(const facts *f, cells *c, found_gaps *g)
         if (cell < n * n)
             c->rows[cell]++;
     }
-    for (size_t k = 0; k < n * n; k++)
-        if ((c->empty[k] = is_gap(c, k % n, k / n))) {
-            g->x[g->count] = c->low[0] + ((double)(k % n) + 0.5) * c->step[0];
-            g->y[g->count++] = c->low[1] + ((double)(k / n) + 0.5) * c->step[1];
-        }
+    for (size_t k = 0; k < n * n; k++) {
+        size_t x = k % n, y = k / n;
+        c->empty[k] = is_gap(c, x, y);
+        if (!c->empty[k])
+            continue;
+        g->x[g->count] = c->low[0] + ((double)x + 0.5) * c->step[0];
+        g->y[g->count++] = c->low[1] + ((double)y + 0.5) * c->step[1];
+    }
 }
 
 static void ask_gaps(const facts *f, const cells *c, found_gaps *g)
