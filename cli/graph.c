@@ -80,6 +80,7 @@ static quorum_status add_errors(work *w, const arguments *given, size_t i)
     quorum_prediction out = {.mean = r->result[0], .offset = r->offset};
     snprintf(select, sizeof select, "expert:%zu", i + 1);
     progress_task(&w->progress, "expert %zu of %zu", i + 1, w->graph.info.experts);
+    progress_part(&w->progress, i, w->graph.info.experts);
     quorum_status status = quorum_options_set(given->options, "select", select);
     if (status >= 0)
         status = quorum_predict(w->model, r->X, r->count, given->options, &out, NULL);

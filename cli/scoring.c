@@ -3,6 +3,7 @@
 #include "scoring.h"
 
 #include "events.h"
+#include "score_json.h"
 #include "talk.h"
 
 #include <stdlib.h>
@@ -203,6 +204,7 @@ quorum_status contenders_score(contenders *all, const quorum_model *model, quoru
             breakdown_ask(all->by, i, &out);
         progress_task(p, "%s (%zu of %zu), rows from %zu", c->method, i + 1, all->count,
                       c->scores.n + 1);
+        progress_part(p, i, all->count);
         status = contender_apply(c, options);
         if (status >= 0)
             status = quorum_predict(model, r->X, r->count, options, &out, &report);
@@ -237,27 +239,6 @@ const char *contender_method(const contender *c)
     return starred || !c->report.method ? c->method : c->report.method;
 }
 
-static void put_coverage(json_writer *w, const char *key, const double coverage[4])
-{
-    static const char *const percent[] = {"50", "90", "95", "99"};
-    json_key(w, key);
-    json_begin_object(w);
-    for (int k = 0; k < 4; k++)
-        json_member_number(w, percent[k], coverage[k]);
-    json_end(w);
-}
-
-static void put_metrics(json_writer *w, const quorum_metrics *m)
-{
-    json_member_number(w, "smse", m->smse);
-    json_member_number(w, "msll", m->msll);
-    json_member_number(w, "mae", m->mae);
-    json_member_number(w, "rmse", m->rmse);
-    json_member_number(w, "nlpd", m->nlpd);
-    json_member_number(w, "crps", m->crps);
-    put_coverage(w, "coverage", m->coverage);
-}
-
 static void put_events(json_writer *w, const quorum_report *r)
 {
     json_member_number(w, "seconds", r->seconds);
@@ -276,15 +257,7 @@ static void put_group(json_writer *w, const breakdown *b, const row_group *g, co
     char name[520];
     group_name(b, g, name, sizeof name);
     json_begin_object(w);
-    json_member_text(w, "name", name);
-    json_member_number(w, "low", g->low);
-    json_member_number(w, "high", g->high);
-    json_member_count(w, "rows", g->count);
-    json_member_number(w, "coverage", s->coverage);
-    json_member_numbers(w, "expected", g->expected, 2);
-    json_member_number(w, "width", s->width);
-    json_member_number(w, "rmse", s->rmse);
-    json_member_number(w, "msll", s->msll);
+    group_put(w, name, g, s);
     json_end(w);
 }
 
@@ -307,11 +280,11 @@ static void put_contender(json_writer *w, const contenders *all, size_t i, const
     json_member_text(w, "method", contender_method(c));
     json_member_text(w, "select", c->select);
     json_member_text(w, "space", c->space);
-    put_metrics(w, &c->metrics);
+    metrics_put(w, &c->metrics);
     put_events(w, &c->report);
     json_member_count(w, "rows", c->scores.n);
     if (c->scores_before.n)
-        put_coverage(w, "coverage_uncalibrated", c->metrics_before.coverage);
+        coverage_put(w, "coverage_uncalibrated", c->metrics_before.coverage);
     if (all->by)
         put_groups(w, all->by, i, info);
     json_end(w);

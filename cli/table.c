@@ -3,10 +3,12 @@
 
 #include "io/plain_text.h"
 #include "talk.h"
+#include "terminal.h"
 #include "wrap.h"
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,16 +67,36 @@ static size_t column_width(const table *t, size_t column)
     return width;
 }
 
+/* The first column, and those from `first` to `last`: a part that fits the terminal. */
+typedef struct {
+    size_t first, last;
+    size_t width[MAX_COLUMNS];
+} table_part;
+
+/* A cell, cut where its column is narrower; the end of one that was cut is two points. */
+static void print_cell(const char *cell, size_t width, FILE *file)
+{
+    size_t shown = display_width(cell), bytes = 0, points = shown > width ? 2 : 0;
+    size_t room = shown > width ? width - points : shown;
+    for (size_t count = 0; cell[bytes] && (count < room || (cell[bytes] & 0xC0) == 0x80); bytes++)
+        count += (cell[bytes] & 0xC0) != 0x80;
+    fprintf(file, "%.*s%.*s", (int)bytes, cell, (int)points, "..");
+}
+
 /* Blanks are written only before something: no line ends with them. */
-static void print_row(const table *t, FILE *file, const size_t *width, size_t first)
+static void print_row(const table *t, FILE *file, const table_part *part, size_t row)
 {
     size_t blanks = 0;
-    for (size_t c = 0; c < t->columns && first + c < t->cells; c++) {
-        const char *cell = t->cell[first + c];
-        size_t pad = width[c] - display_width(cell);
+    for (size_t c = 0; c < t->columns && row + c < t->cells; c++) {
+        const char *cell = t->cell[row + c];
+        size_t wide = display_width(cell);
+        size_t pad = part->width[c] > wide ? part->width[c] - wide : 0;
         bool left = t->align[c] == 'l';
+        if (c > 0 && (c < part->first || c > part->last))
+            continue;
         if (*cell) {
-            fprintf(file, "%*s%s", (int)(blanks + (left ? 0 : pad)), "", cell);
+            fprintf(file, "%*s", (int)(blanks + (left ? 0 : pad)), "");
+            print_cell(cell, part->width[c], file);
             blanks = left ? pad : 0;
         } else {
             blanks += pad;
@@ -84,13 +106,43 @@ static void print_row(const table *t, FILE *file, const size_t *width, size_t fi
     fputc('\n', file);
 }
 
+static void print_part(const table *t, FILE *file, const table_part *part)
+{
+    fputs(ink_begin(file, INK_HEAD), file);
+    print_row(t, file, part, 0);
+    fputs(ink_end(file), file);
+    for (size_t row = t->columns; row < t->cells; row += t->columns)
+        print_row(t, file, part, row);
+}
+
+/* The last column that fits beside the first, from `first` on, one in any case. */
+static size_t last_that_fits(const table *t, const table_part *part, size_t first, size_t room)
+{
+    size_t last = first, used = part->width[0] + 2 + part->width[first];
+    while (last + 1 < t->columns && used + 2 + part->width[last + 1] <= room)
+        used += 2 + part->width[++last];
+    return last;
+}
+
+/* On a terminal that is too narrow, part below part, each with the first column, which takes half of
+ * the width at most. */
 static void print_rows(const table *t, FILE *file)
 {
-    size_t width[MAX_COLUMNS];
-    for (size_t c = 0; c < t->columns && c < MAX_COLUMNS; c++)
-        width[c] = column_width(t, c);
-    for (size_t first = 0; first < t->cells; first += t->columns)
-        print_row(t, file, width, first);
+    table_part part;
+    int terminal = terminal_width(file);
+    size_t room = terminal > 0 ? (size_t)terminal : SIZE_MAX, all = 0;
+    for (size_t c = 0; c < t->columns && c < MAX_COLUMNS; c++) {
+        part.width[c] = column_width(t, c);
+        all += part.width[c] + (c > 0 ? 2 : 0);
+    }
+    if (all > room && part.width[0] > room / 2)
+        part.width[0] = room / 2;
+    for (part.first = t->columns > 1 ? 1 : 0; part.first < t->columns; part.first = part.last + 1) {
+        part.last = all > room ? last_that_fits(t, &part, part.first, room) : t->columns - 1;
+        if (part.first > 1)
+            fputc('\n', file);
+        print_part(t, file, &part);
+    }
 }
 
 int table_finish(table *t, const arguments *given)

@@ -4,6 +4,7 @@
 #include "interrupt.h"
 #include "io/plain_text.h"
 #include "progress.h"
+#include "terminal.h"
 
 #include <limits.h>
 #include <stdarg.h>
@@ -14,14 +15,16 @@ enum { SENTENCE = 3 * PATH_MAX };
 
 /* "quorum COMMAND: sentence": names and cells of files are in it, so it goes out without
  * control characters, on one line. */
-__attribute__((format(printf, 4, 0))) static void
-say(const char *name, const char *mark, const char *end, const char *format, va_list args)
+__attribute__((format(printf, 5, 0))) static void say(terminal_ink ink, const char *name,
+                                                      const char *mark, const char *end,
+                                                      const char *format, va_list args)
 {
     char text[SENTENCE], plain[SENTENCE + 64];
     vsnprintf(text, sizeof text, format, args);
     plain_text_copy(plain, sizeof plain, text);
     progress_hide();
-    fprintf(stderr, "quorum %s: %s%s%s\n", name, mark, plain, end);
+    fprintf(stderr, "%squorum %s:%s %s%s%s\n", ink_begin(stderr, ink), name, ink_end(stderr), mark,
+            plain, end);
 }
 
 int usage_error(const command *c, const char *format, ...)
@@ -30,7 +33,7 @@ int usage_error(const command *c, const char *format, ...)
     va_list args;
     va_start(args, format);
     snprintf(end, sizeof end, "; try 'quorum %s --help'", c->name);
-    say(c->name, "", end, format, args);
+    say(INK_ERROR, c->name, "", end, format, args);
     va_end(args);
     return EXIT_USAGE;
 }
@@ -39,7 +42,7 @@ int failure(const arguments *given, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    say(given->command->name, "", "", format, args);
+    say(INK_ERROR, given->command->name, "", "", format, args);
     va_end(args);
     return EXIT_FAILED;
 }
@@ -71,7 +74,7 @@ void note(const arguments *given, const char *format, ...)
         return;
     va_list args;
     va_start(args, format);
-    say(given->command->name, "note: ", "", format, args);
+    say(INK_NOTE, given->command->name, "note: ", "", format, args);
     va_end(args);
 }
 
@@ -81,7 +84,7 @@ void detail(const arguments *given, const char *format, ...)
         return;
     va_list args;
     va_start(args, format);
-    say(given->command->name, "", "", format, args);
+    say(INK_NOTE, given->command->name, "", "", format, args);
     va_end(args);
 }
 

@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-static const char *const kind_name[] = {"points", "line", "band", "links", "bars"};
+static const char *const kind_name[] = {"points", "line",  "band",  "links",
+                                        "bars",   "spans", "cells", "region"};
 static const char *const tone_name[] = {"main", "second", "warn", "muted", "rule"};
 
 static void put_numbers(json_writer *w, const char *key, const double *values, size_t count)
@@ -25,6 +26,28 @@ static void put_texts(json_writer *w, const char *key, const char *const *texts,
     json_end(w);
 }
 
+static void put_counts(json_writer *w, const char *key, const size_t *counts, size_t count)
+{
+    if (!counts)
+        return;
+    json_key(w, key);
+    json_begin_list(w);
+    for (size_t i = 0; i < count; i++)
+        json_put_count(w, counts[i]);
+    json_end(w);
+}
+
+static void put_flags(json_writer *w, const char *key, const bool *flags, size_t count)
+{
+    if (!flags)
+        return;
+    json_key(w, key);
+    json_begin_list(w);
+    for (size_t i = 0; i < count; i++)
+        json_put_flag(w, flags[i]);
+    json_end(w);
+}
+
 static void put_series(json_writer *w, const series *s)
 {
     json_begin_object(w);
@@ -37,13 +60,11 @@ static void put_series(json_writer *w, const series *s)
     put_numbers(w, "y2", s->y2, s->count);
     put_numbers(w, "size", s->size, s->count);
     put_texts(w, "about", s->about, s->count);
-    if (s->row) {
-        json_key(w, "row");
-        json_begin_list(w);
-        for (size_t i = 0; i < s->count; i++)
-            json_put_count(w, s->row[i]);
-        json_end(w);
-    }
+    put_flags(w, "faded", s->faded, s->count);
+    put_counts(w, "row", s->row, s->count);
+    put_counts(w, "owner", s->owner, s->count);
+    if (s->kind == SERIES_CELLS)
+        json_member_numbers(w, "cell", s->cell, 2);
     json_end(w);
 }
 
@@ -74,9 +95,12 @@ void chart_write(FILE *file, const chart *c)
         chart_tabulate(file, c);
     else
         chart_draw(file, c);
-    fputs("</div>\n<div class=\"live\"><canvas role=\"img\" aria-label=\"", file);
+    fputs("</div>\n<div class=\"live\"><canvas role=\"img\" tabindex=\"0\" aria-label=\"", file);
     html_text(file, c->title);
-    fputs("\"></canvas></div>\n<script type=\"application/json\">", file);
+    fputs(": a chart. Arrow keys go from mark to mark.", file);
+    fputs("\"></canvas><p class=\"told\" role=\"status\"></p></div>\n<script "
+          "type=\"application/json\">",
+          file);
     put_chart(file, c);
     fputs("</script>\n", file);
     if (*c->about) {

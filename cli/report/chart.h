@@ -15,7 +15,10 @@ typedef enum {
     SERIES_LINE,
     SERIES_BAND,  /* between y and y2                                  */
     SERIES_LINKS, /* lines between points 0 and 1, 2 and 3, ...        */
-    SERIES_BARS   /* one for each category of the chart                */
+    SERIES_BARS,  /* one for each category of the chart                */
+    SERIES_SPANS, /* the same, from y to y2                            */
+    SERIES_CELLS, /* rectangles about (x, y), as large as cell[] says  */
+    SERIES_REGION /* points that stand back until a mark of their owner is pointed at */
 } series_kind;
 
 /* What a colour means; page.css has them, light and dark. */
@@ -29,6 +32,9 @@ typedef struct {
     size_t count;
     const double *x, *y, *y2;
     const double *size;       /* of points: diameters in pixels                 */
+    double cell[2];           /* of cells: width and height, in the units of the axes */
+    const size_t *owner;      /* whose each point is, of links either end       */
+    const bool *faded;        /* where few rows are like that                   */
     const size_t *row;        /* numbers of rows, for the tooltip               */
     const char *const *about; /* what the tooltip says instead; lines by "\n"   */
 } series;

@@ -11,6 +11,7 @@
 static const char *const colour[] = {"#1f5fa8", "#b3560b", "#b3261e", "#8a8f98", "#55585e"};
 
 enum { WIDTH = 640, HEIGHT = 380 };
+static const double FADED = 0.25; /* of the ink's opacity */
 static const panel frame = {.left = 92.0, .top = 42.0, .width = 530.0, .height = 280.0};
 
 /* ---- Ranges ---- */
@@ -66,7 +67,10 @@ static ink ink_of(const series *s)
     if (s->kind == SERIES_POINTS) {
         i.width = 4.0;
         i.opacity = 0.5;
-    } else if (s->kind == SERIES_BAND) {
+    } else if (s->kind == SERIES_REGION) {
+        i.width = 3.0;
+        i.opacity = 0.15;
+    } else if (s->kind == SERIES_BAND || s->kind == SERIES_CELLS) {
         i.opacity = 0.2;
     } else if (s->kind == SERIES_LINKS) {
         i.width = 1.0;
@@ -91,14 +95,54 @@ static void draw_points(FILE *file, const panel *p, const series *s)
     }
 }
 
+static void draw_cells(FILE *file, const panel *p, const series *s)
+{
+    for (size_t k = 0; k < s->count; k++) {
+        double x[2] = {s->x[k] - 0.5 * s->cell[0], s->x[k] + 0.5 * s->cell[0]};
+        double low = s->y[k] - 0.5 * s->cell[1], high = s->y[k] + 0.5 * s->cell[1];
+        const double lower[2] = {low, low}, upper[2] = {high, high};
+        plot_band(file, p, 2, x, lower, upper, ink_of(s));
+    }
+}
+
+/* Points first .. last of a line or a band. */
+static void draw_run(FILE *file, const panel *p, const series *s, size_t first, size_t last,
+                     bool faded)
+{
+    size_t n = last - first + 1;
+    ink i = ink_of(s);
+    if (faded)
+        i.opacity *= FADED;
+    if (s->kind == SERIES_BAND)
+        plot_band(file, p, n, s->x + first, s->y + first, s->y2 + first, i);
+    else
+        plot_line(file, p, n, s->x + first, s->y + first, i);
+}
+
+/* The step from point k to the next. */
+static bool is_faded(const series *s, size_t k)
+{
+    return s->faded && (s->faded[k] || s->faded[k + 1]);
+}
+
+static void draw_runs(FILE *file, const panel *p, const series *s)
+{
+    for (size_t first = 0, last; first + 1 < s->count; first = last) {
+        bool faded = is_faded(s, first);
+        for (last = first + 1; last + 1 < s->count && is_faded(s, last) == faded;)
+            last++;
+        draw_run(file, p, s, first, last, faded);
+    }
+}
+
 static void draw_series(FILE *file, const panel *p, const series *s)
 {
-    if (s->kind == SERIES_POINTS)
+    if (s->kind == SERIES_POINTS || s->kind == SERIES_REGION)
         draw_points(file, p, s);
-    else if (s->kind == SERIES_BAND)
-        plot_band(file, p, s->count, s->x, s->y, s->y2, ink_of(s));
-    else if (s->kind == SERIES_LINE)
-        plot_line(file, p, s->count, s->x, s->y, ink_of(s));
+    else if (s->kind == SERIES_CELLS)
+        draw_cells(file, p, s);
+    else if (s->kind == SERIES_BAND || s->kind == SERIES_LINE)
+        draw_runs(file, p, s);
     else
         for (size_t k = 0; k + 1 < s->count; k += 2)
             plot_line(file, p, 2, s->x + k, s->y + k, ink_of(s));
@@ -106,7 +150,9 @@ static void draw_series(FILE *file, const panel *p, const series *s)
 
 static key_kind key_of(series_kind kind)
 {
-    return kind == SERIES_POINTS ? KEY_POINTS : kind == SERIES_BAND ? KEY_BAND : KEY_LINE;
+    if (kind == SERIES_POINTS || kind == SERIES_REGION)
+        return KEY_POINTS;
+    return kind == SERIES_BAND || kind == SERIES_CELLS ? KEY_BAND : KEY_LINE;
 }
 
 static void draw_legend(FILE *file, const chart *c)
@@ -170,10 +216,15 @@ void chart_tabulate(FILE *file, const chart *c)
         html_head_cell(file, "%s", c->category[i]);
         for (size_t k = 0; k < c->count; k++) {
             const series *s = &c->series[k];
+            const char *few = s->faded && s->faded[i] ? " (few rows)" : "";
             if (s->kind == SERIES_BARS)
                 html_bar_cell(file, s->y[i] / largest(s), "%.4g", s->y[i]);
+            else if (s->kind == SERIES_SPANS)
+                html_cell(file, "%.4g to %.4g", s->y[i], s->y2[i]);
+            else if (isnan(s->y[i]))
+                html_cell(file, "-");
             else
-                html_cell(file, "%.4g", s->y[i]);
+                html_cell(file, "%.4g%s", s->y[i], few);
         }
         fputs("</tr>\n", file);
     }

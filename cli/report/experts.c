@@ -1,8 +1,10 @@
 /* The experts: where they are, how they depend on each other, how large they are and where they err.
+ * Pointing at one shows its rows and its neighbours.
  *
  * Two experts are linked where the precision matrix P of the expert graph is not 0; the link's strength
  * is |P_ij| / sqrt(P_ii P_jj).  Only the strongest links are drawn: more would hide each other.  An
  * expert errs where the rows nearest to it have an RMSE of ERRS times that of all rows. */
+#include "io/plain_text.h"
 #include "report/chart.h"
 #include "report/html.h"
 #include "report/sections.h"
@@ -14,7 +16,9 @@
 
 static const double ERRS = 1.5;
 enum { FEWEST_ASKED = 10 }; /* rows, to say so of an expert */
-enum { MOST_NODES = 200, LINKS_A_NODE = 2, LISTED = 20, MOST_NEIGHBOURS = 8, ABOUT_SIZE = 240 };
+enum { MOST_NODES = 200, LINKS_A_NODE = 2, LISTED = 20, MOST_NEIGHBOURS = 8, ABOUT_SIZE = 560 };
+static const double OUTER =
+    0.05; /* share of an expert's rows that its region leaves out at either end */
 
 typedef struct {
     size_t a, b;
@@ -31,6 +35,10 @@ typedef struct {
     double *errors;      /* experts: sum of squared errors of the rows nearest to it ...   */
     size_t *rows;        /* ... and how many there are                                      */
     double *x, *y, *size, *ends_x, *ends_y;
+    size_t *node_owner,
+        *end_owner;        /* the expert's number of each node, and of each end of a link */
+    double *row_x, *row_y; /* training rows that are shown ...                          */
+    size_t *row_owner;     /* ... and whose they are, from 1                            */
     char (*about)[ABOUT_SIZE];
     const char **abouts;
 } expert_view;
@@ -149,6 +157,54 @@ static void list_neighbours(const expert_view *v, size_t expert, char *text, siz
         snprintf(text, size, "none");
 }
 
+/* ---- Where its rows are ---- */
+
+typedef struct {
+    char text[240];
+} region_text;
+
+static int compare_values(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* "Lon -95.9 to -94.2, Lat 34.1 to 35": the middle of its rows along both axes; "" without memory. */
+static region_text describe_region(const facts *f, size_t e)
+{
+    region_text r = {""};
+    size_t first = f->info.offset[e], n = f->info.offset[e + 1] - first, used = 0;
+    size_t away = (size_t)(OUTER * (double)n);
+    double *sorted = malloc((n + 1) * sizeof *sorted);
+    for (size_t a = 0; sorted && n > 0 && a < 2; a++) {
+        char name[48];
+        plain_text_copy(name, sizeof name, f->places.name[a]);
+        for (size_t i = 0; i < n; i++)
+            sorted[i] = f->places.training[2 * (first + i) + a];
+        qsort(sorted, n, sizeof *sorted, compare_values);
+        used += (size_t)snprintf(r.text + used, sizeof r.text - used, "%s%s %.4g to %.4g",
+                                 a ? ", " : "", name, sorted[away], sorted[n - 1 - away]);
+    }
+    free(sorted);
+    return r;
+}
+
+static void place_rows(expert_view *v)
+{
+    const facts *f = v->f;
+    size_t e = 0;
+    for (size_t k = 0; k < f->shown_train_count; k++) {
+        size_t i = f->shown_training[k]; /* ascending */
+        while (i >= f->info.offset[e + 1])
+            e++;
+        v->row_x[k] = f->places.training[2 * i];
+        v->row_y[k] = f->places.training[2 * i + 1];
+        v->row_owner[k] = e + 1;
+    }
+}
+
+/* ---- Nodes ---- */
+
 static void describe(const expert_view *v, size_t e, char text[ABOUT_SIZE])
 {
     const quorum_info *info = &v->f->info;
@@ -160,41 +216,63 @@ static void describe(const expert_view *v, size_t e, char text[ABOUT_SIZE])
                                  info->importance[e]);
     if (info->precision)
         used += (size_t)snprintf(text + used, ABOUT_SIZE - used, "\nneighbours: %s", neighbours);
+    used += (size_t)snprintf(text + used, ABOUT_SIZE - used, "\nregion: %s",
+                             describe_region(v->f, e).text);
     if (v->rows[e])
         snprintf(text + used, ABOUT_SIZE - used, "\nRMSE %.4g of the %zu asked rows nearest to it",
                  error_of(v, e), v->rows[e]);
 }
 
-static bool place_nodes(expert_view *v)
+static bool reserve_nodes(expert_view *v)
 {
-    const facts *f = v->f;
-    size_t n = v->nodes, ends = 2 * v->drawn + 1, largest = 1;
+    size_t n = v->nodes, ends = 2 * v->drawn + 1, rows = v->f->shown_train_count + 1;
     v->x = malloc(n * sizeof *v->x);
     v->y = malloc(n * sizeof *v->y);
     v->size = malloc(n * sizeof *v->size);
+    v->node_owner = malloc(n * sizeof *v->node_owner);
     v->ends_x = malloc(ends * sizeof *v->ends_x);
     v->ends_y = malloc(ends * sizeof *v->ends_y);
+    v->end_owner = malloc(ends * sizeof *v->end_owner);
+    v->row_x = malloc(rows * sizeof *v->row_x);
+    v->row_y = malloc(rows * sizeof *v->row_y);
+    v->row_owner = malloc(rows * sizeof *v->row_owner);
     v->about = malloc(n * sizeof *v->about);
     v->abouts = malloc(n * sizeof *v->abouts);
-    if (!v->x || !v->y || !v->size || !v->ends_x || !v->ends_y || !v->about || !v->abouts)
+    return v->x && v->y && v->size && v->node_owner && v->ends_x && v->ends_y && v->end_owner &&
+           v->row_x && v->row_y && v->row_owner && v->about && v->abouts;
+}
+
+static void place_links(expert_view *v)
+{
+    for (size_t k = 0; k < v->drawn; k++) {
+        const size_t pair[2] = {v->link[k].a, v->link[k].b};
+        for (size_t end = 0; end < 2; end++) {
+            v->ends_x[2 * k + end] = v->f->places.node[2 * pair[end]];
+            v->ends_y[2 * k + end] = v->f->places.node[2 * pair[end] + 1];
+            v->end_owner[2 * k + end] = pair[end] + 1;
+        }
+    }
+}
+
+static bool place_nodes(expert_view *v)
+{
+    const facts *f = v->f;
+    size_t largest = 1;
+    if (!reserve_nodes(v))
         return false;
     for (size_t e = 0; e < f->info.experts; e++)
         largest = f->info.sizes[e] > largest ? f->info.sizes[e] : largest;
-    for (size_t k = 0; k < n; k++) {
+    for (size_t k = 0; k < v->nodes; k++) {
         size_t e = v->expert[k];
         v->x[k] = f->places.node[2 * e];
         v->y[k] = f->places.node[2 * e + 1];
         v->size[k] = 6.0 + 14.0 * sqrt((double)f->info.sizes[e] / (double)largest);
+        v->node_owner[k] = e + 1;
         describe(v, e, v->about[k]);
         v->abouts[k] = v->about[k];
     }
-    for (size_t k = 0; k < v->drawn; k++) {
-        const size_t pair[2] = {v->link[k].a, v->link[k].b};
-        for (size_t end = 0; end < 2; end++) {
-            v->ends_x[2 * k + end] = f->places.node[2 * pair[end]];
-            v->ends_y[2 * k + end] = f->places.node[2 * pair[end] + 1];
-        }
-    }
+    place_links(v);
+    place_rows(v);
     return true;
 }
 
@@ -208,46 +286,63 @@ static series nodes_of(const expert_view *v, size_t first, size_t end)
                     .x = v->x + first,
                     .y = v->y + first,
                     .size = v->size + first,
+                    .owner = v->node_owner + first,
                     .about = v->abouts + first};
 }
 
 static void draw_graph(FILE *file, const expert_view *v)
 {
-    chart c = {.id = "experts-graph",
-               .title = "The experts",
-               .about = "Each expert is a part of the training rows, drawn at the middle of them "
-                        "and larger where it has more. A line joins two that depend on each other "
-                        "given all others. One that errs has asked rows near it whose error is 1.5 "
-                        "times that of all rows, or more.",
-               .x_label = v->f->places.name[0],
-               .y_label = v->f->places.name[1],
-               .count = 3};
-    c.series[0] = (series){.kind = SERIES_LINKS,
+    chart c = {
+        .id = "experts-graph",
+        .title = "The experts",
+        .about =
+            "Each expert is a part of the training rows, drawn at the middle of them "
+            "and larger where it has more. A line joins two that depend on each other "
+            "given all others. The pointer on an expert shows "
+            "its rows and its neighbours. One that errs has asked rows near it whose error is 1.5 "
+            "times that of all rows, or more.",
+        .x_label = v->f->places.name[0],
+        .y_label = v->f->places.name[1],
+        .count = 4};
+    c.series[0] = (series){.kind = SERIES_REGION,
+                           .tone = TONE_SECOND,
+                           .name = "training rows",
+                           .count = v->f->shown_train_count,
+                           .x = v->row_x,
+                           .y = v->row_y,
+                           .owner = v->row_owner};
+    c.series[1] = (series){.kind = SERIES_LINKS,
                            .tone = TONE_MUTED,
                            .name = "depend on each other",
                            .count = 2 * v->drawn,
                            .x = v->ends_x,
-                           .y = v->ends_y};
-    c.series[1] = nodes_of(v, v->erring, v->nodes);
-    c.series[1].tone = TONE_MAIN;
-    c.series[1].name = "experts";
-    c.series[2] = nodes_of(v, 0, v->erring);
-    c.series[2].tone = TONE_WARN;
-    c.series[2].name = "those that err";
+                           .y = v->ends_y,
+                           .owner = v->end_owner};
+    c.series[2] = nodes_of(v, v->erring, v->nodes);
+    c.series[2].tone = TONE_MAIN;
+    c.series[2].name = "experts";
+    c.series[3] = nodes_of(v, 0, v->erring);
+    c.series[3].tone = TONE_WARN;
+    c.series[3].name = "those that err";
     chart_write(file, &c);
 }
 
 static void list_experts(FILE *file, const expert_view *v)
 {
-    static const char *const titles[] = {"expert",     "rows",       "importance",
-                                         "neighbours", "asked rows", "their RMSE"};
+    static const char *const titles[] = {"expert",
+                                         "rows",
+                                         "importance",
+                                         "neighbours",
+                                         "asked rows",
+                                         "their RMSE",
+                                         "nine tenths of its rows"};
     const quorum_info *info = &v->f->info;
     size_t listed = v->nodes < LISTED ? v->nodes : LISTED;
     char neighbours[128];
     html_table_begin(file,
                      info->ranking ? "Those that err, then the most important first"
                                    : "Those that err, then the largest first",
-                     titles, 6);
+                     titles, 7);
     for (size_t k = 0; k < listed; k++) {
         size_t e = v->expert[k];
         list_neighbours(v, e, neighbours, sizeof neighbours);
@@ -261,6 +356,7 @@ static void list_experts(FILE *file, const expert_view *v)
         html_cell(file, "%s", info->precision ? neighbours : "-");
         html_cell(file, "%zu", v->rows[e]);
         html_cell(file, "%s", v->rows[e] ? plain_number(error_of(v, e)).text : "-");
+        html_cell(file, "%s", describe_region(v->f, e).text);
         fputs("</tr>\n", file);
     }
     html_table_end(file);
@@ -294,6 +390,11 @@ static void view_free(expert_view *v)
     free(v->size);
     free(v->ends_x);
     free(v->ends_y);
+    free(v->node_owner);
+    free(v->end_owner);
+    free(v->row_x);
+    free(v->row_y);
+    free(v->row_owner);
     free(v->about);
     free(v->abouts);
 }

@@ -141,17 +141,22 @@ int facts_make(facts *f, const arguments *given)
         code = ask_earlier(f);
     if (code == EXIT_DONE)
         code = shares_find(f);
-    progress_clear(&f->progress);
     if (code != EXIT_DONE)
         return code;
     put_degrees(&f->info, f->X, f->info.rows, f->middle);
     put_degrees(&f->info, f->rows.X, f->rows.count, f->middle);
+    code = effects_find(f);
+    progress_clear(&f->progress);
+    if (code != EXIT_DONE)
+        return code;
     f->scores = asked_scores(&f->rows, &f->info);
     f->trivial = score_trivial(f);
     code = groupings_make(f);
     if (code == EXIT_DONE)
         code = choose_points(f);
-    return code == EXIT_DONE ? places_make(f) : code;
+    if (code == EXIT_DONE)
+        code = places_make(f);
+    return code == EXIT_DONE ? gaps_find(f) : code;
 }
 
 void facts_free(facts *f)
@@ -167,4 +172,6 @@ void facts_free(facts *f)
     free(f->shown);
     free(f->shown_training);
     free(f->shares.input);
+    effects_free(&f->effects);
+    gaps_free(&f->gaps);
 }

@@ -7,6 +7,8 @@
 #include "progress.h"
 #include "quorum.h"
 #include "report/asked.h"
+#include "report/curves.h"
+#include "report/gaps.h"
 #include "report/groups.h"
 #include "report/places.h"
 #include "targets.h"
@@ -35,7 +37,9 @@ typedef struct facts {
     size_t *shown_training;   /* likewise of the training rows                               */
     size_t shown_train_count; /*                                                             */
     importance_found shares;  /* what predictions depend on; no inputs: rows are too few     */
+    found_effects effects;    /* how they change with the inputs that matter most            */
     places places;            /* two axes, and where rows and experts are on them            */
+    found_gaps gaps;          /* where there are no training rows on them, though all around    */
     progress progress;
 } facts;
 

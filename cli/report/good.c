@@ -79,7 +79,7 @@ static int write_change(FILE *file, const facts *f, bool squared)
 static int write_against(FILE *file, const facts *f)
 {
     static const char *const titles[] = {
-        "", "RMSE", "mean absolute error", "variance explained", "NLPD", "CRPS"};
+        "model", "RMSE", "mean absolute error", "variance explained", "NLPD", "CRPS"};
     int code = EXIT_DONE;
     html_table_begin(file, "The smaller the better, but for the variance explained", titles, 6);
     write_scores(file, "this model", &f->scores);
@@ -210,23 +210,55 @@ static int draw_rows(FILE *file, const facts *f)
 
 /* ---- By each column ---- */
 
+/* What one chart is drawn from. */
+typedef struct {
+    const char *names[MOST_GROUPS], *about[MOST_GROUPS];
+    double place[MOST_GROUPS], rmse[MOST_GROUPS], before[MOST_GROUPS], all[MOST_GROUPS];
+    char text[MOST_GROUPS][256];
+} column_view;
+
+static void tell_group(const facts *f, const scored_group *g, char *text, size_t size)
+{
+    int used = snprintf(text, size, "RMSE %.4g", g->scores.rmse);
+    if (f->before)
+        used += snprintf(text + used, size - (size_t)used, "\nearlier model: %.4g", g->before);
+    snprintf(text + used, size - (size_t)used,
+             "\nalways the training mean: %.4g\n%zu rows\n%.1f %% inside their 95 %% interval",
+             g->trivial, g->rows.count, 100.0 * g->scores.coverage);
+}
+
+static void view_column(column_view *v, const facts *f, const grouping *by)
+{
+    for (size_t g = 0; g < by->count; g++) {
+        v->names[g] = by->group[g].name;
+        v->place[g] = (double)g;
+        v->rmse[g] = by->group[g].scores.rmse;
+        v->before[g] = by->group[g].before;
+        v->all[g] = f->scores.rmse;
+        tell_group(f, &by->group[g], v->text[g], sizeof v->text[g]);
+        v->about[g] = v->text[g];
+    }
+}
+
+static series bars_of(const column_view *v, size_t count, const char *name, series_tone tone,
+                      const double *height)
+{
+    return (series){.kind = SERIES_BARS,
+                    .tone = tone,
+                    .name = name,
+                    .count = count,
+                    .x = v->place,
+                    .y = height,
+                    .about = v->about};
+}
+
 static void draw_column(FILE *file, const facts *f, size_t d)
 {
     const grouping *by = &f->by_column[d];
-    const char *names[MOST_GROUPS], *about[MOST_GROUPS];
-    double place[MOST_GROUPS], rmse[MOST_GROUPS], all[MOST_GROUPS];
-    char id[40], title[240], text[MOST_GROUPS][96];
+    column_view v;
+    char id[40], title[240];
     name_text name = input_name(&f->info, d);
-    for (size_t g = 0; g < by->count; g++) {
-        names[g] = by->group[g].name;
-        place[g] = (double)g;
-        rmse[g] = by->group[g].scores.rmse;
-        all[g] = f->scores.rmse;
-        snprintf(text[g], sizeof text[g],
-                 "RMSE %.4g\n%zu rows\n%.1f %% inside their 95 %% interval", rmse[g],
-                 by->group[g].rows, 100.0 * by->group[g].scores.coverage);
-        about[g] = text[g];
-    }
+    view_column(&v, f, by);
     snprintf(id, sizeof id, "error-by-%zu", d + 1);
     snprintf(title, sizeof title, "Error by %s", name.text);
     chart c = {.id = id,
@@ -234,21 +266,17 @@ static void draw_column(FILE *file, const facts *f, size_t d)
                .about = "",
                .x_label = name.text,
                .y_label = "RMSE",
-               .category = names,
-               .count = 2};
-    c.series[0] = (series){.kind = SERIES_BARS,
-                           .tone = TONE_MAIN,
-                           .name = "RMSE",
-                           .count = by->count,
-                           .x = place,
-                           .y = rmse,
-                           .about = about};
-    c.series[1] = (series){.kind = SERIES_LINE,
-                           .tone = TONE_RULE,
-                           .name = "all rows",
-                           .count = by->count,
-                           .x = place,
-                           .y = all};
+               .category = v.names,
+               .count = 1};
+    c.series[0] = bars_of(&v, by->count, "RMSE", TONE_MAIN, v.rmse);
+    if (f->before)
+        c.series[c.count++] = bars_of(&v, by->count, "earlier model", TONE_MUTED, v.before);
+    c.series[c.count++] = (series){.kind = SERIES_LINE,
+                                   .tone = TONE_RULE,
+                                   .name = "all rows",
+                                   .count = by->count,
+                                   .x = v.place,
+                                   .y = v.all};
     chart_write(file, &c);
 }
 
@@ -261,6 +289,42 @@ static size_t place_by_excess(const facts *f, size_t d)
                   (f->by_column[e].excess > f->by_column[d].excess ||
                    (f->by_column[e].excess == f->by_column[d].excess && e < d));
     return before;
+}
+
+static size_t largest_error(const grouping *by)
+{
+    size_t worst = 0;
+    for (size_t g = 1; g < by->count; g++)
+        if (by->group[g].scores.rmse > by->group[worst].scores.rmse)
+            worst = g;
+    return worst;
+}
+
+/* Those that have no chart, by the group that errs most. */
+static void list_other_columns(FILE *file, const facts *f, size_t vary)
+{
+    static const char *const titles[] = {"column", "largest error where it is", "rows", "RMSE"};
+    fputs("<p>", file);
+    html_say(
+        file,
+        "These are the %d columns, of %zu, whose worst group errs the most. The others follow, "
+        "each with its worst group.",
+        MOST_CHARTS, vary);
+    fputs("</p>\n", file);
+    html_table_begin(file, "Errors by the other columns", titles, 4);
+    for (size_t d = 0; d < f->info.columns; d++) {
+        const grouping *by = &f->by_column[d];
+        if (by->count < 2 || place_by_excess(f, d) < MOST_CHARTS)
+            continue;
+        const scored_group *g = &by->group[largest_error(by)];
+        html_row(file);
+        html_head_cell(file, "%s", input_name(&f->info, d).text);
+        html_cell(file, "%s", g->name);
+        html_cell(file, "%zu", g->rows.count);
+        html_cell(file, "%s", plain_number(g->scores.rmse).text);
+        fputs("</tr>\n", file);
+    }
+    html_table_end(file);
 }
 
 static void draw_columns(FILE *file, const facts *f)
@@ -280,12 +344,8 @@ static void draw_columns(FILE *file, const facts *f)
         if (f->by_column[d].count > 1 && place_by_excess(f, d) < MOST_CHARTS)
             draw_column(file, f, d);
     fputs("</div>\n", file);
-    if (vary > MOST_CHARTS) {
-        fputs("<p>", file);
-        html_say(file, "These are the %d columns, of %zu, whose worst group errs the most.",
-                 MOST_CHARTS, vary);
-        fputs("</p>\n", file);
-    }
+    if (vary > MOST_CHARTS)
+        list_other_columns(file, f, vary);
 }
 
 int write_good(FILE *file, const facts *f)

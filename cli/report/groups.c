@@ -40,15 +40,30 @@ static void name_group(const facts *f, ptrdiff_t column, const row_group *g, cha
     snprintf(text, size, g->low == g->high ? "%s" : "%s to %s", low.text, high.text);
 }
 
+/* The mean alone, and the earlier model, on the rows of the group: no two groups share a key. */
+static void score_others(const facts *f, ptrdiff_t column, scored_group *g)
+{
+    double trivial = 0.0, before = 0.0, weight = 0.0;
+    for (size_t i = 0; i < f->rows.count; i++) {
+        double key = key_at(f, column, i), w = asked_weight(&f->rows, i), y = f->rows.y[i];
+        if (!(key >= g->rows.low && key <= g->rows.high))
+            continue;
+        weight += w;
+        trivial += w * pow(y - f->info.target_mean, 2.0);
+        before += f->before ? w * pow(y - f->old_rows.mean[i], 2.0) : NAN;
+    }
+    g->trivial = sqrt(trivial / weight);
+    g->before = sqrt(before / weight);
+}
+
 static void score_group(const facts *f, ptrdiff_t column, const breakdown *b, const row_group *g,
                         scored_group *out)
 {
     name_group(f, column, g, out->name, sizeof out->name);
-    out->rows = g->count;
+    out->rows = *g;
     out->middle = b->key[b->order[g->first + g->count / 2]];
-    out->expected[0] = g->expected[0];
-    out->expected[1] = g->expected[1];
     out->scores = breakdown_scores(b, 0, g, &f->info);
+    score_others(f, column, out);
 }
 
 /* The RMSE of n rows like all others has a relative deviation of about 1 / sqrt(2 n); the largest of a few
@@ -63,8 +78,8 @@ static void find_worst(const facts *f, grouping *by)
 {
     for (size_t g = 0; g < by->count; g++) {
         double excess = by->group[g].scores.rmse / f->scores.rmse;
-        if (by->group[g].rows >= LEAST_ROWS && excess > most_by_chance(by->group[g].rows) &&
-            excess > by->excess) {
+        if (by->group[g].rows.count >= LEAST_ROWS &&
+            excess > most_by_chance(by->group[g].rows.count) && excess > by->excess) {
             by->excess = excess;
             by->worst = g;
         }

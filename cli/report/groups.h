@@ -7,10 +7,11 @@
 struct facts;
 
 typedef struct {
-    char name[320]; /* "0.12 to 0.34", or a level            */
-    size_t rows;
-    double middle;      /* the key's median                      */
-    double expected[2]; /* where chance puts the coverage        */
+    char name[320]; /* "0.12 to 0.34", or a level                        */
+    row_group rows; /* how many, their keys, where chance puts the coverage */
+    double middle;  /* the key's median                                  */
+    double trivial; /* RMSE of always saying the training mean           */
+    double before;  /* ... of the earlier model; NaN: there is none      */
     group_scores scores;
 } scored_group;
 

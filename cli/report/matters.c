@@ -177,6 +177,7 @@ int write_matters(FILE *file, const facts *f)
     fputs("</div>\n", file);
     if (f->shares.about.inputs > 0)
         write_shares(file, &f->shares);
+    write_effects(file, f);
     if (f->info.rotation)
         write_directions(file, &f->info);
     fputs("</section>\n", file);

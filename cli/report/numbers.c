@@ -2,35 +2,59 @@
 #include "hyperparameters.h"
 #include "report/html.h"
 #include "report/sections.h"
+#include "score_json.h"
 
 static void put_scores(json_writer *w, const char *key, const quorum_metrics *m)
 {
     json_key(w, key);
     json_begin_object(w);
-    json_member_number(w, "smse", m->smse);
-    json_member_number(w, "msll", m->msll);
-    json_member_number(w, "mae", m->mae);
-    json_member_number(w, "rmse", m->rmse);
-    json_member_number(w, "nlpd", m->nlpd);
-    json_member_number(w, "crps", m->crps);
+    metrics_put(w, m);
     json_end(w);
 }
 
-static void put_groups(json_writer *w, const grouping *by)
+static void put_groups(json_writer *w, const facts *f, const grouping *by)
 {
     json_key(w, "groups");
     json_begin_list(w);
     for (size_t g = 0; g < by->count; g++) {
         const scored_group *s = &by->group[g];
         json_begin_object(w);
-        json_member_text(w, "name", s->name);
-        json_member_count(w, "rows", s->rows);
-        json_member_number(w, "rmse", s->scores.rmse);
-        json_member_number(w, "coverage", s->scores.coverage);
-        json_member_number(w, "width", s->scores.width);
-        json_member_numbers(w, "expected", s->expected, 2);
+        group_put(w, s->name, &s->rows, &s->scores);
+        json_member_number(w, "rmse_trivial", s->trivial);
+        if (f->before)
+            json_member_number(w, "rmse_before", s->before);
         json_end(w);
     }
+    json_end(w);
+}
+
+static void put_effects(json_writer *w, const facts *f)
+{
+    json_key(w, "effects");
+    json_begin_list(w);
+    for (size_t k = 0; k < f->effects.count; k++) {
+        const input_effect *e = &f->effects.of[k];
+        json_begin_object(w);
+        json_member_text(w, "input", input_name(&f->info, e->column).text);
+        json_member_numbers(w, "value", e->values, e->points);
+        json_member_numbers(w, "mean", e->mean, e->points);
+        json_member_numbers(w, "lower", e->lower, e->points);
+        json_member_numbers(w, "upper", e->upper, e->points);
+        json_member_numbers(w, "support", e->support, e->points);
+        json_member_numbers(w, "occurring", e->occurring, e->points);
+        json_end(w);
+    }
+    json_end(w);
+}
+
+static void put_gaps(json_writer *w, const found_gaps *g)
+{
+    json_key(w, "gaps");
+    json_begin_object(w);
+    json_member_count(w, "across", g->across);
+    json_member_count(w, "empty", g->count);
+    json_member_count(w, "rows", g->asked);
+    json_member_number(w, "rmse", g->rmse);
     json_end(w);
 }
 
@@ -50,14 +74,14 @@ static void put_all_groups(json_writer *w, const facts *f)
 {
     json_key(w, "by_distance");
     json_begin_object(w);
-    put_groups(w, &f->by_distance);
+    put_groups(w, f, &f->by_distance);
     json_end(w);
     json_key(w, "by_column");
     json_begin_list(w);
     for (size_t d = 0; d < f->info.columns; d++) {
         json_begin_object(w);
         json_member_text(w, "name", input_name(&f->info, d).text);
-        put_groups(w, &f->by_column[d]);
+        put_groups(w, f, &f->by_column[d]);
         json_end(w);
     }
     json_end(w);
@@ -82,6 +106,9 @@ int write_numbers(FILE *file, const facts *f)
     }
     put_coverage(&w, f);
     put_all_groups(&w, f);
+    json_member_count(&w, "effect_rows", f->effects.rows);
+    put_effects(&w, f);
+    put_gaps(&w, &f->gaps);
     json_end(&w);
     json_finish(&w);
     fputs("</script>\n", file);

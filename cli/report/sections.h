@@ -18,6 +18,9 @@ section_writer write_matters;  /* shares of the inputs, how quickly the target b
 section_writer write_where;    /* rows on two axes, novelty                         */
 section_writer write_experts;  /* the graph, sizes, errors                          */
 
+/* Charts of f->effects, within "What matters?". */
+void write_effects(FILE *file, const facts *f);
+
 /* Numbers of the page that programs may read: <script id="numbers">. */
 section_writer write_numbers;
 

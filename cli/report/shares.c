@@ -48,6 +48,7 @@ int shares_find(facts *f)
     f->shares.info = &f->info;
     f->shares.input = malloc(f->info.columns * sizeof *f->shares.input);
     progress_task(&f->progress, "what matters");
+    progress_part(&f->progress, 0, 0);
     int has_room = zero && f->shares.input;
     quorum_status status = has_room ? ask_library(f, zero) : QUORUM_OK;
     progress_clear(&f->progress);

@@ -57,8 +57,8 @@ static void say_bad(FILE *file, const facts *f)
                  "Worst where %s is %s: there it errs by %s on %zu rows, %.1f times as much as "
                  "over all.",
                  input_name(&f->info, worst).text, by->group[by->worst].name,
-                 plain_number(by->group[by->worst].scores.rmse).text, by->group[by->worst].rows,
-                 by->excess);
+                 plain_number(by->group[by->worst].scores.rmse).text,
+                 by->group[by->worst].rows.count, by->excess);
     else
         html_say(file, "Nowhere much more than elsewhere, along any column.");
     fputs("</dd>\n", file);

@@ -76,9 +76,9 @@ static void draw_width(FILE *file, const facts *f)
 
 static const char *judge(const scored_group *g)
 {
-    return g->scores.coverage < g->expected[0]   ? "too narrow"
-           : g->scores.coverage > g->expected[1] ? "too wide"
-                                                 : "right";
+    return g->scores.coverage < g->rows.expected[0]   ? "too narrow"
+           : g->scores.coverage > g->rows.expected[1] ? "too wide"
+                                                      : "right";
 }
 
 static void write_distances(FILE *file, const facts *f)
@@ -90,10 +90,10 @@ static void write_distances(FILE *file, const facts *f)
         const scored_group *g = &f->by_distance.group[k];
         html_row(file);
         html_head_cell(file, "%s", g->name);
-        html_cell(file, "%zu", g->rows);
+        html_cell(file, "%zu", g->rows.count);
         html_cell(file, "%.1f", 100.0 * g->scores.coverage);
         html_cell(file, "%s", plain_number(g->scores.width).text);
-        html_cell(file, "%.1f to %.1f", 100.0 * g->expected[0], 100.0 * g->expected[1]);
+        html_cell(file, "%.1f to %.1f", 100.0 * g->rows.expected[0], 100.0 * g->rows.expected[1]);
         html_cell(file, "%s", judge(g));
         fputs("</tr>\n", file);
     }

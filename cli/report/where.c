@@ -71,6 +71,14 @@ static void draw_map(FILE *file, const facts *f, const points of[KINDS])
                .x_label = f->places.name[0],
                .y_label = f->places.name[1],
                .count = KINDS};
+    if (f->gaps.count > 0)
+        c.series[c.count++] = (series){.kind = SERIES_CELLS,
+                                       .tone = TONE_SECOND,
+                                       .name = "gaps",
+                                       .count = f->gaps.count,
+                                       .x = f->gaps.x,
+                                       .y = f->gaps.y,
+                                       .cell = {f->gaps.cell[0], f->gaps.cell[1]}};
     for (size_t k = 0; k < KINDS; k++)
         c.series[k] = (series){.kind = SERIES_POINTS,
                                .tone = tones[k],
@@ -125,6 +133,29 @@ static void draw_novelty(FILE *file, const facts *f)
     chart_write(file, &c);
 }
 
+static void say_gaps(FILE *file, const facts *f)
+{
+    const found_gaps *g = &f->gaps;
+    if (g->across == 0)
+        return;
+    fputs("<p>", file);
+    if (g->count == 0)
+        html_say(
+            file,
+            "Gaps: none. Of %zu by %zu cells of this picture, each that has enough training rows "
+            "on three sides or four has some itself.",
+            g->across, g->across);
+    else
+        html_say(file,
+                 "Gaps: of %zu by %zu cells of this picture, %zu have no training row though there "
+                 "are enough on three sides or four (shaded). %zu of the asked rows are there%s",
+                 g->across, g->across, g->count, g->asked, g->asked ? "" : ".");
+    if (g->asked)
+        html_say(file, ", with an RMSE of %s: %.1f times that of all rows.",
+                 plain_number(g->rmse).text, g->rmse / f->scores.rmse);
+    fputs("</p>\n", file);
+}
+
 int write_where(FILE *file, const facts *f)
 {
     begin_section(file, "where", "Where are the data?");
@@ -132,6 +163,7 @@ int write_where(FILE *file, const facts *f)
     int code = map_rows(file, f);
     draw_novelty(file, f);
     fputs("</div>\n", file);
+    say_gaps(file, f);
     if (f->info.rows > f->shown_train_count) {
         fputs("<p>", file);
         html_say(file,

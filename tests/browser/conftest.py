@@ -53,7 +53,9 @@ class Browser:
         asked = {"id": self.number, "method": method, "params": params}
         if self.session:
             asked["sessionId"] = self.session
-        os.write(self.to, json.dumps(asked).encode() + b"\0")
+        text = json.dumps(asked).encode() + b"\0"
+        while text:
+            text = text[os.write(self.to, text):]
         while True:
             answer = self.message(60)
             if answer.get("id") == self.number:
@@ -84,11 +86,21 @@ class Browser:
                 + [said for said in self.happened("Runtime.consoleAPICalled") if said["type"] in ("error", "warning", "assert")]
                 + [entry for entry in self.happened("Log.entryAdded") if entry["entry"]["level"] in ("error", "warning")])
 
-    def screenshot(self, path):
+    def picture(self, scale=1):
+        """The whole page as PNG."""
         size = self.ask("Page.getLayoutMetrics")["cssContentSize"]
-        clip = {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}
+        clip = {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": scale}
         shot = self.ask("Page.captureScreenshot", format="png", clip=clip, captureBeyondViewport=True)
-        path.write_bytes(base64.b64decode(shot["data"]))
+        return base64.b64decode(shot["data"])
+
+    def screenshot(self, path):
+        path.write_bytes(self.picture())
+
+    def press(self, key, code=None):
+        numbers = {"Tab": 9, "Enter": 13, "Escape": 27, "PageUp": 33, "PageDown": 34, "End": 35, "Home": 36,
+                   "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
+        for kind in ("keyDown", "keyUp"):
+            self.ask("Input.dispatchKeyEvent", type=kind, key=key, code=code or key, windowsVirtualKeyCode=numbers[key])
 
     def close(self):
         os.close(self.to)

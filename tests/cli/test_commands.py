@@ -900,7 +900,7 @@ def test_progress_bar_on_a_terminal(tmp_path):
     assert done.returncode == 0
     json.loads((tmp_path / "out").read_text())
     drawn = done.stdout.split(b"\r\x1b[K")
-    assert any(b"train [" in bar for bar in drawn)
+    assert any(b"train  [" in bar for bar in drawn)
     assert max(map(len, drawn)) < 100
     assert b"[" not in drawn[-1]
 

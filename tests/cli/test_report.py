@@ -113,6 +113,62 @@ def test_shares_are_those_of_importance(made, page):
     assert f"{low:.1f} to {high:.1f} %" in page.text
 
 
+def test_effects_are_those_of_effects(made, page):
+    """The same values by the command; and of the rows as they are by NumPy."""
+    rows, mean = make_rows(300, seed=2), predict(made / "model.npz", made / "test.csv")["mean"]
+    count = page.numbers["effect_rows"]
+    assert f"in {count} of the asked rows" in page.text
+    assert [e["input"] for e in page.numbers["effects"]] == ["a", "b"]
+    for place, found in enumerate(page.numbers["effects"]):
+        at = np.array(found["value"])
+        np.testing.assert_allclose(at[[0, -1]], np.sort(rows[:, place])[[1, -2]], rtol=1e-12)
+        out = run("effects", made / "model.npz", made / "test.csv", "--rows", count, "--points", len(at), "-q",
+                  "--x", f"{found['input']}={at[0]:.17g}:{at[-1]:.17g}").out
+        wanted = list(csv.DictReader(io.StringIO(out)))
+        for key in ("mean", "lower", "upper", "support"):
+            np.testing.assert_allclose(found[key], [float(row[key]) for row in wanted], rtol=1e-9, err_msg=key)
+        half = (at[1] - at[0]) / 2
+        near = [mean[abs(rows[:, place] - v) <= half] for v in at]
+        np.testing.assert_allclose(np.array(found["occurring"], float), [n.mean() if len(n) >= 5 else np.nan for n in near], rtol=1e-9)
+        band, line, _ = page.charts[f"effect-of-{place + 1}"]["series"]
+        assert (band["y"], band["y2"], line["y"]) == (found["lower"], found["upper"], found["mean"])
+        assert line["faded"] == [s < 0.5 for s in found["support"]]
+
+
+def test_effects_fade_and_gaps_show(tmp_path):
+    """Two inputs that go together but for a hole in the middle: the effect of either is faded where the other forbids it."""
+    rng = np.random.default_rng(21)
+    a = rng.uniform(-1, 1, 3000)
+    b = a + 0.1 * rng.normal(size=3000)
+    level = np.where(rng.uniform(size=3000) < 0.5, "low", "<i>high")
+    X = rng.uniform(-1, 1, (3000, 2))
+    hole = np.hypot(*X.T) < 0.5
+    y = np.sin(3 * a) + b + (level == "low") + 0.1 * rng.normal(size=3000)
+    lines = [f"{u},{v},{c},{t}" for u, v, c, t in zip(a, b, level, y)]
+    (tmp_path / "train.csv").write_text("a,b,c,y\n" + "\n".join(lines[:1500]) + "\n")
+    (tmp_path / "test.csv").write_text("a,b,c,y\n" + "\n".join(lines[1500:2000]) + "\n")
+    run("fit", tmp_path / "train.csv", "-o", tmp_path / "model.npz", *FIT)
+    page = report(tmp_path / "model.npz", "--test", tmp_path / "test.csv")
+    faded = page.charts["effect-of-1"]["series"][1]["faded"]
+    assert all(faded[:3]) and all(faded[-3:])
+    spans, points, there = page.charts["effect-of-3"]["series"]
+    assert page.charts["effect-of-3"]["category"] == ["<i>high", "low"] and spans["kind"] == "spans" and not any(points["faded"])
+    np.testing.assert_allclose(np.diff(points["y"]), 1.0, atol=0.15)
+
+    z = X.sum(axis=1) + 0.1 * rng.normal(size=3000)
+    write_csv(tmp_path / "ring.csv", np.column_stack([X, z])[~hole], header="u,v,y")
+    write_csv(tmp_path / "disc.csv", np.column_stack([X, z])[hole], header="u,v,y")
+    run("fit", tmp_path / "ring.csv", "-o", tmp_path / "ring.npz", *FIT)
+    page = report(tmp_path / "ring.npz", "--test", tmp_path / "disc.csv")
+    gaps = next(s for s in page.charts["map"]["series"] if s["kind"] == "cells")
+    at = np.column_stack([gaps["x"], gaps["y"]])
+    assert len(at) >= 10 and np.hypot(*at.T).max() < 0.6
+    half = np.array(gaps["cell"]) / 2
+    inside = [(abs(at - row) <= half).all(axis=1).any() for row in X[hole]]
+    assert page.numbers["gaps"]["rows"] == sum(inside) > 0.7 * hole.sum()
+    assert f"{sum(inside)} of the asked rows are there" in page.text
+
+
 def test_few_rows_have_no_shares(made):
     write_csv(made / "few.csv", make_rows(19, seed=3))
     page = report(made / "model.npz", "--test", made / "few.csv")
@@ -170,6 +226,12 @@ def test_errors_by_tenths_of_a_column(made, page):
         np.testing.assert_allclose([g["rmse"] for g in column["groups"]], rmse, rtol=1e-9)
         np.testing.assert_allclose([g["width"] for g in column["groups"]], width, rtol=1e-9)
         np.testing.assert_allclose(page.charts[f"error-by-{place + 1}"]["series"][0]["y"], rmse, rtol=1e-9)
+        old = rows[:, -1] - predict(made / "old.npz", made / "test.csv")["mean"]
+        before = [np.sqrt(np.mean(old[part] ** 2)) for part in np.split(order, 10)]
+        plain = rows[:, -1] - make_rows(600, seed=1)[:, -1].mean()
+        np.testing.assert_allclose([g["rmse_before"] for g in column["groups"]], before, rtol=1e-9)
+        np.testing.assert_allclose([g["rmse_trivial"] for g in column["groups"]], [np.sqrt(np.mean(plain[part] ** 2)) for part in np.split(order, 10)], rtol=1e-9)
+        np.testing.assert_allclose(page.charts[f"error-by-{place + 1}"]["series"][1]["y"], before, rtol=1e-9)
 
 
 def test_the_earlier_model(made, page):
@@ -190,7 +252,7 @@ def test_the_worst_misses(made, page):
 
 def test_experts(made, page):
     model = run("inspect", made / "model.npz", "--json").json()
-    links, nodes, erring = page.charts["experts-graph"]["series"]
+    region, links, nodes, erring = page.charts["experts-graph"]["series"]
     assert erring["about"] == []
     sizes = {}
     for about in nodes["about"]:
@@ -200,6 +262,17 @@ def test_experts(made, page):
     assert len(links["x"]) == 2 * min(model["graph"]["edges"], 8)
     asked = sum(int(about.split(" of the ")[1].split()[0]) for about in nodes["about"] if " of the " in about)
     assert asked == 300
+    # the region of an expert: its rows, of which there are as many as it has, and nine tenths of them within what is said
+    assert np.bincount(region["owner"], minlength=5)[1:].tolist() == model["sizes"]["each"]
+    label = page.charts["experts-graph"]["x_label"]
+    for owner, about in zip(nodes["owner"], nodes["about"]):
+        low, high = map(float, re.search(rf"region: {label} (\S+) to ([^,]+),", about).groups())
+        own = np.sort(np.array(region["x"])[np.array(region["owner"]) == owner])
+        away = int(0.05 * len(own))
+        np.testing.assert_allclose([low, high], [own[away], own[-1 - away]], rtol=1e-3, atol=1e-3)
+    pairs = np.array(links["owner"]).reshape(-1, 2)
+    middle = {owner: (x, y) for owner, x, y in zip(nodes["owner"], nodes["x"], nodes["y"])}
+    np.testing.assert_array_equal([middle[o] for o in pairs.ravel()], np.column_stack([links["x"], links["y"]]))
 
 
 def test_experts_that_err(made):
@@ -208,7 +281,7 @@ def test_experts_that_err(made):
     rows[rows[:, 0] > 1.0, -1] += 1.0
     write_csv(made / "moved.csv", rows)
     page = report(made / "model.npz", "--test", made / "moved.csv")
-    _, nodes, erring = page.charts["experts-graph"]["series"]
+    _, _, nodes, erring = page.charts["experts-graph"]["series"]
     overall = page.numbers["scores"]["rmse"]
     for series, errs in [(nodes, False), (erring, True)]:
         for about in series["about"]:
@@ -295,6 +368,7 @@ def test_large_tables_are_thinned_fairly(made):
     steps = np.bincount(np.diff(rows))
     assert steps.max() < 400 and len(steps) > 20
     assert sum(name.startswith("error-by-") for name in page.charts) == 12 and "12 columns, of 30" in page.text
+    assert page.text.index("Errors by the other columns") > 0
     run("report", made / "wide.npz", "--test", made / "many.csv", "-o", made / "again.html", "-q", "--threads", 1)
     assert (made / "again.html").read_bytes() == text
 
@@ -306,6 +380,7 @@ def test_every_chart_has_a_picture_or_a_table(page):
     assert set(page.charts) == set(page.pictures) and len(page.charts) >= 8
     assert {name: tag for name, tag in page.pictures.items() if tag == "table"}.keys() == \
         {"error-by-1", "error-by-2", "shares", "bends", "novelty"}
+    assert page.pictures["effect-of-1"] == "svg"
 
 
 def test_nothing_is_asked_of_a_network(made, page):
