@@ -132,10 +132,10 @@ class Parameters(BaseEstimator):
     select : str, default='auto'
         Experts that take part: all; graph:A, the share A that is most important in the graph
         (also best:A); worst:A, the least important; expert:I, one alone; local:K, the K that
-        explain most at each query; local:auto, as many as still help; graph:A+local:K. auto:
-        all; local:4 where method is auto and neighbours 0. It does not go with nearest, of
-        which none is an old spelling, nor with cells. The paper's share alpha of the experts is
-        "graph:ALPHA".
+        explain most at each query; local:auto, as many as still help; knn:K, the K with the
+        nearest centres; graph:A+local:K. auto: all; local:4 where method is auto and neighbours
+        0. It does not go with nearest, of which none is an old spelling, nor with cells. The
+        paper's share alpha of the experts is "graph:ALPHA".
     neighbours : int or str, default='auto'
         Nearest training rows of a query that nearest predicts from, or that make an expert of
         the query's own for npae, joined with the others; 0: none. auto: for nearest as many as

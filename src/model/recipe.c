@@ -102,6 +102,7 @@ static recipe settled(const quorum_model *m, recipe r)
     c->expert = c->kind == SELECT_ONE ? c->expert : 0;
     c->local = c->local < count ? c->local : 0;
     c->local_auto = c->local_auto && count > 1;
+    c->by_centre = c->by_centre && c->local > 0;
     r.space = rule_is_joint(r.rule) ? SPACE_LATENT : r.space;
     r.graph_on = selection_is_by_rank(c) ? r.graph_on : GRAPH_ON_TRAIN;
     return r;
@@ -112,6 +113,6 @@ int model_same_prediction(const quorum_model *m, const recipe *a, const recipe *
     recipe x = settled(m, *a), y = settled(m, *b);
     return x.rule == y.rule && x.chosen.kind == y.chosen.kind && x.chosen.share == y.chosen.share &&
            x.chosen.expert == y.chosen.expert && x.chosen.local == y.chosen.local &&
-           x.chosen.local_auto == y.chosen.local_auto && x.neighbours == y.neighbours &&
-           x.space == y.space && x.graph_on == y.graph_on;
+           x.chosen.local_auto == y.chosen.local_auto && x.chosen.by_centre == y.chosen.by_centre &&
+           x.neighbours == y.neighbours && x.space == y.space && x.graph_on == y.graph_on;
 }

@@ -260,7 +260,8 @@ static const option table[] = {
     {"select", TEXT, FIELD(select), "auto", NULL, 0, 0, "WHICH", "fit predict evaluate graph",
      "Experts that take part: all; graph:A, the share A that is most important in the graph (also "
      "best:A); worst:A, the least important; expert:I, one alone; local:K, the K that explain most "
-     "at each query; local:auto, as many as still help; graph:A+local:K.  auto: all; local:4 where "
+     "at each query; local:auto, as many as still help; knn:K, the K with the nearest centres; "
+     "graph:A+local:K.  auto: all; local:4 where "
      "method is auto and neighbours 0.  It does not go with nearest, of which none is an old "
      "spelling, nor with cells.",
      check_select},

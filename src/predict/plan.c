@@ -55,7 +55,7 @@ double plan_factor_bytes(const plan *p)
 
 double plan_seat_bytes(const plan *p, double rows)
 {
-    double candidates = plan_is_local(p)
+    double candidates = plan_is_local(p) && !p->chosen.by_centre
                             ? assembly_query_bytes(local_candidates(plan_seats(p), p->count), 0.0)
                             : 0.0;
     return candidates + assembly_query_bytes(plan_seats(p) + 1, rows);
@@ -65,6 +65,8 @@ quorum_status plan_seat(quorum_status ready, const plan *p, assembly *a, size_t 
                         const neighbourhoods *near, size_t *unsure)
 {
     *unsure = 0;
+    if (p->chosen.by_centre && K < p->count)
+        return seat_nearest(ready, a, p->experts, p->count, K, n, p->threads);
     if (plan_is_local(p) && K < p->count)
         return seat_local(ready, a, p->experts, p->count, K, n, near, plan_factor_bytes(p),
                           p->threads, unsure);

@@ -10,6 +10,8 @@ WAYS = {
     "neighbours": ["--neighbours", "64"],
     "local": ["--select", "local:4", "--neighbours", "64"],
     "local auto": ["--select", "local:auto", "--neighbours", "0"],
+    "knn": ["--select", "knn:3", "--neighbours", "32"],
+    "rbcm knn": ["--method", "rbcm", "--select", "graph:0.8+knn:2"],
     "npae": ["--method", "npae"],
     "npae and neighbours": ["--select", "all", "--neighbours", "32"],
     "grbcm": ["--method", "grbcm"],

@@ -416,7 +416,7 @@ def selected(select, order):
     """The experts that a --select text names for all queries, ascending."""
     M = len(order)
     select = select.split("+")[0]
-    if select == "all" or select.startswith("local:"):
+    if select == "all" or select.startswith(("local:", "knn:")):
         return list(range(M))
     if select == "none":
         return []
@@ -433,9 +433,15 @@ AUTO_ROUNDS = [1, 2, 4, 8, 16]  # experts that local:auto tries
 AUTO_TOLERANCE = 0.01           # it stops when the latent variance falls by less than this
 
 
+class ByCentre(int):
+    """K of "knn:K"."""
+
+
 def local_size(select):
-    """K of "local:K" or "...+local:K", "auto", or None without it."""
+    """K of "local:K" or "...+local:K", "auto", ByCentre of "knn:K", or None without any."""
     local = select.split("+")[-1]
+    if local.startswith("knn:"):
+        return ByCentre(local[4:])
     if not local.startswith("local:"):
         return None
     return "auto" if local == "local:auto" else int(local[6:])
@@ -445,6 +451,13 @@ def most_explaining(explained, experts, K):
     """The K experts with the largest k_A (explained[e]) at one query, best first; ties: the lower
     number.  Exhaustive."""
     return sorted(experts, key=lambda e: (-explained[e], e))[:K]
+
+
+def nearest_centres(theta, parts, Q, experts, K):
+    """b x K: the experts the means of whose rows are nearest to each query in the learned metric,
+    nearest first; ties: the lower number."""
+    centres = np.array([parts[e].X.mean(axis=0) for e in experts])
+    return np.array(experts)[np.argsort(scaled_distance(theta, Q, centres), axis=1, kind="stable")[:, :K]]
 
 
 def nearest_rows(theta, X, Q, m):
@@ -832,8 +845,8 @@ class Model:
                 np.array([q.npae.var[0] for q in quorums]), self.doubts(U))
 
     def quorums(self, Q, experts, local=None, neighbours=0, around=None):
-        """NPAE at every query: on its `local` most explaining experts (None: all of them, ascending)
-        and, last, on the GP of its nearest rows."""
+        """NPAE at every query: on its `local` most explaining experts (ByCentre: its nearest ones;
+        None: all of them, ascending) and, last, on the GP of its nearest rows."""
         theta, a = self.theta, self.arrays
         m = min(neighbours, self.n)
         rows = nearest_rows(theta, a["X"], Q, m) if m else None
@@ -842,15 +855,17 @@ class Model:
             weight, error = self.row_fields()
             near = [dataclasses.replace(p, noise=(n.noise + error[r] ** 2) / weight[r])
                     for p, n, r in zip(near, around, rows)]
-        if local is None:
+        if local is None or local != "auto" and local >= len(experts):
             seats = [experts] * len(Q)
+        elif isinstance(local, ByCentre):
+            seats = nearest_centres(theta, self.parts, Q, experts, local)
         else:
             explained = {e: posterior(theta, self.parts[e].X, self.parts[e].y, Q,
                                       self.parts[e].noise).explained
                          for e in experts}
-            most = len(experts) if local == "auto" else min(local, len(experts))
+            most = len(experts) if local == "auto" else local
             seats = [most_explaining({e: v[q] for e, v in explained.items()}, experts, most)
-                     if most < len(experts) or local == "auto" else experts for q in range(len(Q))]
+                     for q in range(len(Q))]
         return [self._auto_quorum(Q[q:q + 1], seats[q], near[q]) if local == "auto"
                 else self._quorum(Q[q:q + 1], seats[q], near[q]) for q in range(len(Q))]
 
@@ -880,6 +895,10 @@ class Model:
         var = theta.signal - np.array([p.explained for p in posts])
         if local is not None and local < len(posts):
             best = np.argsort(var, axis=0, kind="stable")[:local]
+            if isinstance(local, ByCentre):
+                place = {e: i for i, e in enumerate(experts)}
+                best = np.array([[place[e] for e in row]
+                                 for row in nearest_centres(theta, self.parts, Q, experts, local)]).T
             mean, var = np.take_along_axis(mean, best, 0), np.take_along_axis(var, best, 0)
         noise = theta.noise if space == "observed" else 0.0
         mean, var = RULES[method](mean, var + noise, theta.signal + noise)

@@ -28,7 +28,7 @@ MODELS = {
 
 # select, neighbours, of method auto
 QUORUMS = [("auto", "auto"), ("all", 0), ("all", 40), ("local:1", 0), ("local:3", 0), ("local:2", 16),
-           ("local:auto", 0), ("local:auto", 32), ("graph:0.5", 0), ("graph:0.8+local:3", 30),
+           ("local:auto", 0), ("local:auto", 32), ("knn:2", 0), ("graph:0.5", 0), ("graph:0.8+local:3", 30),
            ("none", 25), ("expert:2", 25)]
 
 
