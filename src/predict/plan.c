@@ -15,7 +15,7 @@ enum { AUTO_MOST = 16 }; /* experts that local:auto seats at most */
 static const double BLOCK_SHARE = 0.2;  /* of the memory option: a block                */
 static const double FACTOR_SHARE = 0.2; /* factors made for a block when they are not kept */
 
-static const predictor *const table[] = {&by_nearest, &by_experts, &by_npae, &by_cells};
+static const predictor *const table[] = {&by_nearest, &by_experts, &by_npae, &by_groups, &by_cells};
 
 static const predictor *predictor_of(const rule *r)
 {
@@ -183,13 +183,14 @@ static size_t block_size(const plan *p, size_t queries)
 }
 
 /* All that one process alone can find out: whether its BLAS is sound, and whether there is room to
- * list the model's experts and a base. */
+ * list the model's experts and a base, and groups of them. */
 static quorum_status prepare(void *context)
 {
     plan *p = context;
     TRY(blas_check());
-    if (!NEW_ARRAY(p->experts, p->m->M + 1))
+    if (!NEW_ARRAY(p->experts, 2 * (p->m->M + 1)))
         return failure(QUORUM_E_MEMORY, "out of memory for %zu experts", p->m->M);
+    p->first = p->experts + p->m->M + 1;
     return QUORUM_OK;
 }
 

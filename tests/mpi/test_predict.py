@@ -14,6 +14,7 @@ WAYS = {
     "rbcm knn": ["--method", "rbcm", "--select", "graph:0.8+knn:2"],
     "npae": ["--method", "npae"],
     "npae and neighbours": ["--select", "all", "--neighbours", "32"],
+    "groups": ["--method", "groups"],
     "grbcm": ["--method", "grbcm"],
     "rbcm": ["--method", "rbcm"],
     "rbcm local": ["--method", "rbcm", "--select", "local:3"],

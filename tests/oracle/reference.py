@@ -250,7 +250,7 @@ def single(mean, var, prior):
 
 RULES = {"grbcm": grbcm, "rbcm": rbcm, "bcm": bcm, "gpoe": gpoe, "gpoe-entropy": gpoe_entropy,
          "poe": poe, "single": single}
-RULE_ORDER = ["npae", "grbcm", "rbcm", "bcm", "gpoe", "gpoe-entropy", "poe", "single"]
+RULE_ORDER = ["npae", "groups", "grbcm", "rbcm", "bcm", "gpoe", "gpoe-entropy", "poe", "single"]
 
 # ---- NPAE (paper eqs. 4 to 6) ----------------------------------------------------------
 
@@ -451,6 +451,34 @@ def most_explaining(explained, experts, K):
     """The K experts with the largest k_A (explained[e]) at one query, best first; ties: the lower
     number.  Exhaustive."""
     return sorted(experts, key=lambda e: (-explained[e], e))[:K]
+
+
+def expert_groups(omega, experts):
+    """Spectral clustering of the experts by partial correlations: lists of experts.  Who has no edge
+    is alone; the p others make round(sqrt(p)) groups.  K-means from the vertex of the largest degree,
+    then the farthest from those there are."""
+    scale = np.sqrt(np.diag(omega)[experts])
+    W = np.abs(omega[np.ix_(experts, experts)]) / np.outer(scale, scale)
+    np.fill_diagonal(W, 0.0)
+    at = np.flatnonzero(W.sum(axis=1) > 0)
+    alone = [[e] for i, e in enumerate(experts) if i not in at]
+    if not len(at):
+        return alone
+    W = W[np.ix_(at, at)]
+    degree, k = W.sum(axis=1), int(np.floor(np.sqrt(len(at)) + 0.5))
+    U = np.linalg.eigh(W / np.sqrt(np.outer(degree, degree)))[1][:, ::-1][:, :k]
+    U = U / np.linalg.norm(U, axis=1, keepdims=True)
+    centres = [U[np.argmax(degree)]]
+    while len(centres) < k:
+        centres.append(U[np.argmax(np.min([np.sum((U - c) ** 2, axis=1) for c in centres], axis=0))])
+    centres, label = np.array(centres), None
+    for _ in range(101):
+        before, label = label, np.argmin(((U[:, None] - centres) ** 2).sum(axis=2), axis=1)
+        if before is not None and np.array_equal(before, label):
+            break
+        for g in set(label):
+            centres[g] = U[label == g].mean(axis=0)
+    return alone + [[experts[i] for i in at[label == g]] for g in sorted(set(label))]
 
 
 def nearest_centres(theta, parts, Q, experts, K):
@@ -777,7 +805,13 @@ class Model:
         experts = selected(select, order)
         Q = self.standardise(X)
         theta, a = self.theta, self.arrays
-        if method in ("nearest", "npae"):
+        if method == "groups":
+            groups = expert_groups(a["precision"], experts) if len(experts) > 1 else [experts]
+            each = [npae(theta, [self.parts[e] for e in g], Q) for g in groups]
+            mean, var = bcm(np.array([r.mean for r in each]), np.array([r.var for r in each]), theta.signal)
+            share = np.clip(var / theta.signal, 0.0, 1.0)
+            var = var + (0.0 if latent else theta.noise) + share * self.doubts(self.features(Q))
+        elif method in ("nearest", "npae"):
             around = self.noises(Q, neighbours) if method == "nearest" else None
             mean, var, doubt = self._joint(Q, experts, local_size(select), neighbours, around)
             noise = theta.noise if around is None else np.array([n.noise for n in around])

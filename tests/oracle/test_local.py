@@ -11,7 +11,7 @@ import pytest
 import reference as ref
 from oracle_support import agree, fit, joint, predict, query_rows, quorum, same_bits, training_rows
 
-INDEPENDENT = [r for r in ref.RULE_ORDER if r not in ("npae", "grbcm")]
+INDEPENDENT = [r for r in ref.RULE_ORDER if r not in ("npae", "groups", "grbcm")]
 
 # name: seed, rows, inputs, options of fit.  Up to 8 inputs distances are made of differences,
 # above of products.
