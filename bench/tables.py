@@ -555,6 +555,18 @@ def local(case):
                   for r in rows_of("local") if r["case"] in case])
 
 
+def successors(partition):
+    """A line a prediction, a column a set: SMSE / MSLL; and processor seconds, the sum over sets."""
+    rows = rows_of("successors", partition=partition)
+    sets = list(dict.fromkeys(r["set"] for r in rows))
+    lines = []
+    for label in dict.fromkeys(r["prediction"] for r in rows):
+        own = {r["set"]: r for r in rows if r["prediction"] == label}
+        lines.append([f"`{label}`", *(scores(float(own[s]["smse"]), float(own[s]["msll"])) for s in sets),
+                      f"{sum(float(r['processor_seconds']) for r in own.values()):.2f}"])
+    return table(["prediction", *(s.replace("_10k30k", "") for s in sets), "processor seconds"], lines)
+
+
 # ---- Reliability ----
 
 def campaign_source(name):
@@ -585,7 +597,8 @@ RELIABILITY = {"campaigns": lambda: campaigns() + "\n\n" + campaign_source("camp
 ACCURACY = {"defaults": defaults, "predictions": predictions, "training": training,
             "pumadyn": pumadyn, "synthetic": synthetic, "protein": protein, "glasso_r": glasso_r,
             "kernel_quorum_counts": kernel_quorum_counts, "beside": beside, "local_protein": lambda: local(["protein"]),
-            "local_kin40k": lambda: local(["kin40k", "exact"])}
+            "local_kin40k": lambda: local(["kin40k", "exact"]),
+            "successors_kmeans": lambda: successors("kmeans"), "successors_random": lambda: successors("random")}
 SUITE = {"limits": limits, "lapack": lapack,
          "kernel": lambda: "\n\n".join([kernels(), claims("kernel"), flushing()]),
          "train_shares": lambda: by_inputs("train", "value and gradient"),

@@ -47,7 +47,7 @@ static int parse_select(const arguments *given, expert_graph *g, bool *from_bott
     bool worst = length == 5 && strncmp(select, "worst", 5) == 0;
     bool best = (length == 5 && strncmp(select, "graph", 5) == 0) ||
                 (length == 4 && strncmp(select, "best", 4) == 0);
-    if ((!worst && !best) || strstr(select, "local:"))
+    if ((!worst && !best) || strstr(select, "+"))
         return usage_error(given->command,
                            "--select: '%s' is not one set of experts for all queries; the "
                            "picture can show graph:A, best:A or worst:A",

@@ -16,14 +16,24 @@ const rule rule_cells = {
     NULL,
     NULL};
 
+const rule rule_groups = {
+    "groups",     "npae within groups of experts that the graph makes, bcm across the groups",
+    TAKES_GROUPS, 1,
+    NULL,         NULL};
+
 static const rule *const table[] = {
-    &rule_nearest, &rule_cells, &rule_npae,         &rule_grbcm, &rule_rbcm,
-    &rule_bcm,     &rule_gpoe,  &rule_gpoe_entropy, &rule_poe,   &rule_single,
+    &rule_nearest, &rule_cells, &rule_npae,         &rule_groups, &rule_grbcm,  &rule_rbcm,
+    &rule_bcm,     &rule_gpoe,  &rule_gpoe_entropy, &rule_poe,    &rule_single,
 };
 
 int rule_is_joint(const rule *r)
 {
     return r->kind == TAKES_COVARIANCE || rule_asks_nobody(r);
+}
+
+int rule_is_latent(const rule *r)
+{
+    return rule_is_joint(r) || r->kind == TAKES_GROUPS;
 }
 
 int rule_asks_nobody(const rule *r)

@@ -30,6 +30,7 @@ typedef enum {
     TAKES_OPINIONS,   /* experts as they are                                          */
     TAKES_BASE,       /* expert 0 is the base, the others hold the base's rows as well */
     TAKES_COVARIANCE, /* the experts' joint distribution (npae.h); combine is NULL     */
+    TAKES_GROUPS,     /* that of experts within groups (ensemble/by_groups.c); combine is NULL */
     TAKES_ROWS,       /* no experts: the query's nearest rows; combine is NULL         */
     TAKES_CELLS       /* the expert of the cell that the query lies in; combine is NULL */
 } rule_kind;
@@ -45,11 +46,15 @@ typedef struct {
 } rule;
 
 extern const rule rule_single, rule_poe, rule_gpoe, rule_gpoe_entropy, rule_bcm, rule_rbcm,
-    rule_grbcm, rule_npae, rule_nearest, rule_cells;
+    rule_grbcm, rule_npae, rule_groups, rule_nearest, rule_cells;
 
 /* Whether it is one Gaussian over the rows that it looks at: always latent, and but for cells with
  * covariances between queries. */
 int rule_is_joint(const rule *r);
+
+/* Whether it predicts the latent function whatever the space: who is joint, and who joins experts by
+ * what they know of each other. */
+int rule_is_latent(const rule *r);
 
 /* Whether it asks none of the model's experts. */
 int rule_asks_nobody(const rule *r);

@@ -1,4 +1,4 @@
-/* The texts of --select understood: all, none, graph:A, best:A, expert:I, local:K, or two of
+/* The texts of --select understood: all, none, graph:A, best:A, expert:I, local:K, knn:K, or two of
  * them joined; and the experts that they mean, in ascending order. */
 #include "aggregate/select.h"
 
@@ -35,24 +35,26 @@ static quorum_status parse_expert(const char *text, const char *number, size_t *
     return QUORUM_OK;
 }
 
-static quorum_status parse_local(const char *text, const char *number, selection *out)
+/* The number after "local:" and "knn:"; that of local may be auto. */
+static quorum_status parse_local(const char *text, const char *number, int by_centre,
+                                 selection *out)
 {
     char *end;
-    if (strcmp(number, "auto") == 0) {
+    out->by_centre = by_centre;
+    if (strcmp(number, "auto") == 0 && !by_centre) {
         out->local_auto = 1;
         return QUORUM_OK;
     }
     unsigned long long value = plain_count(number, &end);
     if (end == number || *end != '\0' || value < 1 || value > 10000 || number[0] == '-')
         return failure(QUORUM_E_ARGUMENT,
-                       "select \"%s\": the number of experts must be 1 to 10000 or auto, as in "
-                       "local:4",
-                       text);
+                       "select \"%s\": the number of experts must be 1 to 10000%s, as in %s:4",
+                       text, by_centre ? "" : " or auto", by_centre ? "knn" : "local");
     out->local = (size_t)value;
     return QUORUM_OK;
 }
 
-/* The part before "+local". */
+/* The part before "+local" or "+knn". */
 static quorum_status parse_global(const char *text, const char *part, selection *out)
 {
     static const struct {
@@ -78,18 +80,20 @@ static quorum_status parse_global(const char *text, const char *part, selection 
     return failure(
         QUORUM_E_ARGUMENT,
         "select \"%s\" is not known; use auto, all, none, graph:A, best:A, worst:A (A in "
-        "(0, 1]), expert:I, local:K, local:auto, or two joined as in graph:0.8+local:4",
+        "(0, 1]), expert:I, local:K, local:auto, knn:K, or two joined as in graph:0.8+local:4",
         text);
 }
 
 quorum_status selection_parse(const char *text, selection *out)
 {
     char part[64];
-    const char *local = strstr(text, "local:");
+    const char *local = strstr(text, "local:"), *knn = local ? NULL : strstr(text, "knn:");
+    const char *number = local ? local + 6 : knn ? knn + 4 : NULL;
+    local = local ? local : knn;
     *out = (selection){.kind = SELECT_ALL, .share = 1.0};
     if (!local)
         return parse_global(text, text, out);
-    TRY(parse_local(text, local + 6, out));
+    TRY(parse_local(text, number, knn != NULL, out));
     if (local == text)
         return QUORUM_OK;
     size_t length = (size_t)(local - text);

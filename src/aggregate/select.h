@@ -20,9 +20,10 @@ typedef struct {
     size_t expert;
     size_t local;   /* "local:K": of those, the K that explain most at each query; 0: all */
     int local_auto; /* "local:auto": as many as still help                             */
+    int by_centre;  /* "knn:K": the K whose centres are nearest instead, unasked       */
 } selection;
 
-/* One of the above, "local:..." alone, or both joined as in "graph:0.8+local:4". */
+/* One of the above, "local:..." or "knn:K" alone, or both joined as in "graph:0.8+local:4". */
 quorum_status selection_parse(const char *text, selection *out);
 
 /* How many experts of M are chosen; local choices come after that. */

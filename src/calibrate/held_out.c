@@ -63,15 +63,19 @@ static quorum_status copy_settings(const quorum_model *m, quorum_model *to)
     return line_copy(m->rows.D, &m->units, &to->units);
 }
 
-/* The ranking, if there is one, is all that prediction wants of the graph. */
-static quorum_status copy_ranking(const quorum_model *m, quorum_model *to)
+/* The ranking and the precision matrix, if there are any, are all that prediction wants of the
+ * graph. */
+static quorum_status copy_graph(const quorum_model *m, quorum_model *to)
 {
-    if (!m->learned.graph.ranking)
+    const expert_graph *from = &m->learned.graph;
+    expert_graph *g = &to->learned.graph;
+    if (!from->ranking)
         return QUORUM_OK;
-    if (!NEW_ARRAY(to->learned.graph.ranking, m->M))
+    if (!NEW_ARRAY(g->ranking, m->M) || (from->precision && !NEW_ARRAY(g->precision, m->M * m->M)))
         return failure(QUORUM_E_MEMORY, "out of memory for calibrating");
-    memcpy(to->learned.graph.ranking, m->learned.graph.ranking,
-           m->M * sizeof *m->learned.graph.ranking);
+    memcpy(g->ranking, from->ranking, m->M * sizeof *g->ranking);
+    if (from->precision)
+        memcpy(g->precision, from->precision, m->M * m->M * sizeof *g->precision);
     return QUORUM_OK;
 }
 
@@ -105,7 +109,7 @@ static quorum_status without_rows(const quorum_model *m, const char *held, size_
     to->rows.n = m->rows.n - count;
     quorum_status status = copy_settings(m, to);
     if (status == QUORUM_OK)
-        status = copy_ranking(m, to);
+        status = copy_graph(m, to);
     if (status == QUORUM_OK)
         status = copy_rows(m, held, to);
     if (status < 0)

@@ -30,10 +30,10 @@ static quorum_status describe(calibration *c)
     char text[256], experts[96] = "";
     if (!rule_asks_nobody(r->rule))
         snprintf(experts, sizeof experts, ", select %s", c->select);
-    snprintf(
-        text, sizeof text, "method %s%s, neighbours %zu%s%s", r->rule->name, experts, r->neighbours,
-        !rule_is_joint(r->rule) && r->space == SPACE_OBSERVED ? ", space observed" : "",
-        r->graph_on == GRAPH_ON_TEST && selection_is_by_rank(&r->chosen) ? ", graph-on test" : "");
+    snprintf(text, sizeof text, "method %s%s, neighbours %zu%s%s", r->rule->name, experts,
+             r->neighbours,
+             !rule_is_latent(r->rule) && r->space == SPACE_OBSERVED ? ", space observed" : "",
+             r->graph_on == GRAPH_ON_TEST && recipe_asks_graph(r) ? ", graph-on test" : "");
     c->purpose = mem_copy_text(text);
     return c->purpose ? QUORUM_OK : failure(QUORUM_E_MEMORY, "out of memory for the calibration");
 }

@@ -349,6 +349,9 @@ quorum_status model_recipe(const quorum_model *m, const settings *s, recipe *out
 const quorum_options *options_by_rows(const quorum_model *m, const quorum_options *options,
                                       quorum_options *own);
 
+/* Whether the expert graph says who takes part, or with whom. */
+int recipe_asks_graph(const recipe *r);
+
 /* Refuses what does not go together, and also what this model cannot do. */
 quorum_status recipe_check(const recipe *r);
 quorum_status model_check_recipe(const quorum_model *m, const recipe *r);

@@ -38,6 +38,11 @@ static int is_local(const selection *s)
     return s->local > 0 || s->local_auto;
 }
 
+int recipe_asks_graph(const recipe *r)
+{
+    return selection_is_by_rank(&r->chosen) || r->rule->kind == TAKES_GROUPS;
+}
+
 /* Methods nearest and cells ask nobody, and with select none they are asked for. */
 static quorum_status check_nearest(const recipe *r)
 {
@@ -67,6 +72,11 @@ quorum_status recipe_check(const recipe *r)
         return failure(QUORUM_E_ARGUMENT,
                        "method %s joins all experts with one base: select local does not apply",
                        name);
+    if (r->rule->kind == TAKES_GROUPS && is_local(&r->chosen))
+        return failure(QUORUM_E_ARGUMENT,
+                       "method %s has the same groups of experts for all queries: select local and "
+                       "knn do not apply",
+                       name);
     if (r->chosen.local_auto && r->rule->kind != TAKES_COVARIANCE)
         return failure(QUORUM_E_ARGUMENT,
                        "method %s does not say which experts still help: use select local:K", name);
@@ -84,7 +94,7 @@ quorum_status model_check_recipe(const quorum_model *m, const recipe *r)
     if (r->chosen.kind == SELECT_ONE && r->chosen.expert >= m->M)
         return failure(QUORUM_E_ARGUMENT, "select expert:%zu: the model has %zu experts",
                        r->chosen.expert + 1, m->M);
-    if (!selection_is_by_rank(&r->chosen) || r->graph_on == GRAPH_ON_TEST)
+    if (!recipe_asks_graph(r) || r->graph_on == GRAPH_ON_TEST)
         return QUORUM_OK;
     const expert_graph known = model_now(m).learned.graph;
     return expert_graph_check(&known);
@@ -102,8 +112,9 @@ static recipe settled(const quorum_model *m, recipe r)
     c->expert = c->kind == SELECT_ONE ? c->expert : 0;
     c->local = c->local < count ? c->local : 0;
     c->local_auto = c->local_auto && count > 1;
-    r.space = rule_is_joint(r.rule) ? SPACE_LATENT : r.space;
-    r.graph_on = selection_is_by_rank(c) ? r.graph_on : GRAPH_ON_TRAIN;
+    c->by_centre = c->by_centre && c->local > 0;
+    r.space = rule_is_latent(r.rule) ? SPACE_LATENT : r.space;
+    r.graph_on = recipe_asks_graph(&r) ? r.graph_on : GRAPH_ON_TRAIN;
     return r;
 }
 
@@ -112,6 +123,6 @@ int model_same_prediction(const quorum_model *m, const recipe *a, const recipe *
     recipe x = settled(m, *a), y = settled(m, *b);
     return x.rule == y.rule && x.chosen.kind == y.chosen.kind && x.chosen.share == y.chosen.share &&
            x.chosen.expert == y.chosen.expert && x.chosen.local == y.chosen.local &&
-           x.chosen.local_auto == y.chosen.local_auto && x.neighbours == y.neighbours &&
-           x.space == y.space && x.graph_on == y.graph_on;
+           x.chosen.local_auto == y.chosen.local_auto && x.chosen.by_centre == y.chosen.by_centre &&
+           x.neighbours == y.neighbours && x.space == y.space && x.graph_on == y.graph_on;
 }

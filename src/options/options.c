@@ -252,7 +252,8 @@ static const option table[] = {
     {"method", TEXT, FIELD(method), "auto", NULL, 0, 0, "NAME", "fit predict evaluate",
      "How a query is predicted: nearest, from its nearest rows; cells, by the experts of the cells "
      "around it, for many queries; or by experts that are joined by "
-     "npae, grbcm, rbcm, bcm, gpoe, gpoe-entropy, poe or single.  NAME* means NAME with select "
+     "npae, groups, grbcm, rbcm, bcm, gpoe, gpoe-entropy, poe or single.  NAME* means NAME with "
+     "select "
      "graph:0.8.  auto: the exact GP where the model is one expert, otherwise nearest, or cells "
      "where the fit found them as good and cheaper; with "
      "select, npae of those experts.",
@@ -260,7 +261,8 @@ static const option table[] = {
     {"select", TEXT, FIELD(select), "auto", NULL, 0, 0, "WHICH", "fit predict evaluate graph",
      "Experts that take part: all; graph:A, the share A that is most important in the graph (also "
      "best:A); worst:A, the least important; expert:I, one alone; local:K, the K that explain most "
-     "at each query; local:auto, as many as still help; graph:A+local:K.  auto: all; local:4 where "
+     "at each query; local:auto, as many as still help; knn:K, the K with the nearest centres; "
+     "graph:A+local:K.  auto: all; local:4 where "
      "method is auto and neighbours 0.  It does not go with nearest, of which none is an old "
      "spelling, nor with cells.",
      check_select},

@@ -63,7 +63,7 @@ void block_take_errors(const plan *p, const double *noise_std, const size_t *whi
 /* The noise in the aggregated variance: that of opinions on y. */
 static double opinion_noise(const plan *p)
 {
-    return !rule_is_joint(p->rule) && p->s->space == SPACE_OBSERVED ? p->m->theta.noise : 0.0;
+    return !rule_is_latent(p->rule) && p->s->space == SPACE_OBSERVED ? p->m->theta.noise : 0.0;
 }
 
 /* What to add to the aggregated variance: the noise, unless it is wanted latent or

@@ -40,7 +40,7 @@ static void take_means(const assembly *a, block_space *w)
  * prior's is explained, and of it the share that is not, which is not less than u' V u has:
  *
  *   doubt = f(x)' V f(x) var / s_f^2 */
-static void doubt_by_share(const plan *p, double noise, size_t n, block_space *w)
+void plan_doubt_by_share(const plan *p, double noise, size_t n, block_space *w)
 {
     const quorum_model *m = p->m;
     for (size_t q = 0; q < n; q++) {
@@ -114,7 +114,7 @@ static void combine(const plan *p, assembly *a, size_t n, block_space *w, tally 
     if (a->mean_slope)
         combine_slopes(p, a, &o, n, w);
     if (plan_line_width(p) > 0)
-        doubt_by_share(p, noise, n, w);
+        plan_doubt_by_share(p, noise, n, w);
     if (a->mean_slope && plan_line_width(p) > 0)
         doubt_slopes(p, noise, n, w);
 }

@@ -230,6 +230,47 @@ quorum_status seat_local(quorum_status ready, assembly *a, const size_t *experts
     return status;
 }
 
+/* ---- By centres alone ---- */
+
+typedef struct {
+    assembly *a;
+    const size_t *experts;
+    size_t count, K;
+    scored *lists; /* a worker: K */
+} nearest_job;
+
+/* argmin_K over e of |x - c_e|^2 in the learned metric. */
+static quorum_status seat_by_centre(void *context, size_t q, int worker)
+{
+    nearest_job *j = context;
+    const committee *c = j->a->c;
+    size_t D = c->parts.rows.D, held = 0;
+    scored *list = j->lists + (size_t)worker * j->K;
+    for (size_t i = 0; i < j->count; i++) {
+        size_t e = j->experts[i];
+        double d = squared_distance(j->a->Q->Z + q * D, c->centre + e * D, D);
+        held = offer(list, held, j->K, (scored){.key = d, .expert = e});
+    }
+    for (size_t s = 0; s < held; s++)
+        j->a->member[s * j->a->b + q] = list[s].expert;
+    return QUORUM_OK;
+}
+
+quorum_status seat_nearest(quorum_status ready, assembly *a, const size_t *experts, size_t count,
+                           size_t K, size_t real, int threads)
+{
+    nearest_job j = {.a = a, .experts = experts, .count = count, .K = K};
+    const team_result found = members(a, K);
+    NEW_ARRAY(j.lists, (size_t)parallel_workers(threads, real) * K);
+    if (ready >= 0 && !j.lists)
+        ready = failure(QUORUM_E_MEMORY, "out of memory for choosing experts at %zu queries", real);
+    quorum_status status = team_map(ready, threads, real, seat_by_centre, &j, &found, 1);
+    if (status >= 0)
+        fill_padding(a, K, real);
+    mem_free(j.lists);
+    return status;
+}
+
 /* ---- Order of queries ---- */
 
 typedef struct {

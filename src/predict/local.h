@@ -1,4 +1,5 @@
-/* Seats at each query's table the experts that explain most of its prior variance. */
+/* Seats at each query's table the experts that explain most of its prior variance, or those whose
+ * rows lie around it. */
 #ifndef QRM_PREDICT_LOCAL_H
 #define QRM_PREDICT_LOCAL_H
 
@@ -14,6 +15,12 @@
 quorum_status seat_local(quorum_status ready, assembly *a, const size_t *experts, size_t count,
                          size_t K, size_t real, const neighbourhoods *near, double budget,
                          int threads, size_t *unsure);
+
+/* Seats 0 .. K-1 of every table go to the K < count experts out of `experts` whose centres, the means
+ * of their rows, are nearest to the query in the learned metric, nearest first (ties: lower number).
+ * Nobody is asked for that.  Together. */
+quorum_status seat_nearest(quorum_status ready, assembly *a, const size_t *experts, size_t count,
+                           size_t K, size_t real, int threads);
 
 /* Candidates that are asked for K seats. */
 size_t local_candidates(size_t K, size_t count);

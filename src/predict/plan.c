@@ -15,7 +15,7 @@ enum { AUTO_MOST = 16 }; /* experts that local:auto seats at most */
 static const double BLOCK_SHARE = 0.2;  /* of the memory option: a block                */
 static const double FACTOR_SHARE = 0.2; /* factors made for a block when they are not kept */
 
-static const predictor *const table[] = {&by_nearest, &by_experts, &by_npae, &by_cells};
+static const predictor *const table[] = {&by_nearest, &by_experts, &by_npae, &by_groups, &by_cells};
 
 static const predictor *predictor_of(const rule *r)
 {
@@ -55,7 +55,7 @@ double plan_factor_bytes(const plan *p)
 
 double plan_seat_bytes(const plan *p, double rows)
 {
-    double candidates = plan_is_local(p)
+    double candidates = plan_is_local(p) && !p->chosen.by_centre
                             ? assembly_query_bytes(local_candidates(plan_seats(p), p->count), 0.0)
                             : 0.0;
     return candidates + assembly_query_bytes(plan_seats(p) + 1, rows);
@@ -65,6 +65,8 @@ quorum_status plan_seat(quorum_status ready, const plan *p, assembly *a, size_t 
                         const neighbourhoods *near, size_t *unsure)
 {
     *unsure = 0;
+    if (p->chosen.by_centre && K < p->count)
+        return seat_nearest(ready, a, p->experts, p->count, K, n, p->threads);
     if (plan_is_local(p) && K < p->count)
         return seat_local(ready, a, p->experts, p->count, K, n, near, plan_factor_bytes(p),
                           p->threads, unsure);
@@ -181,13 +183,14 @@ static size_t block_size(const plan *p, size_t queries)
 }
 
 /* All that one process alone can find out: whether its BLAS is sound, and whether there is room to
- * list the model's experts and a base. */
+ * list the model's experts and a base, and groups of them. */
 static quorum_status prepare(void *context)
 {
     plan *p = context;
     TRY(blas_check());
-    if (!NEW_ARRAY(p->experts, p->m->M + 1))
+    if (!NEW_ARRAY(p->experts, 2 * (p->m->M + 1)))
         return failure(QUORUM_E_MEMORY, "out of memory for %zu experts", p->m->M);
+    p->first = p->experts + p->m->M + 1;
     return QUORUM_OK;
 }
 

@@ -3,6 +3,7 @@
  *   nearest   a GP on each query's nearest rows; no experts take part
  *   experts   each expert is asked by itself, and a rule combines the opinions
  *   npae      experts, and where wanted the query's nearest rows, are joined by their covariances
+ *   groups    experts are joined by their covariances within groups, and those by a rule (src/ensemble/)
  *   cells     the GP of the cell that the query lies in (src/cells/)
  *
  * A plan says which of them, with whom and on how many queries at once.  To add a predictor: a
@@ -43,6 +44,8 @@ typedef struct {
     const near_holdings *held;    /* ... or each process searches its own rows            */
     selection chosen;
     size_t *experts, count; /* of the committee that may take part (room for M + 1)       */
+    size_t *first, groups;  /* of method groups: where each begins among the experts (groups + 1);
+                               freed with these                                        */
     size_t used;            /* experts of the model that may take part                 */
     size_t neighbours;      /* nearest rows of each query, 0: none                     */
     int threads, mean_only; /* mean_only: of one expert, whose mean is the rule's      */
@@ -97,7 +100,7 @@ struct predictor {
     quorum_status (*weigh)(const plan *p, const points *Q, joint_space *j, npae_result *out);
 };
 
-extern const predictor by_nearest, by_experts, by_npae, by_cells;
+extern const predictor by_nearest, by_experts, by_npae, by_groups, by_cells;
 
 /* ---- plan.c ---- */
 
@@ -117,6 +120,10 @@ int plan_is_local(const plan *p);        /* whether each query has experts of it
 size_t plan_seats(const plan *p);        /* experts that one query is predicted from    */
 double plan_factor_bytes(const plan *p); /* for factors made for a block                */
 double plan_seat_bytes(const plan *p, double rows); /* a query's seats, gammas of `rows` rows */
+
+/* The doubt of a linear trend at n queries of rules that do not say how they weigh rows, w->var having
+ * `noise` in it (by_experts.c). */
+void plan_doubt_by_share(const plan *p, double noise, size_t n, block_space *w);
 
 /* Seats K experts at each of the n queries of the assembly.  How it went is to be passed on as the
  * `ready` of the next call, since not all selections need the others (team/work.h). */

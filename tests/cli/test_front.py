@@ -197,6 +197,7 @@ def test_usage_errors(words, message):
      ["--select:", "graph:0.8+local:3", "worst:A"]),
     (["graph", "m.npz", "-o", "g.dot", "--select", "auto"], ["--select:", "auto", "worst:A"]),
     (["predict", "--select", "local:0"], ["--select:", "local:0", "local:4"]),
+    (["predict", "--select", "knn:auto"], ["--select:", "knn:auto", "knn:4"]),
     (["predict", "--select", "local:4+graph:0.8"], ["--select:", "local:4+graph:0.8", "auto"]),
     (["evaluate", "m", "t", "--neighbours", "-1"], ["--neighbours:", "-1", "auto"]),
     (["predict", "--neighbours", "many"], ["--neighbours:", "many", "10000"]),

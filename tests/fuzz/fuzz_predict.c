@@ -64,8 +64,9 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 static quorum_options *choose_options(choices *c)
 {
     static const char *const selects[] = {
-        "auto",     "all",     "none",    "graph:0.5",  "worst:0.5",         "expert:1",
-        "expert:4", "local:1", "local:3", "local:auto", "graph:0.7+local:2", "best:0.01"};
+        "auto",     "all",     "none",    "graph:0.5",  "worst:0.5", "expert:1",
+        "expert:4", "local:1", "local:3", "local:auto", "knn:2",     "graph:0.7+local:2",
+        "best:0.01"};
     static const char *const neighbours[] = {"auto", "0",  "1",   "2",    "5",
                                              "23",   "24", "512", "10000"};
     quorum_options *o = quorum_options_new();

@@ -250,7 +250,7 @@ def single(mean, var, prior):
 
 RULES = {"grbcm": grbcm, "rbcm": rbcm, "bcm": bcm, "gpoe": gpoe, "gpoe-entropy": gpoe_entropy,
          "poe": poe, "single": single}
-RULE_ORDER = ["npae", "grbcm", "rbcm", "bcm", "gpoe", "gpoe-entropy", "poe", "single"]
+RULE_ORDER = ["npae", "groups", "grbcm", "rbcm", "bcm", "gpoe", "gpoe-entropy", "poe", "single"]
 
 # ---- NPAE (paper eqs. 4 to 6) ----------------------------------------------------------
 
@@ -416,7 +416,7 @@ def selected(select, order):
     """The experts that a --select text names for all queries, ascending."""
     M = len(order)
     select = select.split("+")[0]
-    if select == "all" or select.startswith("local:"):
+    if select == "all" or select.startswith(("local:", "knn:")):
         return list(range(M))
     if select == "none":
         return []
@@ -433,9 +433,15 @@ AUTO_ROUNDS = [1, 2, 4, 8, 16]  # experts that local:auto tries
 AUTO_TOLERANCE = 0.01           # it stops when the latent variance falls by less than this
 
 
+class ByCentre(int):
+    """K of "knn:K"."""
+
+
 def local_size(select):
-    """K of "local:K" or "...+local:K", "auto", or None without it."""
+    """K of "local:K" or "...+local:K", "auto", ByCentre of "knn:K", or None without any."""
     local = select.split("+")[-1]
+    if local.startswith("knn:"):
+        return ByCentre(local[4:])
     if not local.startswith("local:"):
         return None
     return "auto" if local == "local:auto" else int(local[6:])
@@ -445,6 +451,41 @@ def most_explaining(explained, experts, K):
     """The K experts with the largest k_A (explained[e]) at one query, best first; ties: the lower
     number.  Exhaustive."""
     return sorted(experts, key=lambda e: (-explained[e], e))[:K]
+
+
+def expert_groups(omega, experts):
+    """Spectral clustering of the experts by partial correlations: lists of experts.  Who has no edge
+    is alone; the p others make round(sqrt(p)) groups.  K-means from the vertex of the largest degree,
+    then the farthest from those there are."""
+    scale = np.sqrt(np.diag(omega)[experts])
+    W = np.abs(omega[np.ix_(experts, experts)]) / np.outer(scale, scale)
+    np.fill_diagonal(W, 0.0)
+    at = np.flatnonzero(W.sum(axis=1) > 0)
+    alone = [[e] for i, e in enumerate(experts) if i not in at]
+    if not len(at):
+        return alone
+    W = W[np.ix_(at, at)]
+    degree, k = W.sum(axis=1), int(np.floor(np.sqrt(len(at)) + 0.5))
+    U = np.linalg.eigh(W / np.sqrt(np.outer(degree, degree)))[1][:, ::-1][:, :k]
+    U = U / np.linalg.norm(U, axis=1, keepdims=True)
+    centres = [U[np.argmax(degree)]]
+    while len(centres) < k:
+        centres.append(U[np.argmax(np.min([np.sum((U - c) ** 2, axis=1) for c in centres], axis=0))])
+    centres, label = np.array(centres), None
+    for _ in range(101):
+        before, label = label, np.argmin(((U[:, None] - centres) ** 2).sum(axis=2), axis=1)
+        if before is not None and np.array_equal(before, label):
+            break
+        for g in set(label):
+            centres[g] = U[label == g].mean(axis=0)
+    return alone + [[experts[i] for i in at[label == g]] for g in sorted(set(label))]
+
+
+def nearest_centres(theta, parts, Q, experts, K):
+    """b x K: the experts the means of whose rows are nearest to each query in the learned metric,
+    nearest first; ties: the lower number."""
+    centres = np.array([parts[e].X.mean(axis=0) for e in experts])
+    return np.array(experts)[np.argsort(scaled_distance(theta, Q, centres), axis=1, kind="stable")[:, :K]]
 
 
 def nearest_rows(theta, X, Q, m):
@@ -767,7 +808,13 @@ class Model:
         experts = selected(select, order)
         Q = self.standardise(X)
         theta, a = self.theta, self.arrays
-        if method in ("nearest", "npae"):
+        if method == "groups":
+            groups = expert_groups(a["precision"], experts) if len(experts) > 1 else [experts]
+            each = [npae(theta, [self.parts[e] for e in g], Q) for g in groups]
+            mean, var = bcm(np.array([r.mean for r in each]), np.array([r.var for r in each]), theta.signal)
+            share = np.clip(var / theta.signal, 0.0, 1.0)
+            var = var + (0.0 if latent else theta.noise) + share * self.doubts(self.features(Q))
+        elif method in ("nearest", "npae"):
             around = self.noises(Q, neighbours) if method == "nearest" else None
             mean, var, doubt = self._joint(Q, experts, local_size(select), neighbours, around)
             noise = theta.noise if around is None else np.array([n.noise for n in around])
@@ -835,8 +882,8 @@ class Model:
                 np.array([q.npae.var[0] for q in quorums]), self.doubts(U))
 
     def quorums(self, Q, experts, local=None, neighbours=0, around=None):
-        """NPAE at every query: on its `local` most explaining experts (None: all of them, ascending)
-        and, last, on the GP of its nearest rows."""
+        """NPAE at every query: on its `local` most explaining experts (ByCentre: its nearest ones;
+        None: all of them, ascending) and, last, on the GP of its nearest rows."""
         theta, a = self.theta, self.arrays
         m = min(neighbours, self.n)
         rows = nearest_rows(theta, a["X"], Q, m) if m else None
@@ -845,15 +892,17 @@ class Model:
             weight, error = self.row_fields()
             near = [dataclasses.replace(p, noise=(n.noise + error[r] ** 2) / weight[r])
                     for p, n, r in zip(near, around, rows)]
-        if local is None:
+        if local is None or local != "auto" and local >= len(experts):
             seats = [experts] * len(Q)
+        elif isinstance(local, ByCentre):
+            seats = nearest_centres(theta, self.parts, Q, experts, local)
         else:
             explained = {e: posterior(theta, self.parts[e].X, self.parts[e].y, Q,
                                       self.parts[e].noise).explained
                          for e in experts}
-            most = len(experts) if local == "auto" else min(local, len(experts))
+            most = len(experts) if local == "auto" else local
             seats = [most_explaining({e: v[q] for e, v in explained.items()}, experts, most)
-                     if most < len(experts) or local == "auto" else experts for q in range(len(Q))]
+                     for q in range(len(Q))]
         return [self._auto_quorum(Q[q:q + 1], seats[q], near[q]) if local == "auto"
                 else self._quorum(Q[q:q + 1], seats[q], near[q]) for q in range(len(Q))]
 
@@ -883,6 +932,10 @@ class Model:
         var = theta.signal - np.array([p.explained for p in posts])
         if local is not None and local < len(posts):
             best = np.argsort(var, axis=0, kind="stable")[:local]
+            if isinstance(local, ByCentre):
+                place = {e: i for i, e in enumerate(experts)}
+                best = np.array([[place[e] for e in row]
+                                 for row in nearest_centres(theta, self.parts, Q, experts, local)]).T
             mean, var = np.take_along_axis(mean, best, 0), np.take_along_axis(var, best, 0)
         noise = theta.noise if space == "observed" else 0.0
         mean, var = RULES[method](mean, var + noise, theta.signal + noise)

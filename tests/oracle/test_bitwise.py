@@ -18,6 +18,7 @@ LOCAL = {
     "default": [],
     "local:2": ["--select", "local:2"],
     "local:auto + 20": ["--select", "local:auto", "--neighbours", 20],
+    "knn:2": ["--select", "knn:2"],
     "neighbours": ["--method", "nearest", "--neighbours", 50],
     "rbcm local:3": ["--method", "rbcm", "--select", "local:3"],
 }

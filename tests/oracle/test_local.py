@@ -11,7 +11,7 @@ import pytest
 import reference as ref
 from oracle_support import agree, fit, joint, predict, query_rows, quorum, same_bits, training_rows
 
-INDEPENDENT = [r for r in ref.RULE_ORDER if r not in ("npae", "grbcm")]
+INDEPENDENT = [r for r in ref.RULE_ORDER if r not in ("npae", "groups", "grbcm")]
 
 # name: seed, rows, inputs, options of fit.  Up to 8 inputs distances are made of differences,
 # above of products.
@@ -30,7 +30,8 @@ QUORUMS = [("auto", "auto"), ("auto", 20), ("auto", 0), ("local:1", 0), ("local:
            ("local:4", 64), ("none", 1), ("none", 50), ("none", 10000), ("all", 40),
            ("expert:2", 25), ("graph:0.8+local:3", 0), ("graph:0.8+local:3", 30),
            ("worst:0.5+local:2", 20), ("local:auto", 0), ("local:auto", 32),
-           ("graph:0.7+local:auto", 8)]
+           ("graph:0.7+local:auto", 8), ("knn:1", 0), ("knn:3", 0), ("knn:2", 24), ("knn:100", 0),
+           ("graph:0.8+knn:3", 0)]
 
 
 class Fitted:
@@ -52,7 +53,7 @@ class Fitted:
         mean, std = self.model.predict(self.queries, method, select, neighbours=neighbours, **how)
         joint_rule = method in ("auto", "nearest", "npae")
         kind = "npae" if joint_rule else "independent rules"
-        kind = f"{kind}, local" if "local" in select else f"{kind}, {select.split(':')[0]}"
+        kind = f"{kind}, knn" if "knn" in select else f"{kind}, local" if "local" in select else f"{kind}, {select.split(':')[0]}"
         kind += " + neighbours" if neighbours != 0 and joint_rule else ""
         agree(f"{kind}: mean", got["mean"], mean, float(self.model.arrays["y_scale"]))
         agree(f"{kind}: std", got["std"], std, std)
@@ -94,6 +95,7 @@ def test_independent_rules(fitted, name, method):
     f = fitted(name)
     f.compare(method, "local:3")
     f.compare(method, "local:1", latent=True)
+    f.compare(method, "knn:2", latent=True)
     f.compare(method + "*", "graph:0.8+local:2", space="observed")
 
 
@@ -238,7 +240,7 @@ def joint_reference(model, X, select, neighbours):
 
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("select,neighbours", [("auto", "auto"), ("local:3", 0), ("local:2", 20),
-                                               ("none", 30), ("all", 15)])
+                                               ("none", 30), ("all", 15), ("knn:3", 0)])
 def test_joint_covariance(fitted, name, select, neighbours):
     f = fitted(name)
     how = {"select": select, "neighbours": neighbours}
@@ -264,12 +266,22 @@ def test_joint_covariance(fitted, name, select, neighbours):
 
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("neighbours", [0, 20])
-def test_local_with_room_for_all_is_all(fitted, name, neighbours):
+@pytest.mark.parametrize("kind", ["local", "knn"])
+def test_local_with_room_for_all_is_all(fitted, name, neighbours, kind):
     f = fitted(name)
     everyone, local = (predict(f.path, f.queries, "--select", s, "--neighbours", neighbours)
-                       for s in ("all", f"local:{f.model.M}"))
+                       for s in ("all", f"{kind}:{f.model.M}"))
     for column in everyone:
-        same_bits(f"local:M is all, {column}", local[column], everyone[column])
+        same_bits(f"{kind}:M is all, {column}", local[column], everyone[column])
+
+
+def test_of_one_expert_knn_is_the_exact_gp(tmp_path):
+    rows = training_rows(78, 200, 2)
+    path, _ = fit(tmp_path, "one", rows, "--experts", 1, "--theta", "0.9,1.1,0.1")
+    X = query_rows(79, rows, 30)
+    exact, knn = predict(path, X), predict(path, X, "--method", "npae", "--select", "knn:3")
+    for column in exact:
+        same_bits(f"knn of one expert, {column}", knn[column], exact[column])
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -111,7 +111,20 @@ static void selections_are_parsed(void **state)
     assert_true(s.kind == SELECT_ALL && s.local == 4 && !s.local_auto);
     assert_ok(selection_parse("graph:0.8+local:auto", &s));
     assert_true(s.kind == SELECT_MOST && s.share == 0.8 && s.local_auto);
+    assert_ok(selection_parse("knn:4", &s));
+    assert_true(s.kind == SELECT_ALL && s.local == 4 && s.by_centre && !s.local_auto);
+    assert_ok(selection_parse("worst:0.5+knn:2", &s));
+    assert_true(s.kind == SELECT_LEAST && s.local == 2 && s.by_centre);
     static const char *const bad[] = {"",
+                                      "knn",
+                                      "knn:",
+                                      "knn:0",
+                                      "knn:auto",
+                                      "knn:2x",
+                                      "graph:0.8knn:4",
+                                      "knn:4+graph:0.8",
+                                      "knn:4+local:2",
+                                      "local:2+knn:4",
                                       "al",
                                       "graph",
                                       "graph:",

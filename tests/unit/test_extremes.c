@@ -153,7 +153,8 @@ static void far_queries_get_the_prior_of_every_rule(void **state)
 static void far_queries_get_the_prior_of_every_selection(void **state)
 {
     world *w = *state;
-    static const char *const selections[] = {"none", "all", "local:2", "local:auto", "graph:0.6"};
+    static const char *const selections[] = {"none",  "all",        "local:2",
+                                             "knn:2", "local:auto", "graph:0.6"};
     for (int k = 0; k < kernel_count(); k++) {
         quorum_model *m = fit_kernel(w, k);
         assert_ok(quorum_options_set(w->o, "method", "npae"));
