@@ -32,6 +32,7 @@ class Cell:
     after: "Cell" = None     # the fit whose model or theta it uses
     seconds: float = 1.0     # a guess, for the time left
     keep: tuple = ()         # of a prediction: the columns to keep
+    score: object = None     # of a prediction: what to keep instead, a function of its columns
 
 
 def slug(name):
@@ -60,10 +61,11 @@ def evaluate(model, what, test, *options, seconds=2.0, **about):
     return Cell(f"{model.name}: {what}", words, {**model.about, **about}, model, seconds)
 
 
-def predict(model, what, queries, keep, *options, seconds=2.0):
+def predict(model, what, queries, keep, *options, seconds=2.0, score=None, **about):
+    """A prediction, of which columns are kept, or `score` of these columns as arrays."""
     name = f"{model.name}: {what}"
     words = ("predict", model_of(model), queries, "-o", f"{WORK}/{slug(name)}.csv", *options)
-    return Cell(name, words, model.about, model, seconds, tuple(keep))
+    return Cell(name, words, {**model.about, **about}, model, seconds, tuple(keep), score)
 
 
 def graph(model, test, *options, seconds=2.0):
@@ -84,7 +86,8 @@ def output_of(cell, stdout, folder):
         return json.loads(stdout)
     path = os.path.join(folder, cell.words[cell.words.index("-o") + 1])
     if path.endswith(".csv"):
-        return read_columns(path, cell.keep)
+        columns = read_columns(path, cell.keep)
+        return cell.score(columns) if cell.score else columns
     with open(path) as file:
         return json.load(file)
 
