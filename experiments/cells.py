@@ -49,11 +49,15 @@ def fit(name, train, about, *options, seconds=5.0):
     return Cell(name, words, about, seconds=seconds)
 
 
-def fit_with_noise(model, factor, train, about, *options, seconds=5.0):
-    """The model's theta, its noise variance times a factor."""
-    cell = fit(f"{model.name} noise {factor}", train, about, "--theta", f"$THETA*{factor}", *options,
-               seconds=seconds)
+def fit_again(model, name, train, about, *options, factor=1.0, seconds=5.0):
+    """Another fit with the model's theta, its noise variance times a factor."""
+    cell = fit(name, train, about, "--theta", f"$THETA*{factor}", *options, seconds=seconds)
     return Cell(cell.name, cell.words, cell.about, model, seconds)
+
+
+def fit_with_noise(model, factor, train, about, *options, seconds=5.0):
+    return fit_again(model, f"{model.name} noise {factor}", train, about, *options, factor=factor,
+                     seconds=seconds)
 
 
 def evaluate(model, what, test, *options, seconds=2.0, **about):
