@@ -125,9 +125,10 @@ class Finished:
 class Runner:
     """Runs the cells of one experiment in its folder."""
 
-    def __init__(self, quorum, folder, data, again, progress):
+    def __init__(self, quorum, folder, data, again, progress, stored=False):
+        """again: run cells anew whose name contains it; stored: trust what is there by its name."""
         self.quorum, self.folder, self.data = quorum, folder, data
-        self.again, self.progress = again, progress
+        self.again, self.progress, self.stored = again, progress, stored
         self.hashes = {}
         self.ran = 0
         self.version = origin.version(quorum)
@@ -166,7 +167,9 @@ class Runner:
         if self.again and self.again in cell.name:
             return None
         stored = self.store.cells.get(cell.name)
-        return stored if stored and stored.get("key") == self.key(cell) else None
+        if not stored or "result" not in stored:
+            return None
+        return stored if self.stored or stored.get("key") == self.key(cell) else None
 
     def unfinished(self, cells):
         """Cells to run, among them fits whose models are needed and gone."""
