@@ -169,8 +169,8 @@ static const own_flag flags[] = {
      "Run finished cells again whose name contains TEXT, such as 'own' for the rows of this "
      "project's own settings."},
     {"stored", 0, NULL, NULL, NULL,
-     "Take finished cells as they are, whatever version, options or data they were run with, run "
-     "only those that are missing, and make the page, which says where each comes from."},
+     "Run nothing: make the page from the finished cells in DIR, whatever version, options or data "
+     "they were run with. It says where they come from and which are missing."},
     {NULL, 0, NULL, NULL, NULL, NULL},
 };
 

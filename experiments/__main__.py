@@ -77,8 +77,10 @@ def reproduce(name, args):
     cells = experiment.plan(setup)
     quorum = os.environ.get("QUORUM") or shutil.which("quorum")
     runner = Runner(quorum, folder, data, args.again, Progress(name, args.quiet), args.stored)
-    path = report.write(experiment, setup, cells, runner.run(cells))
-    print(f"{path}  ({runner.ran} of {len(cells)} cells run)")
+    finished = runner.run(cells)
+    path = report.write(experiment, setup, cells, finished)
+    missing = f", {len(cells) - len(finished)} missing" if len(finished) < len(cells) else ""
+    print(f"{path}  ({runner.ran} of {len(cells)} cells run{missing})")
 
 
 def main():

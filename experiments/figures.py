@@ -27,6 +27,7 @@ class Panel:
     xtics: str = "autofreq"
     xrange: tuple = None     # the domain, where it ends: shares end at 1
     floor: float = None      # of y: errors and seconds are not negative
+    ceiling: float = None    # of y: coverage ends at 1
 
 
 def gnuplot(path, width, height, lines):
@@ -73,11 +74,12 @@ def dodged(panel):
 def ranges(panel):
     """The axes: as wide as the points, not beyond the domain."""
     x = "*:*" if panel.xrange is None else f"{panel.xrange[0]}:{panel.xrange[1]}"
-    y = "*:*" if panel.floor is None or panel.logy else f"{panel.floor}:*"
+    ends = ["*" if v is None or panel.logy else v for v in (panel.floor, panel.ceiling)]
+    y = f"{ends[0]}:{ends[1]}"
     margin = 0 if panel.xrange else 0.04
-    below = 0 if panel.floor is not None else 0.04
+    below, above = (0 if v is not None else 0.04 for v in (panel.floor, panel.ceiling))
     return [f"set xrange [{x}]", f"set yrange [{y}]", f"set offsets graph {margin}, graph {margin}, "
-            + ("0, 0" if panel.logy else f"graph 0.04, graph {below}")]
+            + ("0, 0" if panel.logy else f"graph {above}, graph {below}")]
 
 
 class Sheet:
@@ -220,7 +222,7 @@ def expert_graph(path, graph, selected, best):
     largest = max((abs(e["precision"]) for e in graph["edges"]), default=1.0)
     top = max((n["importance"] for n in graph["nodes"]), default=1.0) or 1.0
     dot = ["graph g {", "layout=neato; overlap=false; splines=false; outputorder=edgesfirst;",
-           "start=1; pad=0.1; bgcolor=\"#ffffff\"; size=\"4,4\"; ratio=0.8;",
+           "start=1; pad=0.2; bgcolor=\"#ffffff\"; size=\"4,4\"; ratio=0.8;",
            "node [shape=circle, style=filled, fixedsize=true, fontname=Helvetica];",
            "edge [color=\"#55555599\"];"]
     for n in sorted(graph["nodes"], key=lambda n: n["expert"]):
@@ -234,7 +236,7 @@ def expert_graph(path, graph, selected, best):
     for e in graph["edges"]:
         share = abs(e["precision"]) / largest
         dot.append(f"{e['from']} -- {e['to']} [penwidth={0.3 + 3.5 * share:.2f}, "
-                   f"len={2.0 - 0.8 * share**0.5:.3f}];")
+                   f"len={1.4 - 0.5 * share**0.5:.3f}];")
     done = subprocess.run(["dot", "-Tsvg"], input="\n".join(dot + ["}"]), text=True,
                           capture_output=True)
     if done.returncode != 0:

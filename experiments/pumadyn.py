@@ -113,7 +113,8 @@ def path_part(book):
                      for s in stops]
             series.append((name, [(s, v.mean, v.spread) for s, v in found if v]))
         panels.append(figures.Panel(title, "evaluations of the likelihood", series, logx=True,
-                                    floor=0.0 if metric == "coverage95" else None))
+                                    xrange=(4, 250), floor=0.0 if metric != "msll" else None,
+                                    ceiling=1.0 if metric == "coverage95" else None))
     figures.lines(book.path("path.svg"), panels)
     noise = {s: pick(book.fits, variant=f"stop {s}")[0] for s in stops}
     book.page.figure(

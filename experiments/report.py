@@ -165,7 +165,7 @@ def verdicts(book):
                        for c in failing])
 
 
-def how_made(book, stored):
+def how_made(book, stored, missing):
     page = book.page
     page.heading("How this page was made")
     page.points([f"command: `{command(book.setup)}`",
@@ -178,6 +178,9 @@ def how_made(book, stored):
         "`fits.csv`, `experts.csv`, `differences.csv` and `claims.csv` lie beside this page; "
         "`cells.json` has what every command printed. In the commands, $DATA is the directory of the "
         "data sets, and work/ is made in the experiment's folder.")
+    if missing:
+        page.text(f"{len(missing)} cells of the plan were not run for this page: "
+                  f"{', '.join(missing)}.")
     page.commands(f"All {len(book.cells)} commands",
                   [stored[c.name]["command"] for c in book.cells])
 
@@ -208,6 +211,10 @@ def link(book):
 def write(experiment, setup, cells, stored):
     """Makes the page of finished cells (what is stored of them, by name); returns its path."""
     results = {name: s["result"] for name, s in stored.items()}
+    missing = [c.name for c in cells if c.name not in stored]
+    cells = [c for c in cells if c.name in stored]
+    if not cells:
+        raise SystemExit(f"quorum reproduce: {setup.folder} has no finished cells")
     rows, experts = list(scores(cells, results)), list(expert_rows(cells, results))
     book = Book(setup, Page(experiment.TITLE, setup.folder), cells, results, rows,
                 list(fits(cells, results)), experts, [], published.load(), [])
@@ -220,7 +227,7 @@ def write(experiment, setup, cells, stored):
     write_tables(book)
     verdicts(book)
     experiment.explain(book)
-    how_made(book, stored)
+    how_made(book, stored, missing)
     link(book)
     path = book.path(setup.name + ".html")
     book.page.write(path)
