@@ -19,7 +19,7 @@ FACTORS = {"lengthscale": (0.2, 0.6, 2.0), "noise": (0.01, 0.1, 1.0), "inputs": 
 LABELS = {"lengthscale": "length-scale (smoothness)", "noise": "noise, standard deviation",
           "inputs": "number of inputs", "queries": "number of queries"}
 REAL = {"kin40k_10k30k": (10000, 2000), "protein": (10000, 2000)}   # rows taken, queries taken
-METHODS = {"nearest rows": ("nearest", "auto"), "cells": ("cells", "auto"),
+METHODS = {"nearest rows": ("nearest", "auto"), "cells": ("cells", "all"),
            "local experts": ("npae", "local:2"), "graph:0.5": ("npae", "graph:0.5"),
            "NPAE on all": ("npae", "all")}
 WAVES = 1000

@@ -4,7 +4,7 @@ import pathlib
 import pytest
 
 RESULTS = pathlib.Path(__file__).resolve().parents[2] / "experiments" / "results"
-PAGES = ["synthetic", "consistency", "pumadyn", "protein", "sarcos"]
+PAGES = ["synthetic", "consistency", "pumadyn", "protein", "sarcos", "committee"]
 
 
 @pytest.mark.parametrize("width", [400, 1280])
