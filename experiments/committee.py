@@ -55,7 +55,7 @@ def made_sets(setup):
 
 
 def plan(setup):
-    rows = 1000 if setup.quick else ROWS
+    rows = 600 if setup.quick else ROWS
     cells = []
     for seed in setup.seeds:
         for factor, value, settings in made_sets(setup):
@@ -65,7 +65,7 @@ def plan(setup):
             train, test = (made(setup, f"{factor}-{value:g}-seed{seed}-{part}.csv",
                                 lambda part=part: points(seed, part, rows=rows, **settings))
                            for part in ("train", "test"))
-            about = {"data": "made", "partition": "kmeans", "seed": seed, "M": rows // 250,
+            about = {"data": "made", "partition": "kmeans", "seed": seed, "M": max(rows // 250, 4),
                      "variant": f"{factor} {value:g}"}
             cells += of_set(name, about, train, test)
     return cells + real_sets(setup)
