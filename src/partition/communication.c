@@ -29,7 +29,7 @@ static quorum_status split(quorum_status ready, const partition_problem *p, size
         ready = failure(QUORUM_E_MEMORY, "out of memory for a random part of %zu rows", n);
     others.parts--;
     quorum_status status = partition_kmeans.split(ready, &others, label);
-    if (status >= 0) {
+    if (status >= 0 && row) {
         for (size_t i = 0; i < n; i++)
             label[i]++;
         draw_first(p, row, label);
