@@ -16,7 +16,7 @@ import report
 from cells import Runner
 from progress import Progress
 
-NAMES = ("synthetic", "pumadyn", "protein", "sarcos", "song")
+NAMES = ("synthetic", "consistency", "pumadyn", "protein", "sarcos", "song", "committee")
 
 
 @dataclass
@@ -59,6 +59,7 @@ def arguments():
     parser.add_argument("--seeds", type=seed_list)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--again")
+    parser.add_argument("--stored", action="store_true")
     parser.add_argument("--quiet", action="store_true")
     return parser.parse_args()
 
@@ -75,9 +76,11 @@ def reproduce(name, args):
     experiment = importlib.import_module(name)
     cells = experiment.plan(setup)
     quorum = os.environ.get("QUORUM") or shutil.which("quorum")
-    runner = Runner(quorum, folder, data, args.again, Progress(name, args.quiet))
-    path = report.write(experiment, setup, cells, runner.run(cells))
-    print(f"{path}  ({runner.ran} of {len(cells)} cells run)")
+    runner = Runner(quorum, folder, data, args.again, Progress(name, args.quiet), args.stored)
+    finished = runner.run(cells)
+    path = report.write(experiment, setup, cells, finished)
+    missing = f", {len(cells) - len(finished)} missing" if len(finished) < len(cells) else ""
+    print(f"{path}  ({runner.ran} of {len(cells)} cells run{missing})")
 
 
 def main():

@@ -32,6 +32,7 @@ class Cell:
     after: "Cell" = None     # the fit whose model or theta it uses
     seconds: float = 1.0     # a guess, for the time left
     keep: tuple = ()         # of a prediction: the columns to keep
+    score: object = None     # of a prediction: what to keep instead, a function of its columns
 
 
 def slug(name):
@@ -48,11 +49,15 @@ def fit(name, train, about, *options, seconds=5.0):
     return Cell(name, words, about, seconds=seconds)
 
 
-def fit_with_noise(model, factor, train, about, *options, seconds=5.0):
-    """The model's theta, its noise variance times a factor."""
-    cell = fit(f"{model.name} noise {factor}", train, about, "--theta", f"$THETA*{factor}", *options,
-               seconds=seconds)
+def fit_again(model, name, train, about, *options, factor=1.0, seconds=5.0):
+    """Another fit with the model's theta, its noise variance times a factor."""
+    cell = fit(name, train, about, "--theta", f"$THETA*{factor}", *options, seconds=seconds)
     return Cell(cell.name, cell.words, cell.about, model, seconds)
+
+
+def fit_with_noise(model, factor, train, about, *options, seconds=5.0):
+    return fit_again(model, f"{model.name} noise {factor}", train, about, *options, factor=factor,
+                     seconds=seconds)
 
 
 def evaluate(model, what, test, *options, seconds=2.0, **about):
@@ -60,10 +65,11 @@ def evaluate(model, what, test, *options, seconds=2.0, **about):
     return Cell(f"{model.name}: {what}", words, {**model.about, **about}, model, seconds)
 
 
-def predict(model, what, queries, keep, *options, seconds=2.0):
+def predict(model, what, queries, keep, *options, seconds=2.0, score=None, **about):
+    """A prediction, of which columns are kept, or `score` of these columns as arrays."""
     name = f"{model.name}: {what}"
     words = ("predict", model_of(model), queries, "-o", f"{WORK}/{slug(name)}.csv", *options)
-    return Cell(name, words, model.about, model, seconds, tuple(keep))
+    return Cell(name, words, {**model.about, **about}, model, seconds, tuple(keep), score)
 
 
 def graph(model, test, *options, seconds=2.0):
@@ -84,7 +90,8 @@ def output_of(cell, stdout, folder):
         return json.loads(stdout)
     path = os.path.join(folder, cell.words[cell.words.index("-o") + 1])
     if path.endswith(".csv"):
-        return read_columns(path, cell.keep)
+        columns = read_columns(path, cell.keep)
+        return cell.score(columns) if cell.score else columns
     with open(path) as file:
         return json.load(file)
 
@@ -118,9 +125,11 @@ class Finished:
 class Runner:
     """Runs the cells of one experiment in its folder."""
 
-    def __init__(self, quorum, folder, data, again, progress):
+    def __init__(self, quorum, folder, data, again, progress, stored=False):
+        """again: run cells anew whose name contains it; stored: run
+        nothing, and trust what is there by its name."""
         self.quorum, self.folder, self.data = quorum, folder, data
-        self.again, self.progress = again, progress
+        self.again, self.progress, self.stored = again, progress, stored
         self.hashes = {}
         self.ran = 0
         self.version = origin.version(quorum)
@@ -159,7 +168,9 @@ class Runner:
         if self.again and self.again in cell.name:
             return None
         stored = self.store.cells.get(cell.name)
-        return stored if stored and stored.get("key") == self.key(cell) else None
+        if not stored or "result" not in stored:
+            return None
+        return stored if self.stored or stored.get("key") == self.key(cell) else None
 
     def unfinished(self, cells):
         """Cells to run, among them fits whose models are needed and gone."""
@@ -171,6 +182,8 @@ class Runner:
     def run(self, cells):
         """What is stored of the cells, by name.  Fits come before what uses them."""
         assert len({slug(c.name) for c in cells}) == len(cells), "two cells of one name"
+        if self.stored:
+            return {c.name: self.finished(c) for c in cells if self.finished(c)}
         todo = self.unfinished(cells)
         self.progress.start([c.seconds for c in todo])
         for cell in todo:

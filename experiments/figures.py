@@ -8,7 +8,11 @@ STYLES = {
     "NPAE": ("#111111", 1, 7), "NPAE*(0.8)": ("#0b5fa5", 2, 5), "NPAE*(0.5)": ("#5aa9e6", 4, 9),
     "GPoE": ("#7f7f7f", 1, 4), "RBCM": ("#c0392b", 2, 6), "GRBCM": ("#d68910", 4, 12),
     "exact GP": ("#000000", 3, 1), "most important": ("#0b5fa5", 1, 7),
-    "least important": ("#c0392b", 2, 4),
+    "least important": ("#c0392b", 2, 4), "NPAE*(0.2)": ("#8e44ad", 5, 11),
+    "GRBCM*(0.8)": ("#0b5fa5", 2, 5), "GRBCM*(0.5)": ("#5aa9e6", 4, 9),
+    "nearest rows": ("#111111", 1, 7), "cells": ("#7f7f7f", 3, 4),
+    "local experts": ("#0b5fa5", 2, 5), "graph:0.5": ("#c0392b", 4, 9),
+    "NPAE on all": ("#d68910", 5, 12),
 }
 FONT = "Helvetica,13"
 
@@ -21,6 +25,9 @@ class Panel:
     logx: bool = False
     logy: bool = False
     xtics: str = "autofreq"
+    xrange: tuple = None     # the domain, where it ends: shares end at 1
+    floor: float = None      # of y: errors and seconds are not negative
+    ceiling: float = None    # of y: coverage ends at 1
 
 
 def gnuplot(path, width, height, lines):
@@ -44,8 +51,35 @@ def style(label):
 def line(data, label):
     """A line with points, and thin error bars behind it (points of size 0 are refused by some
     viewers)."""
-    return (f"{data} with yerrorbars lc rgb '{STYLES[label][0]}' dt 1 lw 0.7 ps 0.01, "
-            f"{data} with linespoints {style(label)}")
+    return (f"{data} using 1:2:3:4 with yerrorbars lc rgb '{STYLES[label][0]}' dt 1 lw 0.7 "
+            f"ps 0.01, {data} using 1:2 with linespoints {style(label)}")
+
+
+def dodged(panel):
+    """The lines' points (x, y, low, high): each line a little beside the others, so that bars do not
+    hide each other, and no bar leaves the domain."""
+    xs = [x for _, points in panel.series for x, *_ in points]
+    low, high = min(xs), max(xs)
+    for k, (_, points) in enumerate(panel.series):
+        share = 0.012 * (k - (len(panel.series) - 1) / 2)
+        rows = []
+        for x, y, spread in points:
+            x = x * (high / low)**share if panel.logx else x + share * (high - low)
+            least = y / 10 if panel.logy else panel.floor
+            bottom = y - spread if least is None else max(y - spread, min(least, y))
+            rows.append((x, y, bottom, y + spread))
+        yield rows
+
+
+def ranges(panel):
+    """The axes: as wide as the points, not beyond the domain."""
+    x = "*:*" if panel.xrange is None else f"{panel.xrange[0]}:{panel.xrange[1]}"
+    ends = ["*" if v is None or panel.logy else v for v in (panel.floor, panel.ceiling)]
+    y = f"{ends[0]}:{ends[1]}"
+    margin = 0 if panel.xrange else 0.04
+    below, above = (0 if v is not None else 0.04 for v in (panel.floor, panel.ceiling))
+    return [f"set xrange [{x}]", f"set yrange [{y}]", f"set offsets graph {margin}, graph {margin}, "
+            + ("0, 0" if panel.logy else f"graph {above}, graph {below}")]
 
 
 class Sheet:
@@ -82,13 +116,12 @@ def lines(path, panels, columns=None):
     sheet = Sheet(columns, -(-len(panels) // columns))
     sheet.script += ["set grid lc rgb '#dddddd' lt 1", "set format y '%g'"]
     for i, p in enumerate(panels):
-        for j, (_, points) in enumerate(p.series):
+        for j, points in enumerate(dodged(p)):
             sheet.script += block(f"d{i}x{j}", points)
         sheet.script += [*sheet.place(i), f"set title '{p.title}'", f"set xlabel '{p.xlabel}'",
                          f"set xtics {p.xtics}", f"{'set' if p.logx else 'unset'} logscale x",
                          f"{'set' if p.logy else 'unset'} logscale y",
-                         "set offsets graph 0.04, graph 0.04, " +
-                         ("0, 0" if p.logy else "graph 0.04, graph 0.04"),
+                         *ranges(p),
                          "plot " + ", ".join(line(f"$d{i}x{j}", label)
                                              for j, (label, _) in enumerate(p.series))]
     sheet.write(path, [(f"with linespoints {style(label)}", label) for label in labels])
@@ -137,12 +170,59 @@ def bands(path, panels, exact, points):
     sheet.write(path, [(f"with {text}", name) for name, text in shown.items()])
 
 
+def clusters(graph):
+    """The experts, those next to each other that depend on each other: the order of the leaves when
+    the two groups with the largest mean dependence are joined, again and again."""
+    names = sorted(n["expert"] for n in graph["nodes"])
+    weight = {(a, b): 0.0 for a in names for b in names}
+    for e in graph["edges"]:
+        weight[e["from"], e["to"]] = weight[e["to"], e["from"]] = abs(e["precision"])
+
+    def mean(a, b):
+        return sum(weight[i, j] for i in a for j in b) / (len(a) * len(b))
+    groups = [[name] for name in names]
+    while len(groups) > 1:
+        pairs = [(mean(groups[a], groups[b]), -a, -b) for a in range(len(groups))
+                 for b in range(a + 1, len(groups))]
+        _, a, b = max(pairs)
+        joined = groups[-a] + groups[-b]
+        groups = [g for k, g in enumerate(groups) if k not in (-a, -b)] + [joined]
+    return groups[0], weight
+
+
+def precision_map(path, graph):
+    """|precision| of every pair of experts as squares, experts ordered by cluster."""
+    order, weight = clusters(graph)
+    largest = max(weight.values(), default=0.0) or 1.0
+    cell, left, top = 16, 26, 22
+    size = cell * len(order)
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {left + size + 8} '
+           f'{top + size + 34}" font-family="Helvetica, sans-serif" font-size="9">',
+           f'<rect width="{left + size + 8}" height="{top + size + 34}" fill="#ffffff"/>']
+    for i, a in enumerate(order):
+        middle = cell * (i + 0.5)
+        out.append(f'<text x="{left - 4}" y="{top + middle + 3}" text-anchor="end">{a}</text>'
+                   f'<text x="{left + middle}" y="{top - 5}" text-anchor="middle">{a}</text>')
+        for j, b in enumerate(order):
+            share = (weight[a, b] / largest)**0.5
+            shade = "#dddddd" if a == b else "#%02x%02x%02x" % tuple(
+                round(255 - share * (255 - c)) for c in (11, 63, 122))
+            out.append(f'<rect x="{left + cell * j}" y="{top + cell * i}" width="{cell - 1}" '
+                       f'height="{cell - 1}" fill="{shade}"/>')
+    out.append(f'<text x="{left}" y="{top + size + 18}">white: 0, dark: {largest:.3g}</text></svg>')
+    with open(path, "w") as file:
+        file.write("\n".join(out) + "\n")
+
+
 def expert_graph(path, graph, selected, best):
-    """The graph of one model: selected experts are dark, the best on their own double-ringed."""
+    """The graph of one model: selected experts are dark, the best on their own double-ringed.  Of
+    many edges the strongest are drawn, two for each expert on average."""
+    strongest = sorted(graph["edges"], key=lambda e: -abs(e["precision"]))
+    graph = {**graph, "edges": strongest[:2 * len(graph["nodes"])]}
     largest = max((abs(e["precision"]) for e in graph["edges"]), default=1.0)
     top = max((n["importance"] for n in graph["nodes"]), default=1.0) or 1.0
     dot = ["graph g {", "layout=neato; overlap=false; splines=false; outputorder=edgesfirst;",
-           "start=1; pad=0.1; bgcolor=\"#ffffff\"; size=\"4,4\"; ratio=0.8;",
+           "start=1; pad=0.2; bgcolor=\"#ffffff\"; size=\"4,4\"; ratio=0.8;",
            "node [shape=circle, style=filled, fixedsize=true, fontname=Helvetica];",
            "edge [color=\"#55555599\"];"]
     for n in sorted(graph["nodes"], key=lambda n: n["expert"]):
@@ -156,7 +236,7 @@ def expert_graph(path, graph, selected, best):
     for e in graph["edges"]:
         share = abs(e["precision"]) / largest
         dot.append(f"{e['from']} -- {e['to']} [penwidth={0.3 + 3.5 * share:.2f}, "
-                   f"len={2.0 - 0.8 * share**0.5:.3f}];")
+                   f"len={1.4 - 0.5 * share**0.5:.3f}];")
     done = subprocess.run(["dot", "-Tsvg"], input="\n".join(dot + ["}"]), text=True,
                           capture_output=True)
     if done.returncode != 0:

@@ -2,13 +2,15 @@
 import numpy as np
 
 from cells import share, slug
-from figures import expert_graph
+from figures import expert_graph, precision_map
 from tables import pick, show, stat
 
 SHARES = (0.5, 0.7, 0.8)
 LEGEND = ("Filled: the most important experts (Definition 3); a larger node is more important. "
           "Double ring: the experts with the smallest error of their own on the test set, as many "
-          "as are filled. A wider edge is a stronger dependence given all other experts.")
+          "as are filled. A wider edge is a stronger dependence given all other experts; of many "
+          "edges the strongest are drawn, two for each expert on average. The squares show the "
+          "dependence of all pairs, experts in the order of their clusters.")
 
 
 def marks(nodes, alpha):
@@ -26,14 +28,17 @@ def draw(book, experts, seed):
                      c.about["seed"] == seed), None)
         if cell is None:
             continue
-        graph, pictures = book.results[cell.name], []
+        graph = book.results[cell.name]
+        squares = f"precision-{slug(cell.name.split(':')[0])}.svg"
+        precision_map(book.path(squares), graph)
+        pictures = [(squares, f"M = {M}: |precision| of all pairs of experts, by cluster; "
+                     f"{len(graph['edges'])} of {M * (M - 1) // 2} pairs have an edge")]
         for alpha in SHARES:
             selected, best = marks(graph["nodes"], alpha)
             name = f"graph-{slug(cell.name.split(':')[0])}-{round(100 * alpha)}.svg"
             expert_graph(book.path(name), graph, selected, best)
             pictures.append((name, f"M = {M}, α = {round(100 * alpha)} %: {len(selected & best)} "
-                             f"of the {len(selected)} selected are among the {len(best)} best; "
-                             f"{len(graph['edges'])} edges"))
+                             f"of the {len(selected)} selected are among the {len(best)} best"))
         book.page.row(pictures)
     book.page.text(LEGEND)
     rows = [[M, *(show(s, 2) for s in agreement(book, M))] for M in experts

@@ -18,6 +18,8 @@ EXPERTS = ["data", "partition", "M", "seed", "expert", "rows", "importance", "ra
            "mse_rank"]
 DIFFERENCES = ["table", "dataset", "partition", "M", "method", "metric", "paper", "ours", "spread",
                "seeds", "difference"]
+BANDS = ["method", "where", "seed", "mean_off", "width_off"]
+PAGES = ("synthetic", "consistency", "pumadyn", "protein", "sarcos", "committee")
 OWN = "This project's own, not in the paper"
 
 
@@ -33,6 +35,7 @@ class Book:
     experts: list
     cases: list
     published: list
+    bands: list
 
     def path(self, name):
         return os.path.join(self.setup.folder, name)
@@ -46,7 +49,7 @@ class Book:
 
 def command(setup):
     seeds = ",".join(map(str, setup.seeds))
-    data = "" if setup.name == "synthetic" else " --data DIR"
+    data = " --data DIR" if setup.data else ""
     return (f"quorum reproduce {setup.name}{data} --out DIR --seeds {seeds}"
             f"{' --quick' if setup.quick else ''}")
 
@@ -124,16 +127,23 @@ def latent(book, wanted):
     return f"{number(smse.mean, 4)}, {number(msll.mean, 3)}"
 
 
+def come_out(found, dataset, rows):
+    """(near, all) of the unique published cells, from rows of differences.csv."""
+    ours = {(d["partition"], d["M"], d["method"], d["metric"]): float(d["ours"]) for d in found}
+    cells = {k: v for k, v in published.unique(rows, dataset).items() if k in ours}
+    near = [k for k, v in cells.items() if any(published.near(ours[k], x, k[3]) for x in v)]
+    return len(near), len(cells)
+
+
 def closeness(book):
     """How many of the published numbers come out."""
-    found = list(differences(book))
-    if not found:
-        return
-    near = [d for d in found if abs(d["difference"]) <=
-            max(0.05 * abs(float(d["paper"])), 0.05 if d["metric"] == "msll" else 0.0)]
-    book.page.text(f"Of the paper's {len(found)} numbers for this data, {len(near)} come out "
-                   "within 5 %, or 0.05 of an MSLL. Ours are means over the seeds with their "
-                   "standard deviation.")
+    near, count = come_out(list(differences(book)), book.setup.name, book.published)
+    left_out = [text for (data, *_), text in published.MISPRINTS.items() if data == book.setup.name]
+    if count:
+        book.page.text(
+            f"Of the paper's {count} numbers for this data, each counted once, {near} come out "
+            "within 5 %, or 0.05 of an MSLL. Ours are means over the seeds with their standard "
+            "deviation." + "".join(f" Not counted: {text}." for text in left_out))
 
 
 def verdicts(book):
@@ -145,8 +155,7 @@ def verdicts(book):
     for sentence in sentences:
         cases = [c for c in book.cases if c.claim == sentence]
         holds = sum(c.holds for c in cases)
-        word = "agrees" if holds == len(cases) else "does not agree" if holds == 0 else "in part"
-        rows.append([sentence, word, f"{holds} of {len(cases)}"])
+        rows.append([sentence, claims.verdict(cases), f"{holds} of {len(cases)}"])
     page.table("The paper's claims, checked case by case (claims.csv has every case)",
                ["claim", "verdict", "cases that hold"], [("", None, rows)], text_columns=(1,))
     failing = [c for c in book.cases if not c.holds]
@@ -156,7 +165,7 @@ def verdicts(book):
                        for c in failing])
 
 
-def how_made(book, stored):
+def how_made(book, stored, missing):
     page = book.page
     page.heading("How this page was made")
     page.points([f"command: `{command(book.setup)}`",
@@ -169,34 +178,57 @@ def how_made(book, stored):
         "`fits.csv`, `experts.csv`, `differences.csv` and `claims.csv` lie beside this page; "
         "`cells.json` has what every command printed. In the commands, $DATA is the directory of the "
         "data sets, and work/ is made in the experiment's folder.")
+    if missing:
+        page.text(f"{len(missing)} cells of the plan were not run for this page: "
+                  f"{', '.join(missing)}.")
     page.commands(f"All {len(book.cells)} commands",
-                  ["quorum " + " ".join(c.words) for c in book.cells])
+                  [stored[c.name]["command"] for c in book.cells])
 
 
 def write_tables(book):
-    write_csv(book.path("scores.csv"), SCORES, book.scores)
+    if book.scores:
+        write_csv(book.path("scores.csv"), SCORES, book.scores)
     write_csv(book.path("fits.csv"), FITS, book.fits)
     write_csv(book.path("claims.csv"), claims.COLUMNS, [c._asdict() for c in book.cases])
+    if book.bands:
+        write_csv(book.path("bands.csv"), BANDS, book.bands)
     if book.experts:
         write_csv(book.path("experts.csv"), EXPERTS, book.experts)
-    if book.setup.name != "synthetic":
-        write_csv(book.path("differences.csv"), DIFFERENCES, differences(book))
+    rows = list(differences(book))
+    if rows:
+        write_csv(book.path("differences.csv"), DIFFERENCES, rows)
+
+
+def link(book):
+    """To the other pages, and to the tables beside this one."""
+    tables = sorted(name for name in os.listdir(book.setup.folder) if name.endswith(".csv"))
+    book.page.links = [
+        ("Other pages", [(f"../{name}/{name}.html", name) for name in PAGES
+                         if name != book.setup.name and not book.setup.quick]),
+        ("Data", [(name, name) for name in [*tables, "cells.json"]])]
 
 
 def write(experiment, setup, cells, stored):
     """Makes the page of finished cells (what is stored of them, by name); returns its path."""
     results = {name: s["result"] for name, s in stored.items()}
+    missing = [c.name for c in cells if c.name not in stored]
+    cells = [c for c in cells if c.name in stored]
+    if not cells:
+        raise SystemExit(f"quorum reproduce: {setup.folder} has no finished cells")
     rows, experts = list(scores(cells, results)), list(expert_rows(cells, results))
     book = Book(setup, Page(experiment.TITLE, setup.folder), cells, results, rows,
-                list(fits(cells, results)), experts, claims.check(rows, experts), published.load())
+                list(fits(cells, results)), experts, [], published.load(), [])
+    book.bands += experiment.bands(book) if hasattr(experiment, "bands") else []
+    book.cases += claims.check(rows, experts, book.bands)
     if setup.quick:
         book.page.text("A quick look: fewer rows, experts and seeds than in the paper. The numbers "
                        "show that everything works, not what the paper found.", "quick")
-    write_tables(book)
     experiment.report(book)
+    write_tables(book)
     verdicts(book)
     experiment.explain(book)
-    how_made(book, stored)
+    how_made(book, stored, missing)
+    link(book)
     path = book.path(setup.name + ".html")
     book.page.write(path)
     return path

@@ -146,7 +146,8 @@ def quality_part(book):
     for metric, title in (("mae", "MAE"), ("smse", "SMSE"), ("msll", "MSLL"),
                           ("seconds", "prediction time, s")):
         panels.append(figures.Panel(title, "experts M", quality_lines(book, metric),
-                                    logy=metric == "seconds"))
+                                    logy=metric == "seconds",
+                                    floor=0.0 if metric in ("mae", "smse") else None))
     figures.lines(book.path("quality.svg"), panels, columns=2)
     page.figure("quality.svg", "MAE, SMSE, MSLL and prediction time (log scale) against the "
                 "number of experts; mean over the seeds, bars are one standard deviation. "
@@ -195,7 +196,8 @@ def alpha_part(book):
             series.append((label, [(a, s.mean, s.spread) for a, s in stats if s] +
                            [(1.0, whole.mean, whole.spread)]))
         panels.append(figures.Panel(title, "share of experts α", series,
-                                    logy=metric == "smse", xtics="0.2"))
+                                    logy=metric == "smse", xtics="0.2", xrange=(0.05, 1.05),
+                                    floor=0.0 if metric == "mae" else None))
     figures.lines(book.path("alpha.svg"), panels)
     book.page.figure("alpha.svg", "NPAE* on the share α of the experts, M = 20, λ = 0.1: the most "
                      "important and the least important ones; α = 1 is NPAE. SMSE on a log scale.")
@@ -210,7 +212,8 @@ def lambda_part(book):
             stats = [(v, book.ours(metric, variant="lambda", penalty=v, **rows_of(name)))
                      for v in LAMBDAS]
             series.append((name, [(v, s.mean, s.spread) for v, s in stats if s]))
-        panels.append(figures.Panel(title, "penalty λ", series, logx=True))
+        panels.append(figures.Panel(title, "penalty λ", series, logx=True,
+                                    floor=None if metric == "msll" else 0.0))
     figures.lines(book.path("lambda.svg"), panels)
     edges = {v: stat(pick(book.fits, variant="lambda", penalty=v), "edges") for v in LAMBDAS}
     book.page.figure(
@@ -264,6 +267,21 @@ def inside_outside(book, name):
     return [*(f"{squared[i].mean()**0.5:.3f}" for i in (inside, ~inside)),
             *(f"{100 * covered[i].mean():.1f} %" for i in (inside, ~inside)),
             *(f"{width[i].mean():.2f}" for i in (inside, ~inside))]
+
+
+def bands(book):
+    """Rows of bands.csv: how far means and widths are from the exact GP's, root mean squared."""
+    seed = book.setup.seeds[0]
+    e = {k: np.array(v) for k, v in book.results[f"exact seed{seed}: band"].items()}
+    x = test_points(book)[:, 0]
+    inside = (x >= 0) & (x <= 1)
+    for name, _ in BANDS:
+        r = {k: np.array(v) for k, v in book.results[f"M20 seed{seed}: band {name}"].items()}
+        off = {"mean_off": r["mean"] - e["mean"],
+               "width_off": (r["upper"] - r["lower"]) - (e["upper"] - e["lower"])}
+        for where, chosen in (("inside", inside), ("outside", ~inside)):
+            yield {"method": name, "where": where, "seed": seed,
+                   **{k: float((v[chosen]**2).mean()**0.5) for k, v in off.items()}}
 
 
 def exponent(book, M, alpha):

@@ -11,10 +11,22 @@ class Stat(NamedTuple):
     count: int
 
 
+def same(left, right):
+    """Whether a cell of a row is what is wanted: 1, 1.0 and '1' are the same."""
+    return str(left) == str(right) or (isinstance(right, (int, float)) and plain(left) == right)
+
+
+def plain(text):
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
 def pick(rows, **wanted):
     """Rows with these values; a column that a row lacks counts as empty."""
     wanted.setdefault("variant", "")
-    return [r for r in rows if all(str(r.get(k, "")) == str(v) for k, v in wanted.items())]
+    return [r for r in rows if all(same(r.get(k, ""), v) for k, v in wanted.items())]
 
 
 def values(rows, column):

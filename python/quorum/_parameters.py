@@ -42,9 +42,10 @@ class Parameters(BaseEstimator):
     expert_size : int, default=500
         Rows an expert should have when n_experts is None. Training time grows with its square,
         memory with its square, accuracy slowly. From 1 to 1e+06.
-    partition : {"kmeans", "kdtree", "random"}, default='kmeans'
+    partition : {"kmeans", "kdtree", "random", "communication"}, default='kmeans'
         How rows are split among experts: kmeans makes compact parts, kdtree boxes of equal
-        size, random equal samples of everything.
+        size, random equal samples of everything, communication one such sample and compact
+        parts.
     min_size : int or None, default=None
         Smaller parts are merged with their nearest. None: a tenth of the mean size. From 1 to
         1e+08.

@@ -16,7 +16,7 @@ class Parameters:
     lonlat: str
     n_experts: Union[int, None]
     expert_size: int
-    partition: Literal['kmeans', 'kdtree', 'random']
+    partition: Literal['kmeans', 'kdtree', 'random', 'communication']
     min_size: Union[int, None]
     max_size: Union[int, None]
     overlap: float
@@ -64,7 +64,7 @@ class Parameters:
         lonlat: str = ...,
         n_experts: Union[int, None] = ...,
         expert_size: int = ...,
-        partition: Literal['kmeans', 'kdtree', 'random'] = ...,
+        partition: Literal['kmeans', 'kdtree', 'random', 'communication'] = ...,
         min_size: Union[int, None] = ...,
         max_size: Union[int, None] = ...,
         overlap: float = ...,

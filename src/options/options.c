@@ -154,7 +154,7 @@ static const option table[] = {
      NULL},
     {"partition", CHOICE, FIELD(partition), "kmeans", partition_choices, 0, 0, NULL, "fit",
      "How rows are split among experts: kmeans makes compact parts, kdtree boxes of equal size, "
-     "random equal samples of everything.",
+     "random equal samples of everything, communication one such sample and compact parts.",
      NULL},
     {"min-size", COUNT, FIELD(min_size), "auto", NULL, 1, 1e8, "N", "fit",
      "Smaller parts are merged with their nearest.  auto: a tenth of the mean size.", NULL},

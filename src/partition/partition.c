@@ -10,6 +10,7 @@ static const partition *const table[] = {
     &partition_kmeans,
     &partition_kdtree,
     &partition_random,
+    &partition_communication,
 };
 
 int partition_count(void)

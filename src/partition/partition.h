@@ -26,7 +26,8 @@ typedef struct {
     quorum_status (*split)(quorum_status ready, const partition_problem *problem, size_t *label);
 } partition;
 
-extern const partition partition_kmeans, partition_kdtree, partition_random;
+extern const partition partition_kmeans, partition_kdtree, partition_random,
+    partition_communication;
 
 int partition_count(void);
 const partition *partition_at(int i);

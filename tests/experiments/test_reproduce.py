@@ -3,6 +3,7 @@ import csv
 import importlib.util
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -66,12 +67,82 @@ def test_page_is_whole_and_self_contained(quick):
     page.feed(text)
     assert page.open == []
     assert len(page.ids) == len(set(page.ids))
-    assert "script" not in page.tags and "src=" not in text
+    assert page.tags["script"] == 1 and "src=" not in text and "http" not in outside_svg(text)
     assert page.tags["svg"] >= 12
     assert "scale(0.00)" not in text   # a matrix without inverse: some viewers draw nothing at all
     assert text.count('role="img" aria-label="') == page.tags["svg"]
     assert "A quick look" in text
     assert "quorum reproduce synthetic --out DIR --seeds 1 --quick" in text
+
+
+def outside_svg(text):
+    return re.sub(r"<svg.*?</svg>", "", text, flags=re.S)
+
+
+def test_contents_and_links_lead_somewhere(quick):
+    folder, _ = quick
+    text = (folder / "synthetic.html").read_text()
+    nav = text[text.index("<nav"):text.index("</nav>")]
+    for target in re.findall(r'href="([^"]+)"', nav):
+        if target.startswith("#"):
+            assert f'id="{target[1:]}"' in text
+        else:
+            assert (folder / target).exists(), target
+    assert nav.count('href="#') == text.count("<h2")
+    numbers = [int(n) for n in re.findall(r"<b>Figure (\d+)\.</b>", text)]
+    assert numbers == list(range(1, len(numbers) + 1)) and len(numbers) >= 12
+
+
+def test_stored_cells_make_a_page_whatever_made_them(quick, tmp_path):
+    folder = tmp_path / "synthetic-quick"
+    shutil.copytree(quick[0], folder)
+    cells = cells_of(folder)
+    for cell in cells.values():
+        cell["key"], cell["commit"] = "of another version", "abc1234"
+    (folder / "cells.json").write_text(json.dumps(list(cells.values())))
+    done = reproduce("synthetic", "--out", folder.parent, "--quick", "--stored")
+    assert "(0 of" in done.stdout
+    assert "commit: abc1234" in (folder / "synthetic.html").read_text()
+    del cells["M20 seed1 lambda 0.2: npae"]
+    (folder / "cells.json").write_text(json.dumps(list(cells.values())))
+    done = reproduce("synthetic", "--out", folder.parent, "--quick", "--stored")
+    assert "1 missing" in done.stdout
+    text = (folder / "synthetic.html").read_text()
+    assert "1 cells of the plan were not run for this page: M20 seed1 lambda 0.2: npae" in text
+
+
+@pytest.mark.parametrize("name, tables", [("consistency", ["consistency.csv", "claims.csv"]),
+                                          ("committee", ["scores.csv"])])
+def test_experiments_without_data(tmp_path, name, tables):
+    reproduce(name, "--out", tmp_path, "--quick")
+    folder = tmp_path / f"{name}-quick"
+    page = Checker()
+    page.feed((folder / f"{name}.html").read_text())
+    assert page.open == [] and len(page.ids) == len(set(page.ids))
+    for table in tables:
+        assert len(rows_of(folder / table)) >= 15
+
+
+def test_consistency_scores_are_those_of_the_truth(tmp_path):
+    """NPAE of one expert is the exact GP, of the low-rank factor and of the command alike."""
+    import consistency
+    train, test, model, out = (str(tmp_path / n) for n in ("a.csv", "b.csv", "m.npz", "p.csv"))
+    for path, part in ((train, "train"), (test, "test")):
+        header, rows = consistency.points("growing", 5, 500, part)
+        np.savetxt(path, rows, delimiter=",", header=header, comments="", fmt="%.12g")
+    theta = consistency.standardised("growing", np.loadtxt(train, delimiter=",", skiprows=1))
+    for words in (["fit", train, "-o", model, "--experts", "1", "--kernel", "se", "--theta", theta],
+                  ["predict", model, test, "-o", out, "--latent"]):
+        subprocess.run([QUORUM, *words, "-q"], check=True)
+    found = rows_of(out)
+    columns = {name: [float(r[name]) for r in found] for name in ("mean", "std")}
+    score = consistency.score(columns, "growing", train, test)
+    assert score["to_exact"] < 1e-10
+    assert score["mse"] == pytest.approx(score["exact_mse"], rel=1e-4)
+    assert score["loss"] == pytest.approx(score["exact_loss"], abs=1e-5)
+    worse = consistency.score({**columns, "mean": [m + 1 for m in columns["mean"]]}, "growing",
+                              train, test)
+    assert worse["to_exact"] == pytest.approx(1.0, rel=1e-4)
 
 
 def test_tables_are_tidy(quick):
@@ -157,7 +228,7 @@ def test_data_sets_are_read_and_cut_for_a_quick_look(tmp_path):
 
 
 @pytest.mark.parametrize("words, parts", [
-    (["pumadyn", "--out", "o"], ["--data DIR is missing"]),
+    (["pumadyn", "--out", "o"], ["--data DIR is missing: only synthetic"]),
     (["synthetic"], ["--out DIR is missing"]),
     (["nosuch", "--out", "o"], ["'nosuch' is not one of synthetic"]),
     (["synthetic", "--out", "o", "--seeds", "1-5"], ["1-5", "1..5"]),

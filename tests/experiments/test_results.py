@@ -4,22 +4,36 @@ import os
 import pytest
 
 import claims
+import consistency
+import published
+import report
 from conftest import EXPERIMENTS
 from tables import read_csv
 
 RESULTS = os.path.join(EXPERIMENTS, "results")
-DONE = ("synthetic", "pumadyn", "protein", "sarcos")
+DONE = ("synthetic", "consistency", "pumadyn", "protein", "sarcos", "committee")
+TABLES = {"synthetic": ("scores", "experts", "bands"), "pumadyn": ("scores", "experts"),
+          "protein": ("scores",), "sarcos": ("scores",), "consistency": ("consistency",)}
 
 
 def table(experiment, name):
-    path = os.path.join(RESULTS, experiment, name)
-    return read_csv(path) if os.path.exists(path) else []
+    """A committed table; one that is missing or empty is an error, not a claim without cases."""
+    rows = read_csv(os.path.join(RESULTS, experiment, name))
+    assert rows, f"{experiment}/{name} has no rows"
+    return rows
 
 
-@pytest.mark.parametrize("experiment", DONE)
+def cases_of(experiment):
+    tables = {name: table(experiment, name + ".csv") for name in TABLES[experiment]}
+    if experiment == "consistency":
+        return consistency.cases(tables["consistency"])
+    return claims.check(tables["scores"], tables.get("experts", []), tables.get("bands", []))
+
+
+@pytest.mark.parametrize("experiment", TABLES)
 def test_claims_are_those_of_the_scores(experiment, capsys):
     """Lists the cases that do not hold; the page must say the same."""
-    cases = claims.check(table(experiment, "scores.csv"), table(experiment, "experts.csv"))
+    cases = cases_of(experiment)
     committed = table(experiment, "claims.csv")
     key = [(c.claim, c.where, c.metric) for c in cases]
     assert key == [(c["claim"], c["where"], c["metric"]) for c in committed]
@@ -40,6 +54,36 @@ def share_that_holds(experiment, sentence):
     return sum(c["holds"] == "True" for c in cases) / len(cases)
 
 
+def test_a_missing_table_is_an_error():
+    with pytest.raises(FileNotFoundError):
+        table("synthetic", "nosuch.csv")
+
+
+@pytest.mark.parametrize("experiment, count", [("pumadyn", (82, 96)), ("protein", (14, 22)),
+                                               ("sarcos", (2, 21))])
+def test_unique_numbers_that_come_out(experiment, count):
+    found = table(experiment, "differences.csv")
+    assert report.come_out(found, experiment, published.load()) == count
+    with open(os.path.join(EXPERIMENTS, "..", "docs", "reproduction.md")) as file:
+        assert f"{count[0]} of {count[1]}" in file.read()
+
+
+def test_every_claim_is_on_the_page_of_the_docs():
+    """docs/reproduction.md has each claim with each experiment's verdict, as the tables have it."""
+    with open(os.path.join(EXPERIMENTS, "..", "docs", "reproduction.md")) as file:
+        page = file.read()
+    assert set(claims.lines(RESULTS)) <= set(page.splitlines())
+
+
+def test_proposition_1():
+    """It holds for random parts, and not for half of K-means' parts."""
+    rows = table("consistency", "claims.csv")
+    random = [r["holds"] for r in rows if " random " in r["where"]]
+    assert random and set(random) == {"True"}
+    half = [r["holds"] for r in rows if " kmeans NPAE*(0.5)" in r["where"]]
+    assert half and set(half) == {"False"}
+
+
 def test_what_must_hold():
     """Directions that no reading of the paper can turn round."""
     assert share_that_holds("synthetic", "The most important experts beat") == 1
@@ -55,6 +99,9 @@ def test_results_say_where_they_come_from(experiment):
     for word in ("command: ", "machine: ", "version: ", "commit: ", "date: "):
         assert word in page
     assert "A quick look" not in page
+    assert page.count("<script>") == 1 and 'id="how-this-page-was-made"' in page
+    for name in TABLES.get(experiment, ()):
+        assert f'href="{name}.csv"' in page
     assert "/tmp/" not in page and "/home/" not in page and "/work/" not in page
 
 

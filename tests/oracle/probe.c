@@ -233,7 +233,7 @@ static void show_graph(void)
     expert_graph_free(&g);
 }
 
-/* ---- partition: X parts seed threads -> kmeans kdtree random (labels) ----------- */
+/* ---- partition: X parts seed threads -> kmeans .. communication (labels) --------- */
 
 static void show_partitions(void)
 {

@@ -203,10 +203,21 @@ def test_partitions(tmp_path):
     check_equal_sizes(labels["kdtree"], 6)
     check_boxes(X, labels["kdtree"])
     check_nearest_centres(X, labels["kmeans"], 6)
+    fewer = probe(tmp_path, "partition", X=X, parts=5, seed=11, threads=2)["kmeans"].astype(int)
+    check_communication(labels["communication"], fewer, 6)
     again = probe(tmp_path, "partition", X=X, parts=6, seed=11, threads=1)
     assert all(np.array_equal(shown[k], again[k]) for k in shown)
     other = probe(tmp_path, "partition", X=X, parts=6, seed=12, threads=1)
     assert not np.array_equal(shown["random"], other["random"])
+
+
+def check_communication(label, fewer, parts):
+    """A sixth of the rows from every lump is part 0; the others are k-means' of one part less."""
+    drawn = label == 0
+    assert drawn.sum() == round(len(label) / parts)
+    assert np.array_equal(label[~drawn], fewer[~drawn] + 1)
+    lumps = np.arange(len(label)) // 80
+    assert np.bincount(lumps[drawn], minlength=6).min() >= 4
 
 
 def check_equal_sizes(label, parts):

@@ -31,7 +31,7 @@ static void values_are_checked(void **state)
         {"metric", "input", "auto|ard|linear"},
         {"partition-metric", "raw", "learned|input"},
         {"train-rows", "0", "outside its range"},
-        {"partition", "kmean", "kmeans|kdtree|random"},
+        {"partition", "kmean", "kmeans|kdtree|random|communication"},
         {"overlap", "-0.5", "outside its range"},
         {"overlap", "half", "number"},
         {"tolerance", "nan", "number"},
