@@ -55,15 +55,15 @@ static bool add_name(char **names, size_t count, const char *text, const char *e
         return false;
     snprintf(name, length + count + 2, "%s%s", text, ending);
     clean(name);
-    while (!*name || is_taken(names, count, name))
-        strcat(name, "_");
+    for (; !*name || is_taken(names, count, name); name[++length] = '\0')
+        name[length] = '_';
     names[count] = name;
     return true;
 }
 
 static void names_free(char **names, size_t count)
 {
-    for (size_t i = 0; names && i < count; i++)
+    for (size_t i = 0; i < count; i++)
         free(names[i]);
     free(names);
 }
@@ -73,14 +73,14 @@ static char **names_new(const quorum_info *info)
 {
     size_t D = info->inputs, count = D + FMU_OUTPUTS;
     char **names = calloc(count, sizeof *names);
-    bool done = names != NULL;
-    for (size_t i = 0; i < count && done; i++)
-        done = i < D ? add_name(names, i, info->names[i], "")
-                     : add_name(names, i, info->names[D], endings[i - D]);
-    if (done)
-        return names;
-    names_free(names, count);
-    return NULL;
+    if (!names)
+        return NULL;
+    for (size_t i = 0; i < count; i++)
+        if (!add_name(names, i, info->names[i < D ? i : D], i < D ? "" : endings[i - D])) {
+            names_free(names, count);
+            return NULL;
+        }
+    return names;
 }
 
 /* ---- XML ---- */
