@@ -300,3 +300,18 @@ def test_wrong_commands(tmp_path, small):
     assert "could not build" in run("export-fmu", model, "-o", tmp_path / "m.fmu", "--compiler", "false", code=1).err
     assert not (tmp_path / "m.fmu").exists()
     assert "cannot be written" in run("export-fmu", model, "-o", tmp_path / "none" / "m.fmu", code=1).err
+
+
+@pytest.mark.parametrize("what, instead", [
+    (' start="', ' begin="'), ('name="x1"', 'name="x0"'), ('causality="input"', 'causality="in"'), ("<Outputs>", "<Inputs>"),
+    ('index="4"', 'index="3"'), ('dependencies="1 2 3"', 'dependencies="1 3 2"'), ('fmiVersion="2.0"', 'fmiVersion="3.0"'),
+    ("<Real/>", '<Real start="1"/>'), ('modelIdentifier="pump"', 'modelIdentifier="my pump"'), (' valueReference="0"', "")])
+def test_the_importer_sees_what_is_wrong(small, what, instead):
+    """The rules that descriptions are held against can fail."""
+    text = (small.path.parents[2] / "modelDescription.xml").read_text()
+    assert what in text
+    fmi2.check_description(fmi2.ElementTree.fromstring(text))
+    if what == "<Outputs>":
+        text = text.replace("</Outputs>", "</Inputs>")
+    with pytest.raises((AssertionError, KeyError)):
+        fmi2.check_description(fmi2.ElementTree.fromstring(text.replace(what, instead, 1)))
