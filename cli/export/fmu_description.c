@@ -72,7 +72,7 @@ static void names_free(char **names, size_t count)
 static char **names_new(const quorum_info *info)
 {
     size_t D = info->inputs, count = D + FMU_OUTPUTS;
-    char **names = calloc(count, sizeof *names);
+    char **names = count > D ? calloc(count, sizeof *names) : NULL;
     if (!names)
         return NULL;
     for (size_t i = 0; i < count; i++)
