@@ -87,7 +87,7 @@ static char **names_new(const quorum_info *info)
 
 static void write_text(const char *text, FILE *file)
 {
-    for (; *text; text++)
+    for (; text && *text; text++)
         switch (*text) {
         case '&': fputs("&amp;", file); break;
         case '<': fputs("&lt;", file); break;
