@@ -1,6 +1,6 @@
 """A small importer of FMI 2.0: reads an FMU, checks its description against the standard's rules, calls its library.
 
-Written from the text of the standard (FMI 2.0.4, sections 2.1, 2.2, 3.2 and 4.2), without anything of quorum.
+Written after the standard's public headers and schema (FMI 2.0.3), without anything of quorum; the schema itself is not run.
 """
 import ctypes
 import re
