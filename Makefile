@@ -11,13 +11,13 @@ CAMPAIGN_SECONDS ?= 3600
 LONG     = -LE long
 
 .PHONY: all setup demo test test-only campaign fuzz bench bench-results sanitize sanitize-all thread-sanitize format format-check tidy \
-        check-includes docs wheel deb dist doors install r-check r-package clean help
+        check-includes docs wheel deb dist doors arm64 install r-check r-package clean help
 
 all: $(BUILD)/build.ninja           ## build the library, the command and the tests
 	cmake --build $(BUILD) -j $(JOBS)
 
 help:                               ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 28
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 28
 
 setup:                              ## install what is missing (apt; sudo when not root)
 	@scripts/setup
@@ -99,6 +99,9 @@ dist:                               ## the source archive, which builds without 
 
 doors: all                          ## every way to install it, from a clean root, with all its tests; minutes
 	tests/install/doors $(BUILD)
+
+arm64: all                          ## built for 64-bit ARM, tested under qemu; long
+	tests/install/doors $(BUILD) arm64
 
 install: all                        ## library, header, pkg-config, command, man page, completion
 	cmake --install $(BUILD) --prefix $(PREFIX)

@@ -48,8 +48,8 @@ extern const command *const all_commands[];
 const command *find_command(const char *name); /* NULL: none */
 
 extern const command fit_command, predict_command, evaluate_command, inspect_command, graph_command,
-    export_c_command, demo_command, reproduce_command, options_command, man_command,
-    completion_command, sample_command, suggest_command, serve_command, plot_command,
+    export_c_command, export_fmu_command, demo_command, reproduce_command, options_command,
+    man_command, completion_command, sample_command, suggest_command, serve_command, plot_command,
     compare_command, update_command, report_command, importance_command, effects_command;
 
 #endif

@@ -22,6 +22,7 @@ const command *const all_commands[] = {
     &inspect_command,
     &graph_command,
     &export_c_command,
+    &export_fmu_command,
     &demo_command,
     &reproduce_command,
     &options_command,

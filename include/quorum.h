@@ -36,7 +36,7 @@ extern "C" {
 #endif
 
 #define QUORUM_VERSION_MAJOR 0
-#define QUORUM_VERSION_MINOR 1
+#define QUORUM_VERSION_MINOR 2
 #define QUORUM_VERSION_PATCH 0
 
 /* ---- Status ------------------------------------------------------------ */
@@ -65,7 +65,7 @@ QUORUM_API const char *quorum_message(void);
 /* A short name for a status, such as "file" or "numeric". */
 QUORUM_API const char *quorum_status_name(quorum_status status);
 
-/* "0.1.0". */
+/* Such as "1.2.3". */
 QUORUM_API const char *quorum_version(void);
 
 /* The BLAS kernel set in use, such as "Haswell" or "Zen". */

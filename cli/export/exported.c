@@ -5,6 +5,7 @@
 #include "export/exported.h"
 
 #include "export/predictor.h"
+#include "export/slopes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@ typedef struct {
     double *Z, *y; /* the model's    */
     double *space; /* of predictions */
     size_t *places;
+    double *slopes; /* alpha, gamma, and three rows of inputs */
 } contents;
 
 static void contents_free(contents *c)
@@ -26,6 +28,7 @@ static void contents_free(contents *c)
     free(c->y);
     free(c->space);
     free(c->places);
+    free(c->slopes);
     free(c);
 }
 
@@ -107,9 +110,10 @@ static contents *contents_new(const quorum_info *info, size_t neighbours)
     c->y = calloc(info->rows, sizeof *c->y);
     c->space = calloc(QX_NUMBERS(neighbours, info->inputs), sizeof *c->space);
     c->places = calloc(neighbours, sizeof *c->places);
+    c->slopes = calloc(2 * neighbours + 3 * info->inputs, sizeof *c->slopes);
     c->model.Z = c->Z;
     c->model.y = c->y;
-    if (c->Z && c->y && c->space && c->places)
+    if (c->Z && c->y && c->space && c->places && c->slopes)
         return c;
     contents_free(c);
     return NULL;
@@ -140,11 +144,38 @@ int exported_predict(const exported *e, const double *x, double answer[4])
 {
     const contents *c = e->numbers;
     qx_space s = qx_lay_out(&c->model, c->space, c->places);
-    qx_answer found;
-    int failed = qx_predict(&c->model, x, &s, &found);
+    qx_found found;
+    qx_answer told;
+    int failed = qx_find(&c->model, x, &s, &found);
     if (failed)
         return failed;
-    memcpy(answer, (double[]){found.mean, found.std, found.lower, found.upper}, 4 * sizeof *answer);
+    qx_tell(&c->model, &found, &told);
+    memcpy(answer, (double[]){told.mean, told.std, told.lower, told.upper}, 4 * sizeof *answer);
+    return 0;
+}
+
+int exported_slopes(const exported *e, const double *x, double *mean, double *std)
+{
+    const contents *c = e->numbers;
+    size_t n = c->model.neighbours, D = c->model.inputs;
+    qx_space s = qx_lay_out(&c->model, c->space, c->places);
+    qx_weights w = {c->slopes, c->slopes + n};
+    double *dx = c->slopes + 2 * n, *dz = dx + D, *plain = dz + D;
+    qx_found found;
+    int failed = qx_find(&c->model, x, &s, &found);
+    if (failed)
+        return failed;
+    qx_weigh(&c->model, &s, &w);
+    memset(dx, 0, D * sizeof *dx);
+    for (size_t d = 0; d < D; d++) {
+        qx_answer slope;
+        dx[d] = 1.0;
+        qx_change change = qx_change_along(&c->model, dx, &s, &w, dz, plain);
+        qx_slope(&c->model, &found, &change, &slope);
+        dx[d] = 0.0;
+        mean[d] = slope.mean;
+        std[d] = slope.std;
+    }
     return 0;
 }
 
@@ -159,14 +190,26 @@ static void write_array(const char *name, size_t n, const double *values, FILE *
     fprintf(file, "\n};\n");
 }
 
-/* A name inside a comment, which it must not end. */
-static void write_name(const char *name, FILE *file)
+/* A name inside a comment, which it must not end, nor begin another. */
+static void write_comment(const char *name, FILE *file)
 {
     for (; *name; name++) {
         fputc(*name == '\n' || *name == '\r' ? ' ' : *name, file);
-        if (*name == '*' && name[1] == '/')
+        if ((*name == '*' && name[1] == '/') || (*name == '/' && name[1] == '*'))
             fputc(' ', file);
     }
+}
+
+void exported_write_inputs(const quorum_info *info, FILE *file)
+{
+    for (size_t d = 0; d < info->inputs; d++) {
+        fprintf(file, " *     x[%zu]  ", d);
+        write_comment(info->names[d], file);
+        fputc('\n', file);
+    }
+    fprintf(file, " * and what is predicted is ");
+    write_comment(info->names[info->inputs], file);
+    fprintf(file, ". */\n\n");
 }
 
 static void write_head(const quorum_info *info, const char *name, const char *upper, FILE *file)
@@ -181,14 +224,7 @@ static void write_head(const quorum_info *info, const char *name, const char *up
             " * file, one call at a time.  With -D%s_MAIN it is a program: lines of inputs in, "
             "lines of\n * mean, std, lower and upper out.\n *\n * x is\n",
             quorum_version(), info->rows, info->inputs, name, info->inputs, upper);
-    for (size_t d = 0; d < info->inputs; d++) {
-        fprintf(file, " *     x[%zu]  ", d);
-        write_name(info->names[d], file);
-        fputc('\n', file);
-    }
-    fprintf(file, " * and what is predicted is ");
-    write_name(info->names[info->inputs], file);
-    fprintf(file, ". */\n\n");
+    exported_write_inputs(info, file);
 }
 
 static void write_arrays(const qx_model *m, FILE *file)
@@ -219,25 +255,26 @@ static void write_model(const qx_model *m, FILE *file)
             m->rows, m->inputs, m->neighbours, m->kernel, m->share, m->reach, m->signal, m->noise,
             m->local_noise, m->spread, m->untested, m->y_mean, m->y_scale, m->scale, m->lower,
             m->upper, m->is_log, m->shift, m->rotation ? "qx_rotation" : "NULL");
-    fprintf(file,
-            "static double qx_numbers[QX_NUMBERS(%zu, %zu)];\nstatic size_t qx_places[%zu];\n",
-            m->neighbours, m->inputs, m->neighbours);
 }
 
 static void write_functions(const qx_model *m, const char *name, const char *upper, FILE *file)
 {
+    fprintf(file,
+            "static double qx_numbers[QX_NUMBERS(%zu, %zu)];\nstatic size_t qx_places[%zu];\n",
+            m->neighbours, m->inputs, m->neighbours);
     fprintf(file,
             "\nint %s_predict(const double *x, double *mean, double *std, double *lower, double "
             "*upper);\n"
             "int %s_predict(const double *x, double *mean, double *std, double *lower, double "
             "*upper)\n{\n"
             "    qx_space space = qx_lay_out(&qx_this, qx_numbers, qx_places);\n"
-            "    qx_answer found;\n"
-            "    if (qx_predict(&qx_this, x, &space, &found))\n        return 1;\n"
-            "    if (mean)\n        *mean = found.mean;\n"
-            "    if (std)\n        *std = found.std;\n"
-            "    if (lower)\n        *lower = found.lower;\n"
-            "    if (upper)\n        *upper = found.upper;\n"
+            "    qx_found found;\n    qx_answer told;\n"
+            "    if (qx_find(&qx_this, x, &space, &found))\n        return 1;\n"
+            "    qx_tell(&qx_this, &found, &told);\n"
+            "    if (mean)\n        *mean = told.mean;\n"
+            "    if (std)\n        *std = told.std;\n"
+            "    if (lower)\n        *lower = told.lower;\n"
+            "    if (upper)\n        *upper = told.upper;\n"
             "    return 0;\n}\n",
             name, name);
     fprintf(
@@ -252,6 +289,13 @@ static void write_functions(const qx_model *m, const char *name, const char *upp
         upper, m->inputs, m->inputs, name);
 }
 
+void exported_write_model(const exported *e, FILE *file)
+{
+    const qx_model *m = &((const contents *)e->numbers)->model;
+    write_arrays(m, file);
+    write_model(m, file);
+}
+
 void exported_write(const exported *e, const quorum_info *info, const char *name, FILE *file)
 {
     const qx_model *m = &((const contents *)e->numbers)->model;
@@ -262,7 +306,6 @@ void exported_write(const exported *e, const quorum_info *info, const char *name
     upper[n] = '\0';
     write_head(info, name, upper, file);
     fputs(predictor_text, file);
-    write_arrays(m, file);
-    write_model(m, file);
+    exported_write_model(e, file);
     write_functions(m, name, upper, file);
 }

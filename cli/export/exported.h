@@ -11,8 +11,9 @@ typedef struct {
     struct {
         size_t rows, inputs, neighbours;
     } model;
-    void *numbers;     /* NULL: out of memory */
-    double difference; /* from the library, as it was found */
+    void *numbers;            /* NULL: out of memory */
+    double difference;        /* from the library, as it was found */
+    double slopes_difference; /* that of derivatives        */
 } exported;
 
 /* From the training rows, table (rows x inputs) and y (rows), in the data's units. */
@@ -24,10 +25,17 @@ void exported_free(exported *e);
 /* mean, std, lower, upper at x (inputs); not 0: there is no answer. */
 int exported_predict(const exported *e, const double *x, double answer[4]);
 
+/* The derivatives of mean and std by each input at x, all inputs numbers. */
+int exported_slopes(const exported *e, const double *x, double *mean, double *std);
+
 /* The whole file; its functions begin with `name`. */
 void exported_write(const exported *e, const quorum_info *info, const char *name, FILE *file);
 
-/* The text of export/predictor.h, which CMake puts into a file of C. */
-extern const char predictor_text[];
+/* Parts of it: the lines of a comment that tell what x is, to its end; and the numbers, as the constant qx_this. */
+void exported_write_inputs(const quorum_info *info, FILE *file);
+void exported_write_model(const exported *e, FILE *file);
+
+/* The texts of export/predictor.h, slopes.h, fmi2.h and unit.h, which CMake puts into a file of C. */
+extern const char predictor_text[], slopes_text[], fmi2_text[], unit_text[];
 
 #endif

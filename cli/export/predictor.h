@@ -394,37 +394,62 @@ static void qx_solve_sides(const qx_model *m, size_t q, qx_space *s, double *rho
     qx_solve(n, s->C, s->w);
 }
 
+/* What is found at a query, in units of the standardised target. */
+typedef struct {
+    double noise, log_level; /* around it                                */
+    double mean, left;       /* of f: left of s_f^2                      */
+    double factor;           /* of the variance left + noise             */
+    qx_sums sums;
+} qx_found;
+
 /* 0, or 1 where the covariances of the nearest rows are not positive definite, or x is not finite. */
-static int qx_predict(const qx_model *m, const double *x, qx_space *s, qx_answer *out)
+static int qx_find(const qx_model *m, const double *x, qx_space *s, qx_found *out)
 {
     size_t n = m->neighbours, q = n < QX_WIDE ? n : QX_WIDE;
-    double noise = m->noise, log_level = 0.0, mean = 0.0, explained = 0.0, rho2[QX_WIDE];
+    double explained = 0.0, rho2[QX_WIDE];
     for (size_t d = 0; d < m->inputs; d++)
         if (!(x[d] - x[d] == 0.0))
             return 1;
     qx_take_query(m, x, s);
     qx_find_rows(m, s);
     qx_fill_covariances(m, s);
+    out->noise = m->noise;
+    out->log_level = out->mean = 0.0;
     if (m->local_noise)
-        noise = qx_noise_around(m, s, &log_level);
+        out->noise = qx_noise_around(m, s, &out->log_level);
     for (size_t i = 0; i < n; i++)
-        s->C[QX_TRIANGLE(i) + i] += noise;
+        s->C[QX_TRIANGLE(i) + i] += out->noise;
     if (!qx_factorise(n, s->C))
         return 1;
     qx_solve_sides(m, q, s, rho2);
     for (size_t i = 0; i < n; i++) {
-        mean += s->k[i] * s->w[i];
+        out->mean += s->k[i] * s->w[i];
         explained += s->k[i] * s->k[i];
     }
     qx_leave_out(n, q, s->C, s->w, s);
-    qx_sums sums = qx_look_around(m, rho2, q, s);
-    double left = fmax(m->signal - explained, 0.0);
-    double factor = qx_spread(m, &sums, log_level, noise - m->noise, left + noise);
+    out->sums = qx_look_around(m, rho2, q, s);
+    out->left = fmax(m->signal - explained, 0.0);
+    out->factor =
+        qx_spread(m, &out->sums, out->log_level, out->noise - m->noise, out->left + out->noise);
     if (explained <= 1e-13 * m->signal) { /* rows that say nothing */
-        mean = 0.0;
-        left = m->signal;
+        out->mean = 0.0;
+        out->left = m->signal;
     }
-    qx_write(m, m->y_mean + m->y_scale * mean,
-             m->scale * m->y_scale * sqrt(factor * (left + noise)), out);
     return 0;
+}
+
+/* Mean and deviation of the target, or of its logarithm. */
+static double qx_centre(const qx_model *m, const qx_found *f)
+{
+    return m->y_mean + m->y_scale * f->mean;
+}
+
+static double qx_deviation(const qx_model *m, const qx_found *f)
+{
+    return m->scale * m->y_scale * sqrt(f->factor * (f->left + f->noise));
+}
+
+static void qx_tell(const qx_model *m, const qx_found *f, qx_answer *out)
+{
+    qx_write(m, qx_centre(m, f), qx_deviation(m, f), out);
 }

@@ -7,7 +7,7 @@ import os
 import subprocess
 from ctypes import POINTER, c_char_p, c_double, c_int, c_size_t, c_ulonglong, c_void_p
 
-VERSION = "0.1"  # major.minor: the library must be of the same
+VERSION = "0.2"  # major.minor: the library must be of the same
 
 
 class OptionInfo(ctypes.Structure):

@@ -261,6 +261,30 @@ class Model:
             "experts": np.split(rows, offset[1:-1]),
             "options": json.loads(info.options.decode()),
             "calibration_for": (info.calibration_for or b"").decode() or None,
+            **self._history(info),
+        }
+
+    @staticmethod
+    def _history(info):
+        """How the model came about, as `quorum inspect` tells it."""
+        D = info.inputs
+        parts = [*(info.names[d].decode() if not info.rotation else f"direction {d + 1}" for d in range(D)),
+                 "signal_variance", "noise_variance", "long_share", "long_reach"]
+        return {
+            "partition": info.partition.decode(),
+            "seed": info.seed,
+            "train": info.train.decode(),
+            "train_rows": info.train_rows,
+            "evaluations": info.evaluations,
+            "at_bound": [part for part, is_at in zip(parts, info.at_bound[:D + 4]) if is_at],
+            "kernel_scores": {info.kernel_names[k].decode(): info.kernel_scores[k]
+                              for k in range(info.kernels)} or None,
+            "spread": None if np.isinf(info.spread) else info.spread,
+            "local_noise": bool(info.local_noise),
+            "calibration_rows": info.calibration_rows,
+            "calibration_scale": info.calibration_scale,
+            "seconds": {name: getattr(info, "seconds_" + name)
+                        for name in ("partition", "train", "graph", "calibrate", "total")},
         }
 
     @staticmethod

@@ -39,16 +39,27 @@ def _target_names(y, columns):
     return [name if isinstance(name, str) else None for name in names]
 
 
-def _column_names(estimator, y, targets=1):
-    """Names of the inputs and behind them of the targets, or None when the data have no names."""
+def _column_names(estimator, y, targets=1, derived=()):
+    """Names of the inputs and behind them of the targets, or None when the data have no names; those
+    that are `derived` are not taken."""
     inputs = getattr(estimator, "feature_names_in_", None)
     if inputs is None:
         return None
     names = list(inputs)
     for i, name in enumerate(_target_names(y, targets)):
         made_up = "y" if targets == 1 else f"y{i + 1}"
-        names.append(_free_name(made_up, names) if name is None else name)
+        names.append(_free_name(made_up, names) if name is None or name in derived else name)
     return names
+
+
+def _derived(names, X, y):
+    """Names of single targets that an input has too and that are not that input: pandas leaves
+    ``np.sin(X.a)`` the name a.  An input that is the target itself is a mistake, which the library tells."""
+    name = getattr(y, "name", None)
+    if names is None or not isinstance(name, str) or name not in names:
+        return []
+    column = X[:, list(names).index(name)]
+    return [] if np.array_equal(column, np.asarray(y, dtype=np.float64)) else [name]
 
 
 def _stacked(results):
@@ -199,6 +210,27 @@ class QuorumRegressor(RegressorMixin, Parameters):
         Penalty of the graph that was used, absolute.
     nlml_ : float
         Negative log likelihood that training made small, in standardised units.
+    n_rows_, train_rows_ : int
+        Training rows that the model has, and those that `nlml_` is the likelihood of.
+    train_, partition_ : str
+        How the hyperparameters were trained and the rows split.
+    evaluations_, seed_ : int
+        Of `nlml_` and its gradient, in training; and the seed of all that is drawn.
+    at_bound_ : list of str
+        Hyperparameters that training left at a bound: an input's name stands for its length-scale.
+    kernel_scores_ : dict or None
+        Mean log density of left-out rows by each kernel that ``kernel="auto"`` compared; None where it
+        was given.
+    spread_ : float or None
+        Rows that count as the hyperparameters say, against which variances follow the rows around a
+        query; None: they do not follow them.
+    local_noise_ : bool
+        Whether predictions from nearest rows take the noise around the query.
+    calibration_rows_ : int
+        Held-out rows behind `calibration_scale_`, by which std is multiplied; 0: not calibrated.
+    calibration_scale_ : float
+    seconds_ : dict
+        Of the fit: `partition`, `train`, `graph`, `calibrate` and `total`.
     input_names_ : list of str
         Names of the model's inputs: of the columns of `X`, and behind them of those that are made of
         them (`periodic`), such as ``"date (week, sin)"``.  Arrays by input, gradients too, have all.
@@ -261,7 +293,8 @@ class QuorumRegressor(RegressorMixin, Parameters):
         # a row for each target, or of one the row alone
         y = np.ascontiguousarray(y.T if columns > 1 else y.ravel(), dtype=np.float64)
         options = Options.of(self, "fit", "predict")
-        names = _column_names(self, target, columns)
+        names = _column_names(self, target, columns, _derived(
+            getattr(self, "feature_names_in_", None), X, target))
         return self._adopt(Model.fit(
             X, y, names, options, self.verbose, _offsets(offset, len(X)), _offset_name(offset, names),
             levels, dates, weight=_weights(sample_weight, X), noise_std=_noise(noise_std, len(X)),
@@ -362,6 +395,7 @@ class QuorumRegressor(RegressorMixin, Parameters):
         self._model = model
         self.input_names_ = info["names"][:-1]
         self.n_experts_ = len(info["experts"])
+        self.n_rows_ = info["rows"]
         inverse = 1 / info["input_lengthscale"]
         self.inverse_lengthscale_share_ = inverse / inverse.sum()
         self.categories_ = None
@@ -373,7 +407,9 @@ class QuorumRegressor(RegressorMixin, Parameters):
         for name in ("kernel", "lengthscale", "rotation", "input_lengthscale", "neighbours",
                      "chosen_method", "constant", "signal_variance", "noise_variance", "long_share", "long_reach",
                      "x_mean", "x_scale", "y_mean", "y_scale", "target_mean", "target_scale",
-                     "warp", "warp_shift", "trend", "slope", "slope_std", "experts", "nlml"):
+                     "warp", "warp_shift", "trend", "slope", "slope_std", "experts", "nlml", "partition",
+                     "seed", "train", "train_rows", "evaluations", "at_bound", "kernel_scores", "spread",
+                     "local_noise", "calibration_rows", "calibration_scale", "seconds"):
             setattr(self, name + "_", info[name])
         return self
 

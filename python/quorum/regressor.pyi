@@ -44,6 +44,19 @@ class QuorumRegressor(Parameters):
     n_experts_: int
     experts_: list[NDArray[np.intp]]
     nlml_: float
+    n_rows_: int
+    partition_: str
+    seed_: int
+    train_: str
+    train_rows_: int
+    evaluations_: int
+    at_bound_: list[str]
+    kernel_scores_: Optional[dict[str, float]]
+    spread_: Optional[float]
+    local_noise_: bool
+    calibration_rows_: int
+    calibration_scale_: float
+    seconds_: dict[str, float]
     update_: list[dict[str, Any]]
     @property
     def precision_(self) -> Optional[_Array]: ...

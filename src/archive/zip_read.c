@@ -2,7 +2,7 @@
  * itself, the members' own headers and the size of the file. */
 #include "base/memory.h"
 #include "archive/zip.h"
-#include "archive/zip_bytes.h"
+#include "io/zip_bytes.h"
 #include "archive/zip_place.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #include "base/memory.h"
 #include "base/progress.h"
 #include "archive/zip.h"
-#include "archive/zip_bytes.h"
+#include "io/zip_bytes.h"
 #include "archive/zip_place.h"
 
 #include <string.h>

@@ -23,7 +23,7 @@ def is_sanitized():
 
 
 SANITIZED = is_sanitized()
-COMMANDS = ["fit", "predict", "evaluate", "compare", "importance", "effects", "sample", "suggest", "serve", "plot", "report", "update", "inspect", "graph", "export-c", "demo", "reproduce"]
+COMMANDS = ["fit", "predict", "evaluate", "compare", "importance", "effects", "sample", "suggest", "serve", "plot", "report", "update", "inspect", "graph", "export-c", "export-fmu", "demo", "reproduce"]
 
 
 def without_progress(said):

@@ -31,6 +31,7 @@ Commands:
   inspect    show a model's experts, hyperparameters and expert graph
   graph      draw how the experts depend on each other
   export-c   write a model as one file of C that predicts without quorum
+  export-fmu write a model as an FMU for simulation tools
   demo       see it work on built-in data, no files needed
   reproduce  the paper's tables and figures, from raw data to a page
 

@@ -1,7 +1,8 @@
 /* A zip of stored members.  Sizes are told in advance; the CRC is put into the header when
  * the content has passed.  The time is fixed, so that equal content gives equal files. */
-#include "archive/zip.h"
-#include "archive/zip_bytes.h"
+#include "io/zip_write.h"
+
+#include "io/zip_bytes.h"
 
 #include <errno.h>
 #include <string.h>

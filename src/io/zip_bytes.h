@@ -1,6 +1,6 @@
 /* What a zip is made of: little-endian numbers at fixed places. */
-#ifndef QRM_ARCHIVE_ZIP_BYTES_H
-#define QRM_ARCHIVE_ZIP_BYTES_H
+#ifndef QRM_IO_ZIP_BYTES_H
+#define QRM_IO_ZIP_BYTES_H
 
 #include <stddef.h>
 #include <stdint.h>
