@@ -515,7 +515,7 @@ static void public_rules_equal_the_tables(void **state)
     for (int k = 0; k < rule_count(); k++) {
         const rule *r = rule_at(k);
         double mean[2], var[2], public_mean[2], public_var[2];
-        if (rule_is_joint(r))
+        if (rule_is_latent(r))
             continue;
         ask(r, &TWO, mean, var);
         assert_ok(quorum_aggregate(r->name, 2, 2, MEAN, VAR, 1.0, public_mean, public_var));
@@ -540,6 +540,7 @@ static void bad_opinions_are_refused(void **state)
     const double zero[] = {0.5, 1.0, 0.0, 1.0};
     assert_refused("mean", 2, VAR, 1.0, QUORUM_E_ARGUMENT, "\"mean\" is not known");
     assert_refused("npae", 2, VAR, 1.0, QUORUM_E_ARGUMENT, "covariances");
+    assert_refused("groups", 2, VAR, 1.0, QUORUM_E_ARGUMENT, "covariances");
     assert_refused("nearest", 2, VAR, 1.0, QUORUM_E_ARGUMENT, "asks no experts");
     assert_refused("grbcm", 1, VAR, 1.0, QUORUM_E_ARGUMENT, "a base and another expert");
     assert_refused("poe", 2, zero, 1.0, QUORUM_E_DATA, "expert 2, query 1");
