@@ -17,7 +17,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define SECONDS_BETWEEN_BARS 0.1
 #define SECONDS_BETWEEN_LINES 5.0
@@ -34,7 +33,7 @@ void progress_start(progress *p, const arguments *given)
     memset(p, 0, sizeof *p);
     p->given = given;
     p->shown = !given->quiet;
-    p->terminal = isatty(STDERR_FILENO) != 0;
+    p->terminal = is_terminal(stderr);
     p->last_output = seconds_now();
     catch_interrupts();
     quorum_options_set_progress(given->options, report_from_library, p);

@@ -16,11 +16,26 @@ static int width_by_environment(void)
     return end && !*end && columns >= NARROWEST && columns <= WIDEST ? (int)columns : 0;
 }
 
+/* mpirun gives the processes it starts a terminal of its own making, wherever their output goes. */
+static bool is_launched(void)
+{
+    static const char *const marks[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"};
+    for (size_t k = 0; k < sizeof marks / sizeof *marks; k++)
+        if (getenv(marks[k]))
+            return true;
+    return false;
+}
+
+bool is_terminal(FILE *file)
+{
+    return isatty(fileno(file)) && !is_launched();
+}
+
 int terminal_width(FILE *file)
 {
     struct winsize size;
     int columns = width_by_environment();
-    if (!isatty(fileno(file)))
+    if (!is_terminal(file))
         return 0;
     if (columns > 0)
         return columns;
@@ -32,7 +47,7 @@ int terminal_width(FILE *file)
 bool terminal_has_colour(FILE *file)
 {
     const char *refused = getenv("NO_COLOR"), *kind = getenv("TERM");
-    return isatty(fileno(file)) && !(refused && *refused) && kind && *kind &&
+    return is_terminal(file) && !(refused && *refused) && kind && *kind &&
            strcmp(kind, "dumb") != 0;
 }
 

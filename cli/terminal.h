@@ -5,6 +5,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+/* Whether somebody looks at the file now. */
+bool is_terminal(FILE *file);
+
 /* Columns of the terminal behind the file, by COLUMNS or else as it says itself; 0: it is no terminal,
  * and lines may be as long as they are. */
 int terminal_width(FILE *file);
