@@ -676,8 +676,8 @@ static void names_are_utf8_or_refused(void **state)
 {
     world *w = *state;
     quorum_model *m = NULL, *again = NULL;
-    const char *names[] = {"Gr\xC3\xB6\xC3\x9F"
-                           "e",
+    const char *names[] = {("Gr\xC3\xB6\xC3\x9F"
+                            "e"),
                            "a\"\\ b", "", "\xF0\x9F\x98\x80"};
     quorum_info info;
     assert_ok(quorum_fit(w->X, w->y, N, D, names, w->o, &m));
