@@ -597,18 +597,18 @@ def beyond_cuts(theta, X, seed):
                         yield d, side, target, order[kept]
 
 
-def untested(theta, X, y, prior, neighbours, seed):
+def untested(theta, X, y, prior, neighbours, seed, known=0.9):
     """The factor of variances that no row near a query has tested.  u: under which rows beyond cuts have
     the highest density; then the same of each side, its cuts counting as one row each, with log u_side
     ~ N(log u, 1).  The largest of these times 1 + 4 / (number of sides)^2, and 1 at least.  Rows whose variance is
-    0.9 of the prior's or more do not count."""
+    `known` of the prior's or more do not count."""
     shown, side_of, cut_of = [], [], []
     for d, side, target, kept in beyond_cuts(theta, X, seed):
         query = X[target:target + 1]
         near = kept[nearest_rows(theta, X[kept], query, min(neighbours, len(kept)))[0]]
         p = posterior(theta, X[near], y[near], query)
         variance = theta.signal - p.explained[0] + theta.noise
-        if variance >= 0.9 * (theta.signal + theta.noise):
+        if variance >= known * (theta.signal + theta.noise):
             continue
         shown.append((*shown_by_inverse(theta, X[near], y[near], query, prior),
                       (y[target] - p.mean[0]) ** 2 / variance))

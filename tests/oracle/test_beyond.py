@@ -38,12 +38,25 @@ def model(request, tmp_path_factory):
     return path, model
 
 
+def untested_of(m, **known):
+    order = np.argsort(m.arrays["row"])
+    return ref.untested(m.theta, m.arrays["X"][order], m.arrays["y"][order], m.meta.get("spread", np.inf),
+                        m.meta.get("neighbours", 512), m.meta["seed"], **known)
+
+
 def test_the_factor_is_what_rows_beyond_cuts_say(model):
     _, m = model
-    order = np.argsort(m.arrays["row"])
-    wanted = ref.untested(m.theta, m.arrays["X"][order], m.arrays["y"][order], m.meta.get("spread", np.inf),
-                          m.meta.get("neighbours", 512), m.meta["seed"])
-    assert m.meta["untested"] == pytest.approx(wanted, rel=1e-9)
+    assert m.meta["untested"] == pytest.approx(untested_of(m), rel=1e-9)
+
+
+def test_targets_of_which_nothing_is_known_do_not_count(tmp_path):
+    """Waves that are short against the cuts, on a slope that theta cannot know of."""
+    X = np.random.default_rng(5).uniform(-1, 1, (400, 2))
+    y = np.sin(30 * X[:, 0]) + np.sin(30 * X[:, 1]) + 3 * X[:, 0] ** 3
+    path, _ = fit(tmp_path, "waves", np.column_stack([X, y]), *FAST, "--kernel", "matern32")
+    m = ref.Model(path)
+    assert m.meta["untested"] == pytest.approx(untested_of(m), rel=1e-9)
+    assert m.meta["untested"] != pytest.approx(untested_of(m, known=2), rel=1e-3)
 
 
 def test_predictions_have_it_where_nobody_has_tested(model):
