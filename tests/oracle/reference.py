@@ -543,14 +543,11 @@ def shown_and_tested(theta, X, y, query, prior, nested=True, weight=None, error=
     """What the rows show, how far they have tested a variance like the query's, and that variance."""
     weight = np.ones(len(y)) if weight is None else weight
     one = np.full(len(y), theta.noise) if error is None else theta.noise + error**2
-    noise, count = one / weight, min(128 if nested else 32, len(y))
-    rho2 = weight[:count] * (kernel(theta, X[:count], query)[:, 0] / theta.signal) ** 2
-    z2, v = np.empty(count), np.empty(count)
-    for i in range(count):
-        others = np.arange(len(y)) != i
-        p = posterior(theta, X[others], y[others], X[i:i + 1], noise[others])
-        v[i] = theta.signal - p.explained[0] + one[i]
-        z2[i] = (y[i] - p.mean[0]) ** 2 / v[i]
+    noise = one / weight
+    rho2 = weight * (kernel(theta, X, query)[:, 0] / theta.signal) ** 2
+    missed, latent = left_out(theta, X, y, noise)
+    v = latent + one
+    z2 = missed**2 / v
     own = theta.signal - posterior(theta, X, y, query, noise).explained[0] + theta.noise
     return *weighed(prior, nested, level, rho2, z2, v, own), own
 
@@ -565,14 +562,12 @@ def weighed(prior, nested, level, rho2, z2, v, own):
     return (s, min(1.0, 2 * np.average(v[:32], weights=rho2[:32]) / own)) if near >= 1e-280 else (1.0, 0.0)
 
 
-def shown_by_inverse(theta, X, y, query, prior):
-    """The same but the variance, by the inverse of the covariance matrix C: row i, left out, has the
-    variance 1 / (C^-1)_ii and the error (C^-1 y)_i times that."""
-    inverse = np.linalg.inv(covariance_of_targets(theta, X))
-    rho2 = (kernel(theta, X, query)[:, 0] / theta.signal) ** 2
-    v = 1 / np.diag(inverse)
-    own = theta.signal - posterior(theta, X, y, query).explained[0] + theta.noise
-    return weighed(prior, True, 1.0, rho2, (inverse @ y) ** 2 * v, v, own)
+def left_out(theta, X, y, noise):
+    """Error and latent variance of every row's prediction from all the others, by the inverse of the covariance
+    matrix C of the targets: row i has the variance 1 / (C^-1)_ii, its noise in it, and the error (C^-1 y)_i times that."""
+    half = np.linalg.inv(np.linalg.cholesky(covariance_of_targets(theta, X, noise)))  # C^-1 = half' half
+    v = 1 / np.sum(half**2, axis=0)
+    return (half.T @ (half @ y)) * v, v - noise
 
 
 def beyond_cuts(theta, X, seed):
@@ -610,7 +605,7 @@ def untested(theta, X, y, prior, neighbours, seed, known=0.9):
         variance = theta.signal - p.explained[0] + theta.noise
         if variance >= known * (theta.signal + theta.noise):
             continue
-        shown.append((*shown_by_inverse(theta, X[near], y[near], query, prior),
+        shown.append((*shown_and_tested(theta, X[near], y[near], query, prior)[:2],
                       (y[target] - p.mean[0]) ** 2 / variance))
         side_of.append((d, side))
         cut_of.append(len(kept))

@@ -151,3 +151,16 @@ def test_experts_by_themselves(many):
         got = predict(path, X, "--method", "npae", "--select", f"expert:{e + 1}", "--latent")
         agree("one expert alone: mean", got["mean"], model.arrays["y_mean"] + scale * mean, scale)
         agree("one expert alone: std", got["std"], scale * np.sqrt(var), scale * np.sqrt(var))
+
+
+def test_the_reference_leaves_rows_out():
+    """By the inverse, which is quick, what it is by its definition: each row predicted from the others."""
+    rng = np.random.default_rng(35)
+    X, y, noise = rng.normal(size=(40, 3)), rng.normal(size=40), rng.uniform(0.01, 0.3, 40)
+    theta = ref.Theta("matern32", np.array([0.8, 1.1, 2.0]), 1.3, 0.1)
+    missed, latent = ref.left_out(theta, X, y, noise)
+    for i in range(40):
+        others = np.arange(40) != i
+        p = ref.posterior(theta, X[others], y[others], X[i:i + 1], noise[others])
+        agree("left out: error", missed[i], y[i] - p.mean[0], 1.0, 1e-11)
+        agree("left out: variance", latent[i], theta.signal - p.explained[0], 1.0, 1e-11)
