@@ -33,35 +33,44 @@ def rows_held(result):
     return [int(text) for text in re.findall(r"(\d+) rows at most", result.err)]
 
 
+# Cells, which the default may be, are made of all rows at every rank.
+SCATTERED = ["--kernel", "se", "--train-rows", "300", "--max-evaluations", "3", "--graph", "none",
+             "--method", "nearest"]
+PLAIN = ["--metric", "ard", "--local-noise", "no", "--spread", "none", "--no-calibrate"]
+
+
 @pytest.fixture(scope="module")
 def many(tmp_path_factory):
-    """Directory with 40,960 rows, 100 queries and serial.npz: several slices and boxes a rank."""
+    """Directory with 40,960 rows, 100 queries and plain.npz: several slices and boxes a rank."""
     here = tmp_path_factory.mktemp("many")
     np.save(here / "train.npy", make_rows(40960, 7))
     np.save(here / "queries.npy", make_rows(100, 8)[:, :3])
-    serial("fit", here / "train.npy", "-o", here / "serial.npz", *SCATTERED)
+    serial("fit", here / "train.npy", "-o", here / "plain.npz", *SCATTERED, *PLAIN, "-q")
     return here
 
 
-# Cells, which the default may be, are made of all rows at every rank.
-SCATTERED = ["--kernel", "se", "--train-rows", "1000", "--max-evaluations", "5", "--graph", "none",
-             "--method", "nearest", "-q"]
+def check_that_rows_are_divided(many, tmp_path, ranks, options, wanted):
+    """No rank, rank 0 least of all, ever has more than its share of the rows and a box or two."""
+    out = tmp_path / "model.npz"
+    held = rows_held(team(ranks, "fit", many / "train.npy", "-o", out, *options, "-v"))
+    assert len(held) == ranks
+    assert max(held) <= 1.2 * 40960 / ranks, held
+    assert arrays(out) == arrays(wanted)
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 4])
-def test_rows_of_a_fit_are_divided(many, tmp_path, ranks):
-    """No rank, rank 0 least of all, ever has more than its share of the rows and a box or two."""
-    out = tmp_path / "model.npz"
-    result = team(ranks, "fit", many / "train.npy", "-o", out, *SCATTERED[:-1], "-v")
-    held = rows_held(result)
-    assert len(held) == ranks
-    assert max(held) <= 1.2 * 40960 / ranks, held
-    assert arrays(out) == arrays(many / "serial.npz")
+def test_rows_of_a_plain_fit_are_divided(many, tmp_path, ranks):
+    check_that_rows_are_divided(many, tmp_path, ranks, [*SCATTERED, *PLAIN], many / "plain.npz")
+
+
+def test_rows_of_a_fit_with_all_its_choices_are_divided(many, tmp_path):
+    serial("fit", many / "train.npy", "-o", tmp_path / "one.npz", *SCATTERED, "-q")
+    check_that_rows_are_divided(many, tmp_path, 3, SCATTERED, tmp_path / "one.npz")
 
 
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_rows_of_a_model_are_divided(many, ranks):
-    words = ["predict", many / "serial.npz", many / "queries.npy"]
+    words = ["predict", many / "plain.npz", many / "queries.npy"]
     for way in [["--memory", "500M"], ["--method", "rbcm"]]:
         result = team(ranks, *words, *way, "-v")
         assert result.out == serial(*words, *way, "-q").out
@@ -71,17 +80,19 @@ def test_rows_of_a_model_are_divided(many, ranks):
         assert rows_held(team(ranks, *words, *way, "-v")) == ranks * [40960]
 
 
+GIVEN = ["--theta", "1,1,0.1"]
+
+
 @pytest.mark.parametrize("options", [
-    ["--partition", "kdtree", "--experts", "50"],
-    ["--partition", "random", "--experts", "30"],
-    ["--partition", "kmeans", "--experts", "300", "--min-size", "1"],
-    ["--partition", "kmeans", "--experts", "8", "--max-size", "2700"],
-    ["--train", "parts", "--train-experts", "3", "--experts", "60"],
-    ["--graph", "glasso", "--experts", "12", "--theta", "1,1,0.1"],
+    ["--partition", "kdtree", "--experts", "50", *GIVEN],
+    ["--partition", "random", "--experts", "60", *GIVEN],
+    ["--partition", "kmeans", "--experts", "300", "--min-size", "1", *GIVEN],
+    ["--partition", "kmeans", "--experts", "30", "--max-size", "1400", *GIVEN],
+    ["--train", "parts", "--train-experts", "3", "--experts", "60", "--max-evaluations", "3"],
+    ["--graph", "glasso", "--experts", "40", *GIVEN],
 ], ids=["kdtree", "random", "groups", "halved parts", "some experts trained", "graph"])
 def test_rows_in_slices(many, tmp_path, options):
-    words = ["fit", many / "train.npy", "--kernel", "se", "--train-rows", "500",
-             "--max-evaluations", "3", "-q"]
+    words = ["fit", many / "train.npy", "--kernel", "se", "-q"]
     if "--graph" not in options:
         words += ["--graph", "none"]
     serial(*words, *options, "-o", tmp_path / "one.npz")
@@ -98,9 +109,7 @@ def test_equal_rows_in_slices(tmp_path):
     rows[::3, 2] = 0.0
     np.save(tmp_path / "train.npy", rows)
     np.save(tmp_path / "queries.npy", rows[:60, :3])
-    words = ["fit", tmp_path / "train.npy", "--kernel", "se", "--train-rows", "100",
-             "--max-evaluations", "3", "-q", "--partition", "kdtree", "--experts", "20", "--graph",
-             "none"]
+    words = ["fit", tmp_path / "train.npy", *SCATTERED, *PLAIN, "--partition", "kdtree", "--experts", "20", "-q"]
     serial(*words, "-o", tmp_path / "one.npz")
     team(4, *words, "-o", tmp_path / "four.npz")
     assert arrays(tmp_path / "four.npz") == arrays(tmp_path / "one.npz")
@@ -124,8 +133,8 @@ def test_factors_are_divided(tmp_path):
     train = write_csv(tmp_path / "train.csv", make_rows(6000, 5), "a,b,c,y")
     queries = write_csv(tmp_path / "queries.csv", make_rows(50, 6)[:, :3], "a,b,c")
     model = tmp_path / "model.npz"
-    serial("fit", train, "-o", model, "--experts", "4", "--partition", "kdtree", "--theta",
-           "1,1,0.1", "--graph", "none", "-q")
+    serial("fit", train, "-o", model, "--experts", "4", "--partition", "kdtree", *GIVEN,
+           "--graph", "none", "-q")
     words = ["predict", model, queries, "--method", "rbcm", "-v"]
     two, four = team(2, *words), team(4, *words)
     assert two.out == four.out == serial(*words[:-1], "-q").out
