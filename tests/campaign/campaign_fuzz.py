@@ -30,19 +30,19 @@ STEADY = 20000              # seeds of processes are this far apart
 
 # share: of all executions; short: executions in ctest; length: of an input, at most.
 HARNESSES = {
-    "options": dict(share=0.150, short=40000, length=512,
+    "options": dict(share=0.150, short=20000, length=512,
                     what="names and values of options"),
     "json": dict(share=0.350, short=40000, length=1024,
                  what="JSON texts, as in models: read, written, read again"),
-    "table": dict(share=0.120, short=20000, length=1024,
+    "table": dict(share=0.120, short=10000, length=1024,
                   what="csv, csv.gz and npy tables, read for training and as queries"),
-    "npz": dict(share=0.150, short=20000, length=8192,
+    "npz": dict(share=0.150, short=10000, length=8192,
                 what="npy and npz files; members changed, checksums right"),
     "checkpoint": dict(share=0.200, short=15000, length=4096,
                        what="checkpoints; members changed, checksums right"),
-    "predict": dict(share=0.025, short=4000, length=256,
+    "predict": dict(share=0.025, short=2000, length=256,
                     what="any finite queries, every option of prediction"),
-    "model": dict(share=0.004, short=1500, length=12288,
+    "model": dict(share=0.004, short=1000, length=12288,
                   what="models changed inside, checksums right: load, 32 ways of prediction, "
                        "joint ones, save, load again, the same bits"),
     "fit": dict(share=0.001, short=300, length=512,

@@ -32,7 +32,7 @@ def list_cases(given, tried, root):
     for index, command in enumerate(tried):
         calls = common.count_calls(given, command, root)
         for call, kinds in KINDS.items():
-            chosen = common.sample(calls[call], 5, draw) if given.short else \
+            chosen = common.sample(calls[call], 3, draw) if given.short else \
                 range(1, calls[call] + 1)
             cases += [(index, {"CALL": call, "AT": k, "KIND": kind, "STICKY": sticky})
                       for k in chosen for kind in kinds for sticky in (0, 1)]

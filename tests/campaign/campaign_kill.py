@@ -21,7 +21,7 @@ def make_commands(given, root):
     old = commands.fit_model(given, root, *commands.QUICK, "--kernel", "matern32")
     table = common.make_table(200, seed=3)
     train = {"train.csv": table}
-    fit = ["fit", "train.csv", "-o", "model.npz", "--threads", "2"]
+    fit = ["fit", "train.csv", "-o", "model.npz", "--kernel", "se", "--threads", "2"]
     predict = ["predict", "model.npz", "train.csv", "-o", "out.csv", "--threads", "2"]
     tried = [
         common.Command("fit", fit, {**train, "model.npz": old}),
