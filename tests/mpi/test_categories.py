@@ -1,7 +1,7 @@
 """Categories on several ranks: the bytes of one process, and one reading for all."""
 import numpy as np
 import pytest
-from conftest import arrays, serial, team
+from conftest import PLAIN, arrays, serial, team
 
 TOWNS = ["Aix", "Brno", "Cork", "Delft", "Graz"]
 
@@ -24,7 +24,7 @@ def test_fit_and_predict(tmp_path, late, encoding):
     train = write(tmp_path / "train.csv", 5000, 1, TOWNS, late)
     queries = write(tmp_path / "q.csv", 200, 2, TOWNS + ["New"])
     options = ["--train-rows", "300", "--kernel", "se", "--expert-size", "1000", "--max-evaluations", "4",
-               "--encoding", encoding]
+               "--encoding", encoding, *PLAIN]
     note = serial("fit", train, "-o", tmp_path / "1.npz", *options).err
     assert "left out" in note and "id" in note
     one = serial("predict", tmp_path / "1.npz", queries, "-q").out

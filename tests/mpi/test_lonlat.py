@@ -1,6 +1,6 @@
 """Longitude and latitude on several ranks: the bytes of one process, and one error for all."""
 import numpy as np
-from conftest import arrays, serial, team
+from conftest import PLAIN, arrays, serial, team
 
 
 def write(path, n, seed):
@@ -13,7 +13,8 @@ def write(path, n, seed):
 
 def test_fit_and_predict(tmp_path):
     train, queries = write(tmp_path / "t.csv", 2500, 1), write(tmp_path / "q.csv", 100, 2)
-    options = ["--kernel", "se", "--lonlat", "lon,lat", "--max-evaluations", "5", "--expert-size", "800"]
+    options = ["--kernel", "se", "--lonlat", "lon,lat", "--max-evaluations", "5", "--train-rows", "300",
+               "--expert-size", "800", *PLAIN]
     serial("fit", train, "-o", tmp_path / "1.npz", *options)
     one = serial("predict", tmp_path / "1.npz", queries, "-q").out
     for ranks in (2, 3):

@@ -3,7 +3,7 @@ import re
 
 import numpy as np
 import pytest
-from conftest import arrays, make_rows, serial, team, write_csv
+from conftest import PLAIN, arrays, make_rows, serial, team, write_csv
 
 FIT = ["--experts", "4", "--partition", "kdtree", "--train", "parts", "--kernel", "se",
        "--max-evaluations", "5", "--graph", "none", "-q"]
@@ -36,7 +36,6 @@ def rows_held(result):
 # Cells, which the default may be, are made of all rows at every rank.
 SCATTERED = ["--kernel", "se", "--train-rows", "300", "--max-evaluations", "3", "--graph", "none",
              "--method", "nearest"]
-PLAIN = ["--metric", "ard", "--local-noise", "no", "--spread", "none", "--no-calibrate"]
 
 
 @pytest.fixture(scope="module")

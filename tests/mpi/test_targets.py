@@ -1,7 +1,7 @@
 """Several targets on several ranks: the bytes of one process."""
 import numpy as np
 import pytest
-from conftest import serial, team
+from conftest import PLAIN, serial, team
 
 
 def arrays(path):
@@ -24,7 +24,7 @@ def write(path, n, seed):
 OPTIONS = ["--target", "b,a", "--missing", "drop", "--kernel", "se", "--max-evaluations", "4", "--train-rows", "300", "--experts", "4"]
 
 
-@pytest.mark.parametrize("words", [[], ["--share", "theta", "--ignore", "kind"]], ids=["apart", "shared"])
+@pytest.mark.parametrize("words", [PLAIN, ["--share", "theta", "--ignore", "kind"]], ids=["apart", "shared"])
 def test_fit_predict_and_evaluate(tmp_path, words):
     train, queries = write(tmp_path / "train.csv", 1500, 1), write(tmp_path / "q.csv", 200, 2)
     serial("fit", train, "-o", tmp_path / "1.npz", *OPTIONS, *words, "-q")

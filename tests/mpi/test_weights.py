@@ -23,12 +23,12 @@ OPTIONS = ["--target", "y", "--weights", "w", "--noise-std", "e", "--kernel", "s
 
 
 @pytest.mark.parametrize("zeros, words", [
-    (False, ["--train-rows", "300", "--expert-size", "1000"]),
+    (False, ["--train-rows", "300", "--expert-size", "700"]),
     (True, ["--train", "parts", "--experts", "6", "--trend", "linear"]),
     (True, ["--train-rows", "300", "--experts", "6", "--calibrate", "true", "--method", "npae", "--overlap", "0.2"]),
 ], ids=["neighbours", "parts", "calibrated"])
 def test_fit_predict_and_evaluate(tmp_path, zeros, words):
-    train, queries = write(tmp_path / "train.csv", 2000, 1, zeros), write(tmp_path / "q.csv", 200, 2)
+    train, queries = write(tmp_path / "train.csv", 1500, 1, zeros), write(tmp_path / "q.csv", 200, 2)
     serial("fit", train, "-o", tmp_path / "1.npz", *OPTIONS, *words, "-q")
     one = serial("predict", tmp_path / "1.npz", queries, "-q").out
     scores = json.loads(serial("evaluate", tmp_path / "1.npz", queries, "-q", "--json").out)[0]
