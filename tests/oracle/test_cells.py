@@ -215,17 +215,22 @@ def test_calibration_of_the_default_serves_cells(tmp_path):
         agree("factor of std", on["std"] / off["std"], np.full(20, expected), 1.0)
 
 
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    """A model of 1,900 rows, and a file of queries."""
+    here, rows = tmp_path_factory.mktemp("large"), training_rows(14, 1900, 2)
+    np.savetxt(here / "queries.csv", rows[:5, :-1], delimiter=",")
+    return fit(here, "model", rows, *FIXED, "--kernel", "se", "--theta", "1,1,0.1")[0], here / "queries.csv"
+
+
 @pytest.mark.parametrize("options,says", [
     (["--gradient"], "method cells has no gradients"),
     (["--select", "all"], "method cells asks no experts"),
     (["--neighbours", "0"], "method cells has no rows"),
     (["--neighbours", "1800", "--memory", "10MB"], "give fewer neighbours"),
 ])
-def test_refusals(tmp_path, options, says):
-    rows = training_rows(14, 1900, 2)
-    model, _ = fit(tmp_path, "model", rows, *FIXED, "--kernel", "se")
-    table = tmp_path / "queries.csv"
-    np.savetxt(table, rows[:5, :-1], delimiter=",")
+def test_refusals(large, options, says):
+    model, table = large
     with pytest.raises(AssertionError) as error:
         quorum("predict", model, table, "-o", os.devnull, "--method", "cells", *options)
     assert says in str(error.value)

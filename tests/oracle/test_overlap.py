@@ -217,8 +217,8 @@ def test_more_rows_make_an_expert_surer(tmp_path):
 def test_rows_held_out_leave_every_expert(tmp_path, share):
     """The ratios behind --calibrate: half of the rows, predicted a hundredth at a time from a
     model without those."""
-    rows = training_rows(91, 700, 3)
-    path, _ = fit(tmp_path, "calibrated", rows, "--experts", 14, "--theta", "0.5,1,0.1", "--overlap",
+    rows = training_rows(91, 400, 3)
+    path, _ = fit(tmp_path, "calibrated", rows, "--experts", 8, "--theta", "0.5,1,0.1", "--overlap",
                   share, "--calibrate")
     model = ref.Model(path)
     a = model.arrays

@@ -191,13 +191,12 @@ def test_training_is_that_of_rows_repeated(tmp_path):
 
 
 def test_threads_and_ones(tmp_path):
-    rows = rows_of(3000, 7)
-    how = ["--train", "neighbours", "--train-rows", 600, "--max-evaluations", 8, "--expert-size", 800]
-    bits = [np.load(fit(tmp_path, f"t{t}", rows, *WEIGHTED, *how, "--threads", t)[0]) for t in (1, 2, 3)]
-    for other in bits[1:]:
-        for name in bits[0].files:
-            if name != "meta.json":
-                same_bits(f"weights: {name}", other[name], bits[0][name])
+    rows = rows_of(2000, 7)
+    how = ["--train", "neighbours", "--train-rows", 300, "--max-evaluations", 4, "--expert-size", 800, "--metric", "ard"]
+    bits = [np.load(fit(tmp_path, f"t{t}", rows, *WEIGHTED, *how, "--threads", t)[0]) for t in (1, 3)]
+    for name in bits[0].files:
+        if name != "meta.json":
+            same_bits(f"weights: {name}", bits[1][name], bits[0][name])
     assert "calibration" in bits[0].files
     rows[:, D], rows[:, D + 1] = 1.0, 0.0
     none = np.load(fit(tmp_path, "none", np.delete(rows, [D, D + 1], axis=1), *how)[0])

@@ -13,7 +13,7 @@ ROWS, INPUTS = 2000, 45
 
 
 def fit(here, name, *options, rows="train.npy"):
-    done = subprocess.run([QUORUM, "fit", here / rows, "-o", here / name, "-q", "--kernel", "se", "--max-evaluations", "15",
+    done = subprocess.run([QUORUM, "fit", here / rows, "-o", here / name, "-q", "--kernel", "se", "--max-evaluations", "5",
                            *options], capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
     return dict(np.load(here / name))
