@@ -858,7 +858,7 @@ def test_demo(tmp_path):
 
 
 def test_demo_json(tmp_path):
-    scores = run("demo", "-o", tmp_path, "--experts", 10, "--json", "-q").json()
+    scores = run("demo", "-o", tmp_path, "--experts", 10, "--kernel", "se", "--json", "-q").json()
     best = {(s["method"], s["select"]): s for s in scores}
     assert best["nearest", "auto"]["smse"] < best["poe", "auto"]["smse"]
     assert best["npae", "auto"]["experts_used"] == 10 and best["nearest", "auto"]["experts_used"] == 0
@@ -884,8 +884,8 @@ def test_interrupted_fit(tmp_path, number, code):
 
 def test_progress_lines_go_to_stderr(tmp_path):
     """Without a terminal: plain lines, no control characters."""
-    path = write_csv(tmp_path / "t.csv", make_rows(2000, seed=4))
-    result = run("fit", path, "-o", tmp_path / "m.npz", "-v", "--json")
+    path = write_csv(tmp_path / "t.csv", make_rows(800, seed=4))
+    result = run("fit", path, "-o", tmp_path / "m.npz", "--kernel", "se", "-v", "--json")
     result.json()
     assert "\r" not in result.said and "\x1b" not in result.said
     assert all(line.startswith("quorum fit: ") for line in result.said.splitlines())
@@ -894,8 +894,8 @@ def test_progress_lines_go_to_stderr(tmp_path):
 @pytest.mark.skipif(not shutil.which("script"), reason="script(1) is not installed")
 def test_progress_bar_on_a_terminal(tmp_path):
     """On a terminal a bar is drawn, and it is gone at the end."""
-    path = write_csv(tmp_path / "t.csv", make_rows(4000, seed=4))
-    line = f"'{QUORUM}' fit '{path}' -o '{tmp_path}/m.npz' --json >'{tmp_path}/out'"
+    path = write_csv(tmp_path / "t.csv", make_rows(1900, seed=4))
+    line = f"'{QUORUM}' fit '{path}' -o '{tmp_path}/m.npz' --kernel se --json >'{tmp_path}/out'"
     done = subprocess.run(["script", "-qec", line, "/dev/null"], capture_output=True)
     assert done.returncode == 0
     json.loads((tmp_path / "out").read_text())

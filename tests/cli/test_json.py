@@ -112,7 +112,7 @@ def test_a_full_disk_is_said(tmp_path, data, command):
     words = {"fit": ["fit", data / "train.csv", "-o", tmp_path / "m.npz", "--experts", 2, "-q"],
              "inspect": ["inspect", data / "model.npz"],
              "evaluate": ["evaluate", data / "model.npz", data / "test.csv", "-q"],
-             "demo": ["demo", "-o", tmp_path, "-q"]}[command]
+             "demo": ["demo", "-o", tmp_path, "--kernel", "se", "-q"]}[command]
     with open("/dev/full", "w") as full:
         done = subprocess.run([QUORUM, *map(str, words), "--json"], stdout=full,
                               stderr=subprocess.PIPE, text=True, timeout=300)
