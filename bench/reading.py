@@ -6,7 +6,8 @@
 Made files of numbers, 10 columns of 8 digits and 20 of 4, read whole into memory in turns:
 quorum_data_read of build/libquorum.so, and fread where Rscript and data.table are installed
 (Debian: r-cran-data.table), both with one thread and with two, each in a process of its own
-that times the call alone.  Each line of results/reading.csv is one call.
+that times the call alone.  Each line of results/reading.csv is one call; others_seconds are processor
+seconds that other processes took meanwhile, which should be few.
 """
 import argparse
 import os
@@ -35,7 +36,7 @@ library(data.table); a <- commandArgs(TRUE); setDTthreads(as.integer(a[2]))
 t <- system.time(fread(a[1], showProgress = FALSE)); cat(t[["elapsed"]], t[["user.self"]] + t[["sys.self"]])
 """
 FORMS = {"10 columns of 8 digits": (10, "%.8g"), "20 columns of 4 digits": (20, "%.4g")}
-FIELDS = ["file", "megabytes", "reader", "threads", "round", "seconds", "processor_seconds"]
+FIELDS = ["file", "megabytes", "reader", "threads", "round", "seconds", "processor_seconds", "others_seconds"]
 
 
 def has_fread():
@@ -49,6 +50,22 @@ def commands(path, threads):
         yield "fread", ["Rscript", "-e", FREAD, path, str(threads)]
 
 
+def busy_seconds():
+    """Of all processors since the machine started."""
+    user, nice, system, _, _, *interrupts = map(int, open("/proc/stat").readline().split()[1:8])
+    return (user + nice + system + sum(interrupts)) / os.sysconf("SC_CLK_TCK")
+
+
+def call(command):
+    """Wall and processor seconds that a command prints, and those that others used while it ran."""
+    before, own = busy_seconds(), os.times()
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    now = os.times()
+    used = now.children_user + now.children_system - own.children_user - own.children_system
+    return {**dict(zip(["seconds", "processor_seconds"], map(float, printed.split()))),
+            "others_seconds": max(0.0, busy_seconds() - before - used)}
+
+
 def rows_of(form, rows, rounds, directory):
     columns, digits = FORMS[form]
     path = os.path.join(directory, "made.csv")
@@ -58,10 +75,8 @@ def rows_of(form, rows, rounds, directory):
     for turn in range(1, rounds + 1):
         for threads in [1, 2]:
             for reader, command in commands(path, threads):
-                printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-                wall, work = map(float, printed.split())
                 yield {"file": form, "megabytes": os.path.getsize(path) / 1e6, "reader": reader,
-                       "threads": threads, "round": turn, "seconds": wall, "processor_seconds": work}
+                       "threads": threads, "round": turn, **call(command)}
 
 
 def main():

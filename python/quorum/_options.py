@@ -3,6 +3,7 @@
 The names are the library's with underscores, except for four that scikit-learn has names for.
 """
 import numbers
+import threading
 from dataclasses import dataclass
 
 import numpy as np
@@ -85,6 +86,7 @@ def option_table():
 
 PARAMETERS = tuple(option for option in option_table()
                    if option.used_by & {"fit", "predict"})
+_OF_PREDICT = tuple(option.parameter for option in PARAMETERS if "predict" in option.used_by)
 
 
 def as_text(value):
@@ -120,6 +122,10 @@ def _threads(value):
 _SPECIAL = {"seed": _seed, "threads": _threads}
 
 
+_kept = threading.local()  # the options of this thread's last prediction, and the values they were made of
+_PLAIN = {bool, int, float, str, type(None)}
+
+
 class Options:
     """A handle of the library's options; values are checked when they are set."""
 
@@ -137,6 +143,24 @@ class Options:
         for option in PARAMETERS:
             if option.used_by.intersection(commands):
                 options.set(option.name, getattr(estimator, option.parameter))
+        return options
+
+    @classmethod
+    def of_predict(cls, estimator, **more):
+        """Those of a prediction, and more of them; the last ones of this thread where nothing has changed."""
+        values = [getattr(estimator, parameter) for parameter in _OF_PREDICT] + list(more.values())
+        if not _PLAIN.issuperset(map(type, values)):
+            return cls._of_predict(estimator, more)
+        key = tuple(more), tuple(values), tuple(map(type, values))
+        if getattr(_kept, "key", None) != key:
+            _kept.options, _kept.key = cls._of_predict(estimator, more), key
+        return _kept.options
+
+    @classmethod
+    def _of_predict(cls, estimator, more):
+        options = cls.of(estimator, "predict")
+        for name, value in more.items():
+            options.set(name.replace("_", "-"), value)
         return options
 
     def set(self, name, value):

@@ -175,6 +175,30 @@ def test_other_layouts_give_the_same_values(fitted, queries, change):
     np.testing.assert_array_equal(fitted.predict(change(queries)), fitted.predict(queries))
 
 
+def test_calls_in_turn_do_not_change_each_other(fitted, queries):
+    """Options are kept from call to call, arrays that are ready are passed over by checks."""
+    plain = fitted.predict(queries)
+    mean, lower, _ = fitted.predict(queries, return_interval=0.5)
+    _, wider, _ = fitted.predict(queries, return_interval=0.9)
+    assert (wider < lower).all() and (fitted.predict(queries, return_interval=0.5)[1] == lower).all()
+    _, std = fitted.predict(queries, return_std=True)
+    fitted.set_params(latent=True)
+    try:
+        assert (fitted.predict(queries, return_std=True)[1] < std).all()
+    finally:
+        fitted.set_params(latent=False)
+    assert (fitted.predict(queries, return_std=True)[1] == std).all()
+    assert (fitted.predict(queries) == plain).all() and (mean == plain).all()
+
+
+@pytest.mark.parametrize("spoil, message", [
+    (lambda X: X[:, :2], "features"), (lambda X: X[:0], "minimum of 1"), (lambda X: X[0], "Expected 2D"),
+    (lambda X: np.where(X == X[0, 0], np.nan, X), "NaN"), (lambda X: np.where(X == X[0, 0], np.inf, X), "infinity")])
+def test_arrays_that_are_not_ready_are_refused(fitted, queries, spoil, message):
+    with pytest.raises(ValueError, match=message):
+        fitted.predict(spoil(queries))
+
+
 def test_many_threads_on_one_model(fitted, queries):
     expected, wrong = fitted.predict(queries), []
 

@@ -364,10 +364,11 @@ static quorum_status fail_without_rows(void *context)
 static quorum_status read_rows(reading *in)
 {
     quorum_data *d = in->d;
-    row_source source = {.like = rows_schema(d->inputs + targets_of(d) - 1),
-                         .memory = options_memory(options_values(in->options))};
-    row_set held;
     const settings *s = options_values(in->options);
+    row_source source = {.like = rows_schema(d->inputs + targets_of(d) - 1),
+                         .memory = options_memory(s),
+                         .threads = options_threads(s)};
+    row_set held;
     if (s->offset[0] != '\0')
         source.like.offset = source.like.y;
     if (s->weights[0] != '\0')

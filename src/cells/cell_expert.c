@@ -183,7 +183,7 @@ static surroundings look_around(const cell_expert *e, const hyper *theta, const 
     size_t row[WIDE_ROWS];
     surroundings sums = {.log_level = e->noise.log_level, .excess = e->noise.noise - theta->noise};
     nearest best = nearest_start(e->tail < WIDE_ROWS ? e->tail : WIDE_ROWS, room);
-    for (size_t i = 0; i < e->tail; i++)
+    for (size_t i = e->tail; i-- > 0;) /* near rows first: most others are then passed over */
         nearest_offer(&best, -last[i], i);
     size_t count = nearest_finish(&best, row, NULL);
     for (size_t i = 0; i < count; i++) {

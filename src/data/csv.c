@@ -58,10 +58,7 @@ static quorum_status fail_memory(const reader *r)
 
 static size_t count_lines(const csv *c, const char *p, const char *end)
 {
-    size_t n = 0;
-    for (; p < end; p++)
-        n += *p == c->dialect.newline;
-    return n;
+    return text_count(c->dialect.newline, p, end);
 }
 
 static quorum_status check_for_zero_bytes(const reader *r, const csv *c, size_t from)
@@ -714,7 +711,7 @@ static quorum_status open_source(const reader *r, csv *c)
     if (r->in_memory)
         return QUORUM_OK;
     return r->query ? query_open(r->path, r->query, &r->asked, &c->query)
-                    : source_open(r->path, &r->asked, &c->source);
+                    : source_open(r->path, r->threads, &r->asked, &c->source);
 }
 
 /* As much of the memory as grow_window would take. */
@@ -724,6 +721,17 @@ static size_t first_window(const reader *r)
     while (bytes > SMALL_WINDOW && (double)bytes > r->memory / 8)
         bytes /= 2;
     return bytes;
+}
+
+/* As many rows as there are if the others are as long as those of the window, and a twentieth more; 0:
+ * nobody knows how long the text is. */
+static size_t expect_rows(const reader *r, const csv *c)
+{
+    double lines = (double)count_lines(c, c->window + c->begin, c->window + c->end) + 1.0;
+    if (r->in_memory || r->query)
+        return 0;
+    double windows = c->at_end ? 1.0 : 1.05 * source_size(c->source) / (double)(c->end - c->begin);
+    return (size_t)(lines * windows);
 }
 
 quorum_status csv_open(reader *r, header_mode header)
@@ -746,6 +754,7 @@ quorum_status csv_open(reader *r, header_mode header)
     if (!r->query)
         TRY(detect_dialect(r, c));
     TRY(load_first_record(r, c));
+    r->rows = expect_rows(r, c);
     if (r->query || first_record_is_header(c, header)) {
         r->header_doubt = !r->query && header == HEADER_AUTO && has_number(c);
         return take_names(r, c);

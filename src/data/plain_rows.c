@@ -1,10 +1,12 @@
 /* Plain lines of a csv text, cut at line ends into stretches that threads read side by side: a stretch's rows
- * begin where the line ends before it say, and count up to the first line that is not plain. */
+ * begin where the line ends before it say, which they count first, and count up to the first line that is not
+ * plain. */
 #include "data/plain_rows.h"
 
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/parallel.h"
+#include "text/text.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -107,12 +109,13 @@ static quorum_status read_stretch(void *context, size_t item, int worker)
     return QUORUM_OK;
 }
 
-static size_t count_lines(char newline, const char *p, const char *end)
+static quorum_status count_stretch(void *context, size_t item, int worker)
 {
-    size_t n = 0;
-    for (; p < end; p++)
-        n += *p == newline;
-    return n;
+    sharing *s = context;
+    stretch *here = &s->stretch[item];
+    (void)worker;
+    here->most = text_count(s->table->newline, here->begin, here->end);
+    return QUORUM_OK;
 }
 
 /* Behind the first line end from p on. */
@@ -122,18 +125,28 @@ static const char *line_after(char newline, const char *p, const char *limit)
     return found ? found + 1 : limit;
 }
 
-static size_t cut(const plain_table *t, const char *p, const char *limit, size_t count, size_t most,
+static size_t cut(const plain_table *t, const char *p, const char *limit, size_t count,
                   stretch *out)
 {
-    size_t n = 0, lines = 0, step = (size_t)(limit - p) / count + 1;
-    while (p < limit && lines < most) {
+    size_t n = 0, step = (size_t)(limit - p) / count + 1;
+    while (p < limit) {
         const char *end =
             (size_t)(limit - p) > step ? line_after(t->newline, p + step, limit) : limit;
-        size_t here = count_lines(t->newline, p, end);
-        here = here < most - lines ? here : most - lines;
-        out[n++] = (stretch){.begin = p, .end = end, .first = lines, .most = here};
-        lines += here;
+        out[n++] = (stretch){.begin = p, .end = end};
         p = end;
+    }
+    return n;
+}
+
+/* The rows where stretches begin, by the lines of those before; returns how many stretches have any
+ * of the first `most` rows. */
+static size_t number_rows(size_t count, size_t most, stretch *out)
+{
+    size_t n = 0, rows = 0;
+    for (; n < count && rows < most; n++) {
+        out[n].first = rows;
+        out[n].most = out[n].most < most - rows ? out[n].most : most - rows;
+        rows += out[n].most;
     }
     return n;
 }
@@ -145,8 +158,9 @@ quorum_status plain_rows_read(const plain_table *t, int threads, const char **p,
     size_t wanted = (size_t)(limit - *p) / LEAST_STRETCH + 1,
            each = (size_t)threads * STRETCHES_A_THREAD;
     wanted = threads == 1 ? 1 : wanted < each ? wanted : each;
-    size_t count =
-        cut(t, *p, limit, wanted < MOST_STRETCHES ? wanted : MOST_STRETCHES, most, s.stretch);
+    size_t count = cut(t, *p, limit, wanted < MOST_STRETCHES ? wanted : MOST_STRETCHES, s.stretch);
+    TRY(parallel_for(threads, count, count_stretch, &s));
+    count = number_rows(count, most, s.stretch);
     TRY(parallel_for(threads, count, read_stretch, &s));
     *rows = 0;
     for (size_t i = 0; i < count; i++) {

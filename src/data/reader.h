@@ -145,7 +145,8 @@ quorum_status reader_survey(reader *r, column_faults *faults, size_t *all);
 size_t reader_selected(const reader *r, const size_t **columns);
 const char *reader_unit(const reader *r); /* of places in the file: "line", or "row" */
 
-size_t reader_rows(const reader *r);    /* as the file says, dropped ones too; 0: it does not say */
+size_t reader_rows(
+    const reader *r); /* that the file has, dropped ones too, or about so many; 0: not known */
 double reader_held(const reader *r);    /* bytes of the file's rows that the reader holds     */
 size_t reader_dropped(const reader *r); /* rows skipped so far by MISSING_DROP    */
 size_t reader_dropped_row(const reader *r, size_t i); /* the number of the i-th of them; 0: only

@@ -3,6 +3,7 @@
 #include "data/source.h"
 
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "io/again.h"
 
 #include <errno.h>
@@ -14,12 +15,17 @@
 #include <unistd.h>
 #include <zlib.h>
 
-enum { BUFFER = 1 << 17, PATIENCE = 100 /* milliseconds between two questions */ };
+enum {
+    BUFFER = 1 << 17,
+    PATIENCE = 100,   /* milliseconds between two questions               */
+    MOST_PIECES = 64, /* of a file, that threads read at once             */
+    LEAST_PIECE = 1 << 18
+};
 
 typedef enum { UNKNOWN, PLAIN, GZIP } packing;
 
 struct source {
-    int file;
+    int file, threads;
     char *label;
     progress asked;
     double size, taken; /* bytes of the file (0: unknown), and read so far           */
@@ -101,7 +107,12 @@ static double size_of(int file)
     return fstat(file, &about) == 0 && S_ISREG(about.st_mode) ? (double)about.st_size : 0.0;
 }
 
-quorum_status source_open(const char *path, const progress *asked, source **out)
+double source_size(const source *s)
+{
+    return s->packing == PLAIN ? s->size : 0.0;
+}
+
+quorum_status source_open(const char *path, int threads, const progress *asked, source **out)
 {
     source *s = NULL;
     int file = open_descriptor(path);
@@ -109,6 +120,7 @@ quorum_status source_open(const char *path, const progress *asked, source **out)
         return fail_to_open(source_label(path));
     if (NEW_ZEROED(s, 1)) {
         s->file = file;
+        s->threads = threads;
         s->size = size_of(file);
         s->asked = asked ? *asked : (progress){0};
         s->label = mem_copy_text(source_label(path));
@@ -143,13 +155,24 @@ static quorum_status fail_to_read(const source *s)
     return failure(QUORUM_E_FILE, "%s: cannot be read: %s", s->label, strerror(errno));
 }
 
+static quorum_status report_share(const source *s)
+{
+    double share = s->size > 0.0 ? s->taken / s->size : -1.0;
+    return progress_report(&s->asked, "read", share, "%s", s->label);
+}
+
+static void note_bytes(source *s, size_t got)
+{
+    s->taken += (double)got;
+    s->at_end = got == 0;
+}
+
 /* Until there is something to read; asks now and then whether to go on. */
 static quorum_status wait_for_bytes(const source *s)
 {
     struct pollfd one = {.fd = s->file, .events = POLLIN};
     for (;;) {
-        double share = s->size > 0.0 ? s->taken / s->size : -1.0;
-        TRY(progress_report(&s->asked, "read", share, "%s", s->label));
+        TRY(report_share(s));
         int ready = poll(&one, 1, s->asked.callback ? PATIENCE : -1);
         if (ready > 0)
             return QUORUM_OK;
@@ -158,10 +181,59 @@ static quorum_status wait_for_bytes(const source *s)
     }
 }
 
+/* The next bytes of a file, in pieces of the same length. */
+typedef struct {
+    const source *source;
+    off_t first; /* byte of the file */
+    char *to;
+    size_t bytes;            /* of a piece           */
+    size_t got[MOST_PIECES]; /* fewer: the file ends */
+} pieces;
+
+static quorum_status read_piece(void *context, size_t item, int worker)
+{
+    pieces *p = context;
+    size_t before = item * p->bytes;
+    (void)worker;
+    ssize_t came = pread_again(p->source->file, p->to + before, p->bytes, p->first + (off_t)before);
+    if (came < 0)
+        return fail_to_read(p->source);
+    p->got[item] = (size_t)came;
+    return QUORUM_OK;
+}
+
+/* About n bytes by several threads; what is behind a piece that is not full waits for the next call. */
+static quorum_status take_pieces(source *s, size_t count, char *to, size_t n, size_t *got)
+{
+    pieces p = {.source = s, .first = lseek(s->file, 0, SEEK_CUR), .to = to, .bytes = n / count};
+    if (p.first < 0)
+        return fail_to_read(s);
+    TRY(parallel_for(s->threads, count, read_piece, &p));
+    *got = 0;
+    for (size_t i = 0; i < count && *got == i * p.bytes; i++)
+        *got += p.got[i];
+    return lseek(s->file, p.first + (off_t)*got, SEEK_SET) < 0 ? fail_to_read(s) : QUORUM_OK;
+}
+
+/* How many threads share n bytes: one where a file is no regular one, or there is little to read. */
+static size_t pieces_of(const source *s, size_t n)
+{
+    size_t most = s->size > 0.0 ? n / LEAST_PIECE : 1, threads = (size_t)s->threads;
+    most = most < MOST_PIECES ? most : MOST_PIECES;
+    return most < threads ? most : threads;
+}
+
 /* Up to n bytes, as they come; none only at the end. */
 static quorum_status take_bytes(source *s, void *to, size_t n, size_t *got)
 {
     ssize_t came;
+    size_t count = pieces_of(s, n);
+    if (count > 1) {
+        TRY(report_share(s));
+        TRY(take_pieces(s, count, to, n, got));
+        note_bytes(s, *got);
+        return QUORUM_OK;
+    }
     do {
         TRY(wait_for_bytes(s));
         came = read(s->file, to, n);
@@ -169,8 +241,7 @@ static quorum_status take_bytes(source *s, void *to, size_t n, size_t *got)
             return fail_to_read(s);
     } while (came < 0);
     *got = (size_t)came;
-    s->taken += (double)came;
-    s->at_end = came == 0;
+    note_bytes(s, *got);
     return QUORUM_OK;
 }
 

@@ -20,8 +20,11 @@ const char *source_label(const char *path);
 typedef struct source source;
 
 /* `asked`, which may be NULL, is told how far reading is and can cancel it, also while nothing
- * comes through a pipe. */
-quorum_status source_open(const char *path, const progress *asked, source **out);
+ * comes through a pipe.  Much of a plain file is read by `threads` at once. */
+quorum_status source_open(const char *path, int threads, const progress *asked, source **out);
+
+/* Bytes that reading gives in all; 0: nobody knows. */
+double source_size(const source *s);
 
 /* Reads n bytes; fewer only at the end.  A gzip file may have several members, and zeros after
  * the last; damaged or cut data, and anything else behind them, are QUORUM_E_FORMAT. */

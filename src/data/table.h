@@ -47,7 +47,7 @@ struct reader {
     const char *holes; /* n_selected: 1 where a missing cell is no fault; NULL: nowhere      */
     column_faults *faults; /* n_selected: being counted, and no row is given; or NULL          */
     size_t stopped_at;     /* place of a selected column + 1 in which text was the end; 0: none */
-    size_t rows;           /* that the file says it has, or 0 */
+    size_t rows;           /* that the file has, or some more; 0: not known */
     double held;           /* bytes of them in memory */
     size_t row;            /* the number of the last one that was looked at, from 1 */
     size_t dropped;        /* rows that cannot be used: dropped, or all NaN */

@@ -19,6 +19,15 @@ int open_again(const char *path, int flags)
     return openat_again(AT_FDCWD, path, flags, 0);
 }
 
+ssize_t pread_again(int fd, void *to, size_t n, off_t from)
+{
+    ssize_t got;
+    do
+        got = pread(fd, to, n, from);
+    while (got < 0 && errno == EINTR);
+    return got;
+}
+
 ssize_t read_again(int fd, void *to, size_t n)
 {
     ssize_t got;

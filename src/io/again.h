@@ -9,5 +9,6 @@
 int open_again(const char *path, int flags);
 int openat_again(int directory, const char *path, int flags, mode_t mode);
 ssize_t read_again(int fd, void *to, size_t n);
+ssize_t pread_again(int fd, void *to, size_t n, off_t from);
 
 #endif

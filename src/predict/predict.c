@@ -12,7 +12,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { CHUNK = 65536 }; /* queries that a caller should pass at once at most */
+enum {
+    CHUNK = 65536,        /* queries that a caller should pass at once at most ...              */
+    CELLS_CHUNK = 1 << 20 /* ... to cells, whose experts, more than are kept, serve them together */
+};
 static const double SCRATCH_SHARE = 1.0 / 64.0; /* memory that stays for the next call ... */
 static const double SCRATCH_MOST = 64e6;        /* ... in bytes at most                    */
 
@@ -565,11 +568,19 @@ quorum_status quorum_predict(const quorum_model *m, const double *X, size_t rows
     return status;
 }
 
+static int is_by_cells(const quorum_model *m, const settings *s)
+{
+    recipe r;
+    return model_recipe(m, s, &r) == QUORUM_OK && r.rule->kind == TAKES_CELLS;
+}
+
 size_t quorum_block_rows(const quorum_model *m, const quorum_options *options)
 {
     if (!m)
         return 1;
-    double each = 8.0 * (2.0 * (double)m->rows.D + 8.0);
-    double fit = 0.1 * options_memory(options_values(options)) / each;
-    return fit < 1024.0 ? 1024 : fit > CHUNK ? CHUNK : (size_t)fit;
+    const settings *s = options_values(options);
+    double each = 8.0 * (2.0 * (double)m->rows.D + 8.0),
+           most = is_by_cells(m, s) ? CELLS_CHUNK : CHUNK;
+    double fit = 0.1 * options_memory(s) / each;
+    return fit < 1024.0 ? 1024 : (size_t)fmin(fit, most);
 }

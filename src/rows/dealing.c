@@ -1,4 +1,4 @@
-/* Reading rows: by one process into a table that grows, or dealt to many.
+/* Reading rows: by one process into room that grows, or dealt to many.
  *
  * Block b of DEAL rows goes to rank b mod R.  In the end a rank sends each other rank those of its
  * blocks' rows that are in that one's slice; what comes from one rank is in the order of the rows.
@@ -6,13 +6,17 @@
 #include "rows/dealing.h"
 
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "team/team.h"
 
 #include <string.h>
 
 enum {
-    FIRST_ROOM = 4096, /* rows, where a file does not say how many it has */
-    DEAL = 4096        /* rows of a block                                 */
+    FIRST_ROOM = 4096,       /* rows, where a file does not say how many it has */
+    DEAL = 4096,             /* rows of a block that is dealt                   */
+    BLOCK_NUMBERS = 1 << 19, /* of a block that is read alone, at most ... */
+    SHARE = 16,              /* ... of what memory has room for                 */
+    PLACED = 2048            /* rows that a thread brings to their place at once */
 };
 
 static size_t width_of(const row_source *s)
@@ -40,72 +44,88 @@ static size_t next_room(size_t room, const row_source *s)
     return most < 2.0 * (double)room ? (size_t)most : 2 * room;
 }
 
-/* ---- Alone ---- */
+/* ---- Alone: block after block, whose rows go to their place while they are at hand ---- */
 
 /* All of them where the file says how many. */
 static size_t first_room(const row_source *s)
 {
     size_t rows = s->expected > 0 ? s->expected + 1 : FIRST_ROOM; /* + 1: sees the end */
     double most = s->memory / ((double)width_of(s) * sizeof(double));
-    return most < (double)rows ? (size_t)most : rows;
+    return most < 1.0 ? 0 : most < (double)rows ? (size_t)most : rows;
 }
 
-static quorum_status grow_table(const row_source *s, double **table, size_t *room)
+static quorum_status grow_rows(const row_source *s, row_set *rows)
 {
-    size_t more = next_room(*room, s), width = width_of(s);
+    row_set larger;
+    size_t more = next_room(rows->n, s);
     if (more == 0)
-        return fail_memory(s->name, *room, s);
-    double *larger = mem_grow(*table, *room * width, more * width, sizeof *larger);
-    if (!larger)
-        return failure(QUORUM_E_MEMORY, "out of memory for more than %zu rows of %s", *room,
-                       s->name);
-    *table = larger;
-    *room = more;
+        return fail_memory(s->name, rows->n, s);
+    TRY(rows_new(&s->like, more, &larger));
+    rows_copy(rows, 0, rows->n, &larger, 0);
+    rows_free(rows);
+    *rows = larger;
     return QUORUM_OK;
 }
 
-/* All rows into *table (n x width). */
-static quorum_status read_table(const row_source *s, double **table, size_t *n)
+/* `count` rows as they came, which become rows `first` .. of `to`. */
+typedef struct {
+    const double *block;
+    size_t width, count, first;
+    row_set *to;
+} placing;
+
+static quorum_status place_rows(void *context, size_t item, int worker)
 {
-    size_t room = first_room(s), got = 0;
-    if (room == 0)
-        return fail_memory(s->name, room, s);
-    if (!NEW_ARRAY(*table, room * width_of(s)))
-        return failure(QUORUM_E_MEMORY, "out of memory for reading %s", s->name);
+    const placing *p = context;
+    size_t end = (item + 1) * PLACED < p->count ? (item + 1) * PLACED : p->count;
+    (void)worker;
+    for (size_t i = item * PLACED; i < end; i++)
+        row_unpack(p->block + i * p->width, p->to, p->first + i);
+    return QUORUM_OK;
+}
+
+static quorum_status read_blocks(const row_source *s, size_t most, double *block, size_t *n,
+                                 row_set *rows)
+{
+    placing p = {.block = block, .width = width_of(s), .to = rows};
     do {
-        if (*n == room)
-            TRY(grow_table(s, table, &room));
-        TRY(s->next(s->context, room - *n, *table + *n * width_of(s), &got));
-        *n += got;
-    } while (got > 0);
+        if (*n == rows->n)
+            TRY(grow_rows(s, rows));
+        size_t room = rows->n - *n;
+        TRY(s->next(s->context, room < most ? room : most, block, &p.count));
+        p.first = *n;
+        TRY(parallel_for(s->threads > 1 ? s->threads : 1, (p.count + PLACED - 1) / PLACED,
+                         place_rows, &p));
+        *n += p.count;
+    } while (p.count > 0);
     return QUORUM_OK;
 }
 
-/* The fields out of the table, whose inputs then move together: X takes its place. */
-static quorum_status split_table(const row_source *s, size_t n, double *table, row_set *out)
+/* Rows of a block: a small share of the memory. */
+static size_t block_rows(const row_source *s)
 {
-    row_set room, row = s->like;
-    size_t D = s->like.D, width = width_of(s);
-    row.D = 0;
-    quorum_status status = rows_new(&row, n, &room);
-    *out = room;
-    out->D = D;
-    mem_free(out->X);
-    out->X = table;
-    for (size_t i = 0; status >= 0 && i < n; i++) {
-        row_unpack(table + i * width + D, &room, i);
-        memmove(table + i * D, table + i * width, D * sizeof *table);
-    }
-    return status;
+    double numbers = s->memory / (SHARE * sizeof(double));
+    size_t rows = (size_t)(numbers < BLOCK_NUMBERS ? numbers : BLOCK_NUMBERS) / width_of(s);
+    return rows > 1 ? rows : 1;
 }
 
 static quorum_status read_alone(const row_source *s, size_t *n, row_set *held)
 {
-    double *table = NULL;
-    quorum_status status = read_table(s, &table, n);
-    if (status >= 0)
-        return split_table(s, *n, table, held);
-    mem_free(table);
+    double *block = NULL;
+    size_t room = first_room(s), most = block_rows(s);
+    quorum_status status;
+    if (room == 0)
+        return fail_memory(s->name, room, s);
+    TRY_OR_DONE(rows_new(&s->like, room, held));
+    if (!NEW_ARRAY(block, most * width_of(s)))
+        status = failure(QUORUM_E_MEMORY, "out of memory for reading %s", s->name);
+    else
+        status = read_blocks(s, most, block, n, held);
+    held->n = *n;
+done:
+    mem_free(block);
+    if (status < 0)
+        rows_free(held);
     return status;
 }
 

@@ -10,6 +10,7 @@
 typedef struct {
     row_set like;  /* what a row has: it comes as it travels (rows/rows.h)  */
     double memory; /* bytes that this process has for its rows              */
+    int threads;   /* that bring rows to their place; 0: one                */
 
     /* of the first process alone: */
     const char *name; /* for complaints                                     */

@@ -8,6 +8,22 @@ static const unsigned short windows[32] = {
     0x2039, 0x0152, 0,      0x017D, 0,      0,      0x2018, 0x2019, 0x201C, 0x201D, 0x2022,
     0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0,      0x017E, 0x0178};
 
+/* In stretches whose counts fit a byte, which is how processors count many at once. */
+size_t text_count(char byte, const char *p, const char *end)
+{
+    enum { STRETCH = 255 };
+    size_t n = 0;
+    while (p < end) {
+        int stretch = end - p < STRETCH ? (int)(end - p) : STRETCH;
+        unsigned char here = 0;
+        for (int i = 0; i < stretch; i++)
+            here = (unsigned char)(here + (p[i] == byte));
+        n += here;
+        p += stretch;
+    }
+    return n;
+}
+
 const char *utf8_find_control(const char *p, const char *end)
 {
     for (; p < end; p++) {

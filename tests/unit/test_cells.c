@@ -354,6 +354,29 @@ static void test_known_cells_are_the_same(void **state)
     cell_map_free(&known);
 }
 
+/* Experts that are not kept are made once for all queries of a call: so calls should be large. */
+static void test_cells_want_many_queries_at_once(void **state)
+{
+    (void)state;
+    enum { FEW = 40 };
+    double X[FEW], y[FEW];
+    for (int i = 0; i < FEW; i++)
+        y[i] = sin(X[i] = 0.1 * i);
+    quorum_model *m = NULL;
+    quorum_options *o = quorum_options_new();
+    assert_int_equal(quorum_options_set(o, "theta", "1,1,0.1"), QUORUM_OK);
+    assert_int_equal(quorum_fit(X, y, FEW, 1, NULL, o, &m), QUORUM_OK);
+    assert_int_equal(quorum_options_set(o, "memory", "2G"), QUORUM_OK);
+    assert_int_equal(quorum_options_set(o, "method", "nearest"), QUORUM_OK);
+    assert_int_equal(quorum_block_rows(m, o), 65536);
+    assert_int_equal(quorum_options_set(o, "method", "cells"), QUORUM_OK);
+    assert_int_equal(quorum_block_rows(m, o), 1 << 20);
+    assert_int_equal(quorum_options_set(o, "memory", "100M"), QUORUM_OK);
+    assert_true(quorum_block_rows(m, o) < 200000); /* a tenth of the memory */
+    quorum_options_free(o);
+    quorum_model_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -366,6 +389,7 @@ int main(void)
         cmocka_unit_test(test_expert_of_all_rows_is_exact),
         cmocka_unit_test(test_answers_do_not_depend_on_the_batch),
         cmocka_unit_test(test_known_cells_are_the_same),
+        cmocka_unit_test(test_cells_want_many_queries_at_once),
         cmocka_unit_test(test_kept_experts_stay_within_their_room),
         cmocka_unit_test(test_out_of_memory),
     };

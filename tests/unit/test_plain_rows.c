@@ -2,6 +2,7 @@
 #include "base/number.h"
 #include "data/reader.h"
 
+#include <fcntl.h>
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-enum { ROWS = 60000, COLUMNS = 4 };
+enum { ROWS = 100000 /* more than a window of text */, COLUMNS = 4 };
 
 static uint64_t draw_state = 1;
 
@@ -159,6 +160,33 @@ static void files_with_odd_lines(void **state)
     }
 }
 
+/* Whoever gives us a file may have read some of it: its first lines are not read by any thread. */
+static void files_that_were_begun(void **state)
+{
+    (void)state;
+    char line[300];
+    off_t before = 0;
+    write_rows("p.csv", "\n", 0);
+    outcome whole = read_rows("p.csv", &(reader_options){.threads = 1}, all, COLUMNS, ROWS);
+    FILE *f = fopen("p.csv", "rb");
+    for (int i = 0; i <= 10; i++) /* the header, and ten rows */
+        before += (off_t)strlen(fgets(line, sizeof line, f));
+    fclose(f);
+    for (int threads = 1; threads <= 3; threads++) {
+        int file = open("p.csv", O_RDONLY), saved = dup(STDIN_FILENO);
+        assert_true(lseek(file, before, SEEK_SET) == before && dup2(file, STDIN_FILENO) >= 0);
+        outcome rest = read_rows("-", &(reader_options){.threads = threads}, all, COLUMNS, ROWS);
+        assert_int_equal(rest.count, ROWS - 10);
+        assert_memory_equal(rest.rows, whole.rows + 10 * COLUMNS,
+                            rest.count * COLUMNS * sizeof(double));
+        dup2(saved, STDIN_FILENO);
+        close(saved);
+        close(file);
+        free(rest.rows);
+    }
+    free(whole.rows);
+}
+
 static char directory[] = "/tmp/quorum-test-XXXXXX";
 
 static int enter_directory(void **state)
@@ -176,8 +204,8 @@ static int leave_directory(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(numbers_of_any_length),
-                                       cmocka_unit_test(files_of_numbers),
-                                       cmocka_unit_test(files_with_odd_lines)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_of_any_length), cmocka_unit_test(files_of_numbers),
+        cmocka_unit_test(files_with_odd_lines), cmocka_unit_test(files_that_were_begun)};
     return cmocka_run_group_tests(tests, enter_directory, leave_directory);
 }
