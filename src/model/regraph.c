@@ -74,11 +74,11 @@ static quorum_status learn_at(graph_inputs *in, const committee *c, double share
 
 /* ---- Inputs of its own ---- */
 
-/* Means and explained variances, S, Omega, and what the lasso works in: beyond memory the graph of
+/* Means, S, Omega, and what the lasso works in: beyond memory the graph of
  * very many experts is refused. */
 static quorum_status check_room(const quorum_model *m, const settings *s, size_t inputs)
 {
-    double M = (double)m->M, needed = 8.0 * M * (2.0 * (double)inputs + 8.0 * M);
+    double M = (double)m->M, needed = 8.0 * M * ((double)inputs + 8.0 * M);
     if (needed <= options_memory(s))
         return QUORUM_OK;
     return failure(QUORUM_E_MEMORY,
