@@ -81,8 +81,8 @@ static double largest_off_diagonal(size_t p, const double *S)
     return most;
 }
 
-static quorum_status choose_lambda(size_t p, size_t count, const double *S, const graph_options *o,
-                                   double *lambda)
+quorum_status graph_lambda(size_t p, size_t count, const double *S, const graph_options *o,
+                           double *lambda)
 {
     enum { STEPS = 12 };
     *lambda = o->value;
@@ -102,7 +102,7 @@ static quorum_status solve(size_t p, const double *S, size_t count, const graph_
                            expert_graph *g, double *gap)
 {
     *gap = INFINITY;
-    TRY(choose_lambda(p, count, S, o, &g->lambda));
+    TRY(graph_lambda(p, count, S, o, &g->lambda));
     TRY(progress_report(o->progress, "graph", 0.5, "lambda %.4g", g->lambda));
     if (o->graph == GRAPH_LASSO)
         return neighbourhood_lasso(p, S, g->lambda, g->precision, &g->edges);

@@ -87,6 +87,15 @@ static quorum_status check_room(const quorum_model *m, const settings *s, size_t
                    m->M, needed / 1e9, options_memory(s) / 1e9);
 }
 
+size_t model_reference_rows(const quorum_model *m, size_t *rows)
+{
+    for (size_t i = 0; i < m->rows.n; i++)
+        rows[i] = i;
+    rng r = rng_seed(m->seed, STREAM_REFERENCE);
+    rng_shuffle(&r, rows, m->rows.n);
+    return m->graph_how.rows < m->rows.n ? m->graph_how.rows : m->rows.n;
+}
+
 /* Some rows at random. */
 static quorum_status draw_references(quorum_status ready, const quorum_model *m, learned_graph *out)
 {
@@ -96,12 +105,8 @@ static quorum_status draw_references(quorum_status ready, const quorum_model *m,
     NEW_ARRAY(out->reference, count * m->rows.D);
     if (ready >= 0 && (!rows || !out->reference))
         ready = failure(QUORUM_E_MEMORY, "out of memory for the reference inputs");
-    if (ready >= 0) {
-        for (size_t i = 0; i < m->rows.n; i++)
-            rows[i] = i;
-        rng r = rng_seed(m->seed, STREAM_REFERENCE);
-        rng_shuffle(&r, rows, m->rows.n);
-    }
+    if (ready >= 0)
+        model_reference_rows(m, rows);
     out->references = count;
     quorum_status status = holdings_fetch(ready, &m->held, &all, rows, count, out->reference);
     mem_free(rows);

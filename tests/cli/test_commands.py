@@ -848,7 +848,7 @@ def test_demo(tmp_path):
     assert re.split(r"  +", lines[head]) == ["method", "SMSE", "MSLL", "MAE", "95 %", "seconds"]
     methods = [re.split(r"  +", line)[0] for line in lines[head + 1 : lines.index("", head)]]
     assert methods[:4] == ["nearest", "cells", "npae", "npae*"]
-    assert methods[4:] == ["groups", "grbcm", "rbcm", "bcm", "gpoe", "gpoe-entropy", "poe", "single"]
+    assert methods[4:] == ["groups", "ggm", "grbcm", "rbcm", "bcm", "gpoe", "gpoe-entropy", "poe", "single"]
     picture = tmp_path / "new" / "demo.svg"
     assert str(picture) in result.out
     root = xml.parse(picture).getroot()
