@@ -38,9 +38,8 @@ typedef struct {
 quorum_status latent_target_learn(const latent_rows *r, const graph_options *o, double *omega,
                                   int *steps);
 
-/* The target given the experts, 1/P its variance:
- *   P = 1/s_f^2 + g' Omega g,   mean = g' Omega u / P
- * experts (count, ascending) of M, whose u and g are given; omega is theirs (count x count). */
+/* The target given `count` experts, omega being theirs; 1/P is its variance:
+ *   P = 1/s_f^2 + g' Omega g,   mean = g' Omega u / P */
 void latent_target_predict(size_t count, const double *omega, const double *u, const double *g,
                            double signal, double *mean, double *var);
 
