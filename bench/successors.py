@@ -3,8 +3,8 @@
 
     bench/successors.py DIR [--quorum build/quorum] [--rows 4000] [--experts 16]
 
-DIR holds the data sets, SET/{train,test}.csv.gz.  Of each the first rows are fitted once, one theta for all experts, and split
-by K-means and at random; every prediction is of the same 1,000 test rows.  Cost is processor seconds of the whole
+DIR holds the data sets, SET/train.csv.gz; `synthetic` is the paper's function, made here.  Of the rows of each, shuffled, the first are
+fitted once, one theta for all experts, and split by K-means and at random; every prediction is of the next 1,000: no test row is looked at.  Cost is processor seconds of the whole
 command, graph included, less those of the same command for `expert:1`, which reads and writes the same.  Writes
 results/successors.csv.
 """
@@ -19,7 +19,7 @@ from common import RESULTS, measured, read_table, run, write_csv
 from predictions import theta_of
 
 FIELDS = ["set", "partition", "prediction", "smse", "msll", "coverage95", "processor_seconds"]
-SETS = ["pumadyn32nm", "protein", "sarcos", "kin40k_10k30k"]
+SETS = ["synthetic", "pumadyn32nm", "protein", "sarcos", "kin40k_10k30k"]
 PARTITIONS = ["kmeans", "random"]
 NOTHING = ("one expert", ["--select", "expert:1"])
 PREDICTIONS = [
@@ -28,12 +28,28 @@ PREDICTIONS = [
     *((f"npae, local:{K}", ["--method", "npae", "--select", f"local:{K}"]) for K in (1, 2, 4, 8)),
     *((f"npae, knn:{K}", ["--method", "npae", "--select", f"knn:{K}"]) for K in (1, 2, 4, 8)),
     ("groups", ["--method", "groups"]),
+    ("ggm", ["--method", "ggm"]),
     ("grbcm", ["--method", "grbcm"]),
     ("rbcm", ["--method", "rbcm"]),
     ("bcm", ["--method", "bcm"]),
 ]
-TEST_ROWS = 1000
+HELD_OUT = 1000
 FIT = ["--kernel", "se", "--metric", "ard", "--trend", "none", "--warp", "none", "--calibrate", "false", "--quiet", "--json"]
+
+
+def synthetic(rng, rows):
+    """The paper's function of one input, on [0, 1], with noise of deviation 0.2."""
+    x = rng.uniform(size=rows)
+    f = 5 * x**2 * np.sin(12 * x) + (x**3 - 0.5) * np.sin(3 * x - 0.5) + 4 * np.cos(2 * x)
+    return np.column_stack([x, f + 0.2 * rng.standard_normal(rows)])
+
+
+def rows_of(args, name):
+    """Rows to fit and rows to predict."""
+    rng = np.random.default_rng(7)
+    table = synthetic(rng, args.rows + HELD_OUT) if name == "synthetic" else read_table(args.data, name, "train")
+    table = table[rng.permutation(len(table))]
+    return table[: args.rows], table[args.rows : args.rows + HELD_OUT]
 
 
 def evaluate(args, model, test, how):
@@ -60,8 +76,8 @@ def predictions(args, folder, name, partition, theta):
 def measure(args):
     for name in args.sets:
         with tempfile.TemporaryDirectory() as folder:
-            np.save(os.path.join(folder, "train.npy"), read_table(args.data, name, "train")[: args.rows])
-            np.save(os.path.join(folder, "test.npy"), read_table(args.data, name, "test")[:TEST_ROWS])
+            for part, rows in zip(("train", "test"), rows_of(args, name)):
+                np.save(os.path.join(folder, part + ".npy"), rows)
             theta = None
             for partition in PARTITIONS:
                 lines, theta = predictions(args, folder, name, partition, theta)

@@ -126,10 +126,10 @@ class Parameters(BaseEstimator):
         to 1e+06.
     method : str, default='auto'
         How a query is predicted: nearest, from its nearest rows; cells, by the experts of the
-        cells around it, for many queries; or by experts that are joined by npae, groups, grbcm,
-        rbcm, bcm, gpoe, gpoe-entropy, poe or single. NAME* means NAME with select graph:0.8.
-        auto: the exact GP where the model is one expert, otherwise nearest, or cells where the
-        fit found them as good and cheaper; with select, npae of those experts.
+        cells around it, for many queries; or by experts that are joined by npae, groups, ggm,
+        grbcm, rbcm, bcm, gpoe, gpoe-entropy, poe or single. NAME* means NAME with select
+        graph:0.8. auto: the exact GP where the model is one expert, otherwise nearest, or cells
+        where the fit found them as good and cheaper; with select, npae of those experts.
     select : str, default='auto'
         Experts that take part: all; graph:A, the share A that is most important in the graph
         (also best:A); worst:A, the least important; expert:I, one alone; local:K, the K that

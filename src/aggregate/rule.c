@@ -21,9 +21,17 @@ const rule rule_groups = {
     TAKES_GROUPS, 1,
     NULL,         NULL};
 
+const rule rule_ggm = {
+    "ggm",
+    "a graphical model of the experts and the target, which is latent: bcm for dependent experts",
+    TAKES_GRAPH,
+    0,
+    NULL,
+    NULL};
+
 static const rule *const table[] = {
-    &rule_nearest, &rule_cells, &rule_npae,         &rule_groups, &rule_grbcm,  &rule_rbcm,
-    &rule_bcm,     &rule_gpoe,  &rule_gpoe_entropy, &rule_poe,    &rule_single,
+    &rule_nearest, &rule_cells, &rule_npae, &rule_groups,       &rule_ggm, &rule_grbcm,
+    &rule_rbcm,    &rule_bcm,   &rule_gpoe, &rule_gpoe_entropy, &rule_poe, &rule_single,
 };
 
 int rule_is_joint(const rule *r)
@@ -33,7 +41,7 @@ int rule_is_joint(const rule *r)
 
 int rule_is_latent(const rule *r)
 {
-    return rule_is_joint(r) || r->kind == TAKES_GROUPS;
+    return rule_is_joint(r) || r->kind == TAKES_GROUPS || r->kind == TAKES_GRAPH;
 }
 
 int rule_asks_nobody(const rule *r)

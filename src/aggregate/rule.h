@@ -31,8 +31,9 @@ typedef enum {
     TAKES_BASE,       /* expert 0 is the base, the others hold the base's rows as well */
     TAKES_COVARIANCE, /* the experts' joint distribution (npae.h); combine is NULL     */
     TAKES_GROUPS,     /* that of experts within groups (ensemble/by_groups.c); combine is NULL */
-    TAKES_ROWS,       /* no experts: the query's nearest rows; combine is NULL         */
-    TAKES_CELLS       /* the expert of the cell that the query lies in; combine is NULL */
+    TAKES_GRAPH, /* what experts have in common beyond the target (ensemble/by_ggm.c); combine is NULL */
+    TAKES_ROWS, /* no experts: the query's nearest rows; combine is NULL         */
+    TAKES_CELLS /* the expert of the cell that the query lies in; combine is NULL */
 } rule_kind;
 
 typedef struct {
@@ -46,7 +47,7 @@ typedef struct {
 } rule;
 
 extern const rule rule_single, rule_poe, rule_gpoe, rule_gpoe_entropy, rule_bcm, rule_rbcm,
-    rule_grbcm, rule_npae, rule_groups, rule_nearest, rule_cells;
+    rule_grbcm, rule_npae, rule_groups, rule_ggm, rule_nearest, rule_cells;
 
 /* Whether it is one Gaussian over the rows that it looks at: always latent, and but for cells with
  * covariances between queries. */

@@ -14,7 +14,8 @@ static quorum_status choose_rule(const char *method, size_t experts, const rule 
     if (rule_asks_nobody(*out))
         return failure(QUORUM_E_ARGUMENT,
                        "aggregate: %s asks no experts; predict with a model instead", method);
-    if ((*out)->kind == TAKES_COVARIANCE || (*out)->kind == TAKES_GROUPS)
+    if ((*out)->kind == TAKES_COVARIANCE || (*out)->kind == TAKES_GROUPS ||
+        (*out)->kind == TAKES_GRAPH)
         return failure(QUORUM_E_ARGUMENT,
                        "aggregate: %s needs the experts' covariances, not their opinions alone; "
                        "predict with a model instead",

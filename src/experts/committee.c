@@ -2,6 +2,8 @@
  *
  *   C_i = k(X_i, X_i) + s^2 I = L L',   alpha = C_i^-1 y_i            (factors)
  *   mean = k*' alpha,   explained = |L^-1 k*|^2,   Gamma = C_i^-1 k*  (answers, b columns)
+ *   mean = y_r - alpha_r / (C^-1)_rr,   explained = s_f^2 + s_r^2 - 1 / (C^-1)_rr,
+ *                                       (C^-1)_rr = |L^-1 e_r|^2      (at row r, left out)
  *
  * Large experts are worked on one after another by all threads, small ones side by side.
  * Questions whose factors do not fit into memory together are answered group by group. */
@@ -15,6 +17,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     QUERY_TILE = 256, /* queries that one worker takes at a time ...                 */
@@ -351,6 +354,25 @@ static points take_queries(const answer_job *j, const question *a, size_t first,
     return points_view(room, 0, width);
 }
 
+/* The posterior of question i at b of its expert's own rows, each from all the others; V: m x b. */
+static void leave_out(const answer_job *j, size_t i, size_t first, size_t b, double *V)
+{
+    const question *a = j->questions[i];
+    const hyper *theta = &j->c->theta;
+    const size_t *own = a->own + first;
+    row_set rows = part_rows(&j->c->parts, a->expert);
+    memset(V, 0, rows.n * b * sizeof *V);
+    for (size_t q = 0; q < b; q++)
+        V[q * rows.n + own[q]] = 1.0;
+    blas_solve_lower(rows.n, b, j->L[i], rows.n, V, rows.n);
+    for (size_t q = 0; q < b; q++) {
+        double inverse = vec_dot(rows.n, V + q * rows.n, V + q * rows.n);
+        double latent = 1.0 / inverse - noise_of(theta, &rows, own[q]);
+        a->mean[first + q] = rows.y[own[q]] - j->alpha[i][own[q]] / inverse;
+        a->explained[first + q] = fmax(theta->signal - latent, 0.0);
+    }
+}
+
 /* The posterior of question i at its queries Q, the first of which is number `first`. */
 static void answer_some(answer_job *j, size_t i, size_t first, const points *Q, int worker)
 {
@@ -360,6 +382,10 @@ static void answer_some(answer_job *j, size_t i, size_t first, const points *Q, 
     if (a->solve) {
         blas_solve_lower(m, Q->n, j->L[i], m, a->solve + first * m, m);
         blas_solve_lower_transposed(m, Q->n, j->L[i], m, a->solve + first * m, m);
+        return;
+    }
+    if (a->own) {
+        leave_out(j, i, first, Q->n, j->scratch + (size_t)worker * j->room);
         return;
     }
     expert_output wanted = {

@@ -45,6 +45,8 @@ typedef struct {
     double *gamma;       /* m x b                                                 */
     double *mean_slope,
         *explained_slope; /* D x b: along the queries' scaled inputs (gp/slopes.h) */
+    const size_t *own;    /* b: rows of the expert, counted from its first: then mean and explained
+                            are those at each row from the expert's other rows   */
     double *solve;        /* m x b: given V, becomes C^-1 V; then nothing else is asked, and one
                             process alone asks                                    */
 } question;

@@ -3,7 +3,9 @@
  *
  *   S_ij = sum_q (mu_iq - mean_i)(mu_jq - mean_j) / (count - 1)    M x M
  *   Omega = graphical lasso of S, or neighbourhood selection
- *   importance_i = sum over j != i of |Omega_ij|, the largest first */
+ *   importance_i = sum over j != i of |Omega_ij|, the largest first
+ *
+ * Variances are asked for only where no edge tells who matters. */
 #include "graph/expert_graph.h"
 
 #include "base/memory.h"
@@ -79,8 +81,8 @@ static double largest_off_diagonal(size_t p, const double *S)
     return most;
 }
 
-static quorum_status choose_lambda(size_t p, size_t count, const double *S, const graph_options *o,
-                                   double *lambda)
+quorum_status graph_lambda(size_t p, size_t count, const double *S, const graph_options *o,
+                           double *lambda)
 {
     enum { STEPS = 12 };
     *lambda = o->value;
@@ -100,7 +102,7 @@ static quorum_status solve(size_t p, const double *S, size_t count, const graph_
                            expert_graph *g, double *gap)
 {
     *gap = INFINITY;
-    TRY(choose_lambda(p, count, S, o, &g->lambda));
+    TRY(graph_lambda(p, count, S, o, &g->lambda));
     TRY(progress_report(o->progress, "graph", 0.5, "lambda %.4g", g->lambda));
     if (o->graph == GRAPH_LASSO)
         return neighbourhood_lasso(p, S, g->lambda, g->precision, &g->edges);
@@ -182,77 +184,80 @@ static void mean_explained(size_t M, size_t count, size_t stride, double *explai
 
 /* ---- Learning ---- */
 
-/* What the experts say at the reference inputs. */
-typedef struct {
-    question *asked;          /* M                          */
-    double *mean, *explained; /* M x inputs                 */
-    double *S;                /* M x M: covariance of means */
-} graph_space;
-
-static void space_free(graph_space *w)
-{
-    mem_free(w->asked);
-    mem_free(w->mean);
-    mem_free(w->explained);
-    mem_free(w->S);
-}
-
-static quorum_status space_new(size_t M, size_t inputs, graph_space *w)
-{
-    if (!NEW_ARRAY(w->asked, M) || !NEW_ARRAY(w->mean, M * inputs) ||
-        !NEW_ARRAY(w->explained, M * inputs) || !NEW_ARRAY(w->S, M * M))
-        return failure(QUORUM_E_MEMORY, "out of memory for the graph of %zu experts", M);
-    for (size_t e = 0; e < M; e++)
-        w->asked[e] = (question){.expert = e,
-                                 .b = inputs,
-                                 .mean = w->mean + e * inputs,
-                                 .explained = w->explained + e * inputs};
-    return QUORUM_OK;
-}
-
-/* Room for the graph of M experts at Q, and a word to the caller. */
-static quorum_status prepare(size_t M, const points *Q, size_t count, const graph_options *o,
-                             graph_space *w, expert_graph *g)
-{
-    TRY(expert_graph_new(M, g));
-    TRY(space_new(M, Q->n, w));
-    return progress_report(o->progress, "graph", 0.0, "%zu experts at %zu inputs", M, count);
-}
-
 /* The experts' answers to `count` of `inputs` inputs, and the graph to be learned from them. */
 typedef struct {
     size_t M, count, inputs;
     const graph_options *o;
-    graph_space w;
+    question *asked; /* M                                                  */
+    double *answer;  /* M x inputs: means, or explained variances later on */
+    double *S;       /* M x M: covariance of means                         */
     expert_graph g;
 } learning;
 
-/* From the answers to the ranking; one expert has nobody to be compared with. */
+static void learning_free(learning *l)
+{
+    mem_free(l->asked);
+    mem_free(l->answer);
+    mem_free(l->S);
+}
+
+/* Room for the graph of M experts, and a word to the caller. */
+static quorum_status prepare(learning *l)
+{
+    size_t M = l->M;
+    TRY(expert_graph_new(M, &l->g));
+    if (!NEW_ARRAY(l->asked, M) || !NEW_ARRAY(l->answer, M * l->inputs) || !NEW_ARRAY(l->S, M * M))
+        return failure(QUORUM_E_MEMORY, "out of memory for the graph of %zu experts", M);
+    return progress_report(l->o->progress, "graph", 0.0, "%zu experts at %zu inputs", M, l->count);
+}
+
+typedef enum { THEIR_MEANS, THEIR_EXPLAINED } wanted;
+
+/* One kind of answer of all experts. */
+static quorum_status ask(quorum_status ready, learning *l, wanted kind, const committee *c,
+                         const points *Q)
+{
+    for (size_t e = 0; ready >= 0 && e < l->M; e++) {
+        double *to = l->answer + e * l->inputs;
+        l->asked[e] = (question){.expert = e,
+                                 .b = l->inputs,
+                                 .mean = kind == THEIR_MEANS ? to : NULL,
+                                 .explained = kind == THEIR_EXPLAINED ? to : NULL};
+    }
+    return committee_answer(ready, c, l->asked, l->M, Q, l->o->budget, l->o->threads);
+}
+
+/* From the means to the ranking; one expert has nobody to be compared with. */
 static quorum_status learn(void *context)
 {
     learning *l = context;
-    size_t M = l->M;
-    if (M > 1)
-        mean_explained(M, l->count, l->inputs, l->w.explained);
-    if (l->o->graph != GRAPH_NONE && M > 1) {
-        TRY(covariance_of_means(M, l->count, l->inputs, l->w.mean, l->w.S));
-        TRY(solve_or_tell(M, l->w.S, l->count, l->o, &l->g));
+    if (l->o->graph != GRAPH_NONE && l->M > 1) {
+        TRY(covariance_of_means(l->M, l->count, l->inputs, l->answer, l->S));
+        TRY(solve_or_tell(l->M, l->S, l->count, l->o, &l->g));
     }
-    TRY(expert_graph_rank(M, &l->g, M > 1 ? l->w.explained : NULL));
+    TRY(expert_graph_rank(l->M, &l->g, NULL));
     return progress_report(l->o->progress, "graph", 1.0, "%zu edges", l->g.edges);
+}
+
+static quorum_status rank_by_explained(void *context)
+{
+    learning *l = context;
+    mean_explained(l->M, l->count, l->inputs, l->answer);
+    return expert_graph_rank(l->M, &l->g, l->answer);
 }
 
 /* Every process learns the same graph from the same answers. */
 quorum_status expert_graph_learn(const committee *c, const points *Q, size_t count,
                                  const graph_options *o, expert_graph *out)
 {
-    size_t M = c->parts.M;
-    learning l = {.M = M, .count = count, .inputs = Q->n, .o = o};
-    quorum_status status = prepare(M, Q, count, o, &l.w, &l.g);
-    if (M > 1)
-        status = committee_answer(status, c, l.w.asked, M, Q, o->budget, o->threads);
+    learning l = {.M = c->parts.M, .count = count, .inputs = Q->n, .o = o};
+    quorum_status status = prepare(&l);
+    if (l.M > 1 && o->graph != GRAPH_NONE)
+        status = ask(status, &l, THEIR_MEANS, c, Q);
     status = team_all(status, learn, &l);
-    space_free(&l.w);
+    if (status >= 0 && l.M > 1 && l.g.edges == 0)
+        status = team_all(ask(status, &l, THEIR_EXPLAINED, c, Q), rank_by_explained, &l);
+    learning_free(&l);
     if (status < 0)
         expert_graph_free(&l.g);
     *out = l.g;

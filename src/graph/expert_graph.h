@@ -44,6 +44,10 @@ quorum_status expert_graph_rank(size_t M, expert_graph *g, const double *instead
 quorum_status expert_graph_new(size_t M, expert_graph *out); /* precision = I */
 void expert_graph_free(expert_graph *g);
 
+/* The absolute penalty of S (p x p), from `count` inputs. */
+quorum_status graph_lambda(size_t p, size_t count, const double *S, const graph_options *o,
+                           double *lambda);
+
 /* S (p x p) = sample covariance of the rows of mean (p x stride, count used). */
 quorum_status covariance_of_means(size_t p, size_t count, size_t stride, const double *mean,
                                   double *S);

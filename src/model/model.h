@@ -420,6 +420,10 @@ quorum_model model_now(const quorum_model *m);
 
 void learned_graph_free(learned_graph *g);
 
+/* rows (room for all): numbers of rows in an order drawn by the model's seed; how many of them, from
+ * the first on, the graph is learned from. */
+size_t model_reference_rows(const quorum_model *m, size_t *rows);
+
 /* The graph of the model's own reference inputs, which are drawn by its seed. */
 quorum_status model_learn_own_graph(const quorum_model *m, const settings *s, const progress *p,
                                     learned_graph *out);

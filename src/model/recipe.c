@@ -72,10 +72,10 @@ quorum_status recipe_check(const recipe *r)
         return failure(QUORUM_E_ARGUMENT,
                        "method %s joins all experts with one base: select local does not apply",
                        name);
-    if (r->rule->kind == TAKES_GROUPS && is_local(&r->chosen))
+    if ((r->rule->kind == TAKES_GROUPS || r->rule->kind == TAKES_GRAPH) && is_local(&r->chosen))
         return failure(QUORUM_E_ARGUMENT,
-                       "method %s has the same groups of experts for all queries: select local and "
-                       "knn do not apply",
+                       "method %s joins the same experts at all queries: select local and knn do "
+                       "not apply",
                        name);
     if (r->chosen.local_auto && r->rule->kind != TAKES_COVARIANCE)
         return failure(QUORUM_E_ARGUMENT,

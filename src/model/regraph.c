@@ -74,17 +74,26 @@ static quorum_status learn_at(graph_inputs *in, const committee *c, double share
 
 /* ---- Inputs of its own ---- */
 
-/* Means and explained variances, S, Omega, and what the lasso works in: beyond memory the graph of
+/* Means, S, Omega, and what the lasso works in: beyond memory the graph of
  * very many experts is refused. */
 static quorum_status check_room(const quorum_model *m, const settings *s, size_t inputs)
 {
-    double M = (double)m->M, needed = 8.0 * M * (2.0 * (double)inputs + 8.0 * M);
+    double M = (double)m->M, needed = 8.0 * M * ((double)inputs + 8.0 * M);
     if (needed <= options_memory(s))
         return QUORUM_OK;
     return failure(QUORUM_E_MEMORY,
                    "the graph of %zu experts needs %.2f GB, more than memory (%.2f GB) allows: "
                    "raise memory, fit fewer experts, or use select local:K, which needs no graph",
                    m->M, needed / 1e9, options_memory(s) / 1e9);
+}
+
+size_t model_reference_rows(const quorum_model *m, size_t *rows)
+{
+    for (size_t i = 0; i < m->rows.n; i++)
+        rows[i] = i;
+    rng r = rng_seed(m->seed, STREAM_REFERENCE);
+    rng_shuffle(&r, rows, m->rows.n);
+    return m->graph_how.rows < m->rows.n ? m->graph_how.rows : m->rows.n;
 }
 
 /* Some rows at random. */
@@ -96,12 +105,8 @@ static quorum_status draw_references(quorum_status ready, const quorum_model *m,
     NEW_ARRAY(out->reference, count * m->rows.D);
     if (ready >= 0 && (!rows || !out->reference))
         ready = failure(QUORUM_E_MEMORY, "out of memory for the reference inputs");
-    if (ready >= 0) {
-        for (size_t i = 0; i < m->rows.n; i++)
-            rows[i] = i;
-        rng r = rng_seed(m->seed, STREAM_REFERENCE);
-        rng_shuffle(&r, rows, m->rows.n);
-    }
+    if (ready >= 0)
+        model_reference_rows(m, rows);
     out->references = count;
     quorum_status status = holdings_fetch(ready, &m->held, &all, rows, count, out->reference);
     mem_free(rows);

@@ -252,7 +252,8 @@ static const option table[] = {
     {"method", TEXT, FIELD(method), "auto", NULL, 0, 0, "NAME", "fit predict evaluate",
      "How a query is predicted: nearest, from its nearest rows; cells, by the experts of the cells "
      "around it, for many queries; or by experts that are joined by "
-     "npae, groups, grbcm, rbcm, bcm, gpoe, gpoe-entropy, poe or single.  NAME* means NAME with "
+     "npae, groups, ggm, grbcm, rbcm, bcm, gpoe, gpoe-entropy, poe or single.  NAME* means NAME "
+     "with "
      "select "
      "graph:0.8.  auto: the exact GP where the model is one expert, otherwise nearest, or cells "
      "where the fit found them as good and cheaper; with "

@@ -15,7 +15,8 @@ enum { AUTO_MOST = 16 }; /* experts that local:auto seats at most */
 static const double BLOCK_SHARE = 0.2;  /* of the memory option: a block                */
 static const double FACTOR_SHARE = 0.2; /* factors made for a block when they are not kept */
 
-static const predictor *const table[] = {&by_nearest, &by_experts, &by_npae, &by_groups, &by_cells};
+static const predictor *const table[] = {&by_nearest, &by_experts, &by_npae,
+                                         &by_groups,  &by_ggm,     &by_cells};
 
 static const predictor *predictor_of(const rule *r)
 {

@@ -4,6 +4,7 @@
  *   experts   each expert is asked by itself, and a rule combines the opinions
  *   npae      experts, and where wanted the query's nearest rows, are joined by their covariances
  *   groups    experts are joined by their covariances within groups, and those by a rule (src/ensemble/)
+ *   ggm       experts are joined by a graphical model of them and the target (src/ensemble/)
  *   cells     the GP of the cell that the query lies in (src/cells/)
  *
  * A plan says which of them, with whom and on how many queries at once.  To add a predictor: a
@@ -52,6 +53,7 @@ typedef struct {
     int with_slopes;        /* gradients are wanted too                                */
     double memory;
     size_t block;             /* queries of a block                                      */
+    const double *omega;      /* of method ggm: M x M (graph/latent_target.h)            */
     struct cell_store *cells; /* of method cells, the first ... of the model's by size: 0, 1, .. */
     size_t cells_place;
     spread_rule spread;    /* of neighbourhoods                                    */
@@ -100,7 +102,7 @@ struct predictor {
     quorum_status (*weigh)(const plan *p, const points *Q, joint_space *j, npae_result *out);
 };
 
-extern const predictor by_nearest, by_experts, by_npae, by_groups, by_cells;
+extern const predictor by_nearest, by_experts, by_npae, by_groups, by_ggm, by_cells;
 
 /* ---- plan.c ---- */
 

@@ -95,7 +95,7 @@ def test_graph_of_very_many_experts(tmp_path):
     run("fit", "t.npy", "-o", "m.npz", "--experts", 520, "--theta", "0.5,1,0.01", cwd=tmp_path)
     words = ["predict", "m.npz", "t.npy", "--method", "rbcm*"]
     refused = run(*words, "--memory", "10M", code=1, cwd=tmp_path)
-    assert refused.out == "" and "the graph of 520 experts needs 0.03 GB, more than memory" in refused.err
+    assert refused.out == "" and "the graph of 520 experts needs 0.02 GB, more than memory" in refused.err
     assert run(*words, cwd=tmp_path).out.count("\n") == 1201
 
 
@@ -848,7 +848,7 @@ def test_demo(tmp_path):
     assert re.split(r"  +", lines[head]) == ["method", "SMSE", "MSLL", "MAE", "95 %", "seconds"]
     methods = [re.split(r"  +", line)[0] for line in lines[head + 1 : lines.index("", head)]]
     assert methods[:4] == ["nearest", "cells", "npae", "npae*"]
-    assert methods[4:] == ["groups", "grbcm", "rbcm", "bcm", "gpoe", "gpoe-entropy", "poe", "single"]
+    assert methods[4:] == ["groups", "ggm", "grbcm", "rbcm", "bcm", "gpoe", "gpoe-entropy", "poe", "single"]
     picture = tmp_path / "new" / "demo.svg"
     assert str(picture) in result.out
     root = xml.parse(picture).getroot()

@@ -15,6 +15,7 @@ WAYS = {
     "npae": ["--method", "npae"],
     "npae and neighbours": ["--select", "all", "--neighbours", "32"],
     "groups": ["--method", "groups"],
+    "ggm": ["--method", "ggm"],
     "grbcm": ["--method", "grbcm"],
     "rbcm": ["--method", "rbcm"],
     "rbcm local": ["--method", "rbcm", "--select", "local:3"],

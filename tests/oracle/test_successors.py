@@ -103,8 +103,8 @@ def test_a_graph_that_is_learned_when_asked_for(tmp_path, method):
 
 def test_what_is_refused(fitted):
     for words, sentence in [
-            (["--method", "groups", "--select", "local:2"], "same groups of experts for all queries"),
-            (["--method", "groups", "--select", "knn:2"], "same groups of experts for all queries"),
+            (["--method", "groups", "--select", "local:2"], "same experts at all queries"),
+            (["--method", "groups", "--select", "knn:2"], "same experts at all queries"),
             (["--method", "groups", "--neighbours", 20], "use neighbours with nearest or npae"),
             (["--method", "groups", "--gradient"], "groups has no gradients")]:
         with pytest.raises(Exception, match=sentence):

@@ -541,6 +541,7 @@ static void bad_opinions_are_refused(void **state)
     assert_refused("mean", 2, VAR, 1.0, QUORUM_E_ARGUMENT, "\"mean\" is not known");
     assert_refused("npae", 2, VAR, 1.0, QUORUM_E_ARGUMENT, "covariances");
     assert_refused("groups", 2, VAR, 1.0, QUORUM_E_ARGUMENT, "covariances");
+    assert_refused("ggm", 2, VAR, 1.0, QUORUM_E_ARGUMENT, "covariances");
     assert_refused("nearest", 2, VAR, 1.0, QUORUM_E_ARGUMENT, "asks no experts");
     assert_refused("grbcm", 1, VAR, 1.0, QUORUM_E_ARGUMENT, "a base and another expert");
     assert_refused("poe", 2, zero, 1.0, QUORUM_E_DATA, "expert 2, query 1");

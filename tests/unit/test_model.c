@@ -214,10 +214,17 @@ static void many_threads_may_predict_at_once(void **state)
 /* How a service asks, beginning with the default. */
 static const struct {
     const char *method, *select, *neighbours;
-} ways[] = {{"auto", NULL, NULL},     {"npae", "local:2", "20"},    {"npae", "local:2", "0"},
-            {"npae", "knn:2", "0"},   {"npae", "local:auto", "20"}, {"npae", "all", "0"},
-            {"rbcm", "local:2", "0"}, {"grbcm", "all", "0"},        {"npae*", NULL, "0"},
-            {"groups", NULL, "0"}};
+} ways[] = {{"auto", NULL, NULL},
+            {"npae", "local:2", "20"},
+            {"npae", "local:2", "0"},
+            {"npae", "knn:2", "0"},
+            {"npae", "local:auto", "20"},
+            {"npae", "all", "0"},
+            {"rbcm", "local:2", "0"},
+            {"grbcm", "all", "0"},
+            {"npae*", NULL, "0"},
+            {"groups", NULL, "0"},
+            {"ggm", NULL, "0"}};
 enum { WAYS = sizeof ways / sizeof *ways };
 
 static quorum_options *options_of_way(int k)
