@@ -79,7 +79,7 @@ static quorum_status room_for_blocks(together *g, const plan *p)
     for (size_t k = 0; k < p->others; k++) {
         shared_target *t = &g->other[k];
         const committee *c;
-        TRY(model_rows(t->m, &c));
+        TRY(model_rows(t->m, p->s, &c));
         t->near.y = c->parts.rows.y;
         t->near.how = model_spread_with(t->m, p->s);
         if (!NEW_ARRAY(t->near.mean, room) || !NEW_ARRAY(t->near.spread, room))
