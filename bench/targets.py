@@ -4,8 +4,9 @@
     bench/targets.py [--quorum build/quorum] [--before OLD_QUORUM] [--targets 1 2 4 8] [--rows 20000] [--queries 5000]
 
 Rows are made: 8 inputs, targets that are smooth in the same inputs, noise.  Default fits but for --share theta, and
-predictions by nearest, with --before by another build of the command in turns.  each_further is what a target beyond
-the first takes, (seconds - seconds of one target) / (targets - 1), over the seconds of one.  Writes results/targets.csv.
+predictions by nearest, with --before by another build of the command in turns.  A model of one target has a theta and
+neighbours of its own; what a further target takes is seen between models of several:
+each_further = (s_T - s_2) / (T - 2) / s_1, s_T the seconds of T targets.  Writes results/targets.csv.
 """
 import argparse
 import os
@@ -43,24 +44,25 @@ def seconds(args, quorum, folder, targets):
 
 def measure(args):
     builds = {"now": args.quorum, **({"before": args.before} if args.before else {})}
-    one = {}
+    of = {}
     with tempfile.TemporaryDirectory() as folder:
         write_table(os.path.join(folder, "train.csv"), args.rows, max(args.targets), 1)
         write_table(os.path.join(folder, "test.csv"), args.queries, max(args.targets), 2)
         for targets in args.targets:
             for build, quorum in builds.items():
                 for what, used in seconds(args, quorum, folder, targets).items():
-                    first = one.setdefault((what, build), used)
+                    of[what, build, targets] = used
+                    known = targets > 2 and all((what, build, t) in of for t in (1, 2))
                     yield {"what": what, "build": build, "rows": args.rows if what == "fit" else args.queries,
                            "targets": targets, "processor_seconds": used,
-                           "each_further": (used / first - 1) / (targets - 1) if targets > 1 else ""}
+                           "each_further": (used - of[what, build, 2]) / (targets - 2) / of[what, build, 1] if known else ""}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quorum", default=os.path.join(HERE, "..", "build", "quorum"))
     parser.add_argument("--before", help="another build of the command, to compare with")
-    parser.add_argument("--targets", type=int, nargs="+", default=[1, 2, 4, 8], help="the first is what others are compared with")
+    parser.add_argument("--targets", type=int, nargs="+", default=[1, 2, 4, 8], help="1 and 2 are what others are compared with")
     parser.add_argument("--rows", type=int, default=20000)
     parser.add_argument("--queries", type=int, default=5000)
     parser.add_argument("--output", default=os.path.join(HERE, "results", "targets.csv"))
