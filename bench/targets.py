@@ -3,10 +3,10 @@
 
     bench/targets.py [--quorum build/quorum] [--before OLD_QUORUM] [--targets 1 2 4 8] [--rows 20000] [--queries 5000]
 
-Rows are made: 8 inputs, targets that are smooth in the same inputs, noise.  Default fits but for --share theta, and
-predictions by nearest, with --before by another build of the command in turns.  A model of one target has a theta and
-neighbours of its own; what a further target takes is seen between models of several:
-each_further = (s_T - s_2) / (T - 2) / s_1, s_T the seconds of T targets.  Writes results/targets.csv.
+Rows are made: 8 inputs, a smooth target, noise.  All targets are copies of it, so that every fit searches for the same
+theta and only their number differs.  Default fits but for --share theta, and predictions by nearest, with --before by
+another build of the command in turns.  What all targets share has a fit of its own, so that what a further one takes
+is seen between models of several: each_further = (s_T - s_2) / (T - 2) / s_1, s_T the seconds of T targets.  Writes results/targets.csv.
 """
 import argparse
 import os
@@ -14,7 +14,7 @@ import tempfile
 
 import numpy as np
 
-from common import HERE, load, measured, write_csv
+from common import HERE, load, made, measured, write_csv
 
 FIELDS = ["what", "build", "rows", "targets", "processor_seconds", "each_further"]
 INPUTS = 8
@@ -22,12 +22,10 @@ INPUTS = 8
 
 def write_table(path, rows, targets, seed):
     rng = np.random.default_rng(seed)
-    X = rng.uniform(-1.0, 1.0, (rows, INPUTS))
-    slopes = np.random.default_rng(5).normal(size=(INPUTS, targets))
-    shared = np.cos(2 * X[:, 1] * X[:, 2])[:, None] + np.sin(3 * X[:, :1] + np.arange(targets))
-    Y = shared + 0.3 * X @ slopes + 0.2 * rng.standard_normal((rows, targets))
+    table = made(rng, rows)
+    Y = np.repeat(table[:, INPUTS:], targets, axis=1)
     names = [f"x{d}" for d in range(INPUTS)] + [f"y{t}" for t in range(targets)]
-    np.savetxt(path, np.column_stack([X, Y]), delimiter=",", header=",".join(names), comments="", fmt="%.8g")
+    np.savetxt(path, np.column_stack([table[:, :INPUTS], Y]), delimiter=",", header=",".join(names), comments="", fmt="%.8g")
 
 
 def seconds(args, quorum, folder, targets):
