@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """New rows into a model: seconds of quorum update, beside reading the model and a fit to all rows, as committed CSV.
 
-    bench/update.py [--quorum build/quorum] [--rows 100000 1000000] [--new 1 1000 10000] [--turns 3]
+    bench/update.py [--quorum build/quorum] [--before OLD_QUORUM] [--rows 100000 1000000] [--new 1 1000 10000] [--turns 3]
 
 Rows are made: 8 inputs, a smooth target, noise.  A model of --rows rows is trained on few of them and calibrated.
 `update` takes --new rows in; `inspect` reads the model and does nothing else; `fit` is what an update replaces at
 the least: a fit to all rows with theta given, without training or calibration; `sync` writes as many bytes as the model has
-to a new file and waits until the disk has them, as every rewrite of it must.  They take turns, and the median of
+to a new file and waits until the disk has them, as every rewrite of it must.  With --before, `update_before` is the
+same update by another build of the command, and both must write the same bytes.  They take turns, and the median of
 --turns is kept.  Writes results/update.csv.
 """
 import argparse
+import filecmp
 import os
 import statistics
 import sys
@@ -51,10 +53,22 @@ with open(sys.argv[2], "wb") as file:
 """
 
 
+def updates(args, folder, model, new):
+    builds = {"update": args.quorum, "update_before": args.before}
+    return {what: [quorum, "update", model, new, "-o", os.path.join(folder, what + ".npz"), "--quiet"]
+            for what, quorum in builds.items() if quorum}
+
+
+def same_models(args, folder):
+    """Whether both builds wrote the same."""
+    return not args.before or filecmp.cmp(*(os.path.join(folder, what + ".npz")
+                                            for what in ("update", "update_before")), shallow=False)
+
+
 def commands(args, folder, model, new, everything):
     other = os.path.join(folder, "other.npz")
-    return {"sync": [sys.executable, "-S", "-c", SYNC, model, other],
-            "update": [args.quorum, "update", model, new, "-o", other, "--quiet"],
+    return {**updates(args, folder, model, new),
+            "sync": [sys.executable, "-S", "-c", SYNC, model, other],
             "inspect": [args.quorum, "inspect", model],
             "fit": [args.quorum, "fit", everything, "-o", other, "--quiet", "--kernel", "matern32", "--theta", "1,1,0.1",
                     "--partition", "kdtree"]}
@@ -67,6 +81,8 @@ def measure(args, rows):
             lines = commands(args, folder, model, fresh, everything)
             turns = [{what: measured(words) for what, words in lines.items()}
                      for _ in range(args.turns)]
+            if not same_models(args, folder):
+                sys.exit("the two builds wrote different models")
             for what in lines:
                 used = [turn[what] for turn in turns]
                 yield {"rows": rows, "new": new, "what": what,
@@ -78,6 +94,7 @@ def measure(args, rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quorum", default=os.path.join(HERE, "..", "build", "quorum"))
+    parser.add_argument("--before", help="another build of the command, to compare with")
     parser.add_argument("--rows", type=int, nargs="+", default=[100_000, 1_000_000])
     parser.add_argument("--new", type=int, nargs="+", default=[1, 1000, 10_000])
     parser.add_argument("--turns", type=int, default=3)
@@ -86,6 +103,7 @@ def main():
     args = parser.parse_args()
     rows = (row for count in args.rows for row in measure(args, count))
     words = [f"--{name} {' '.join(map(str, getattr(args, name)))}" for name in ("rows", "new")]
+    words += ["--before OLD_QUORUM"] if args.before else []
     write_csv(args.output, f"bench/update.py {' '.join(words)} --turns {args.turns}", args.quorum, FIELDS, rows, [load()])
 
 

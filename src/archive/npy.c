@@ -272,7 +272,7 @@ double npy_value(const npy_header *h, const unsigned char *bytes)
     }
 }
 
-static int is_native(const npy_header *h, char kind)
+int npy_is_native(const npy_header *h, char kind)
 {
     return h->kind == kind && h->size == 8 &&
            h->big_endian == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
@@ -280,7 +280,7 @@ static int is_native(const npy_header *h, char kind)
 
 void npy_to_doubles(const npy_header *h, const unsigned char *bytes, size_t count, double *out)
 {
-    if (is_native(h, 'f')) {
+    if (npy_is_native(h, 'f')) {
         memcpy(out, bytes, count * sizeof *out);
         return;
     }
@@ -293,7 +293,7 @@ quorum_status npy_to_int64(const npy_header *h, const unsigned char *bytes, size
 {
     if (h->kind == 'f')
         return failure(QUORUM_E_FORMAT, "the array holds floats where integers are expected");
-    if (is_native(h, 'i')) {
+    if (npy_is_native(h, 'i')) {
         memcpy(out, bytes, count * sizeof *out);
         return QUORUM_OK;
     }

@@ -32,6 +32,9 @@ quorum_status npy_parse_header(const unsigned char *bytes, size_t n, npy_header 
  * this machine's byte order; `kind` is 'f' or 'i'. */
 void npy_format_header(char kind, int ndim, const size_t *shape, char *out);
 
+/* Whether elements are doubles ('f') or int64 ('i') as this machine has them. */
+int npy_is_native(const npy_header *h, char kind);
+
 /* Converts `count` elements that follow each other. */
 void npy_to_doubles(const npy_header *h, const unsigned char *bytes, size_t count, double *out);
 quorum_status npy_to_int64(const npy_header *h, const unsigned char *bytes, size_t count,

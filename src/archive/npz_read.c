@@ -272,6 +272,10 @@ static quorum_status read_elements(member *m, const npy_header *h, int integers,
     quorum_status status = QUORUM_OK;
     unsigned char *bytes = NULL;
     size_t step = CONVERT_BYTES / h->size;
+    if (npy_is_native(h, integers ? 'i' : 'f')) {
+        TRY(zip_stream_read(&m->stream, out, h->bytes));
+        return zip_stream_finish(&m->stream);
+    }
     if (!NEW_ARRAY(bytes, CONVERT_BYTES))
         return failure(QUORUM_E_MEMORY, "%s: out of memory while reading", m->npz->path);
     for (size_t done = 0; done < h->count; done += step) {

@@ -97,9 +97,9 @@ static quorum_status plan_cells(plan *p, const double *X, size_t n)
         return failure(QUORUM_E_ARGUMENT, "method cells has no gradients: use nearest, or npae");
     TRY(check_memory(p));
     TRY(model_hold_all(m));
-    TRY(model_rows(m, &p->c));
-    TRY(plan_neighbours(p));
-    TRY(model_points(m, &r.source.Z)); /* there already: the search is over them */
+    TRY(model_rows(m, p->s, &p->c));
+    TRY(plan_neighbours(p, MANY_QUERIES)); /* cells look for their rows too */
+    TRY(model_points(m, &r.source.Z));     /* there already: the search is over them */
     r.source.theta = &m->theta;
     r.source.local_noise = m->local_noise;
     r.source.rows = &m->rows;

@@ -53,7 +53,7 @@ quorum_status keep_cells(quorum_model *m, const settings *s)
     if (!m->method.by_cells || default_rows(m) == 0)
         return QUORUM_OK;
     TRY(model_hold_all(m));
-    TRY(model_rows(m, &c));
+    TRY(model_rows(m, s, &c));
     TRY(model_points(m, &k.Z));
     return team_all(QUORUM_OK, find_cells, &k);
 }

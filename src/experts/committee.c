@@ -20,9 +20,10 @@
 #include <string.h>
 
 enum {
-    QUERY_TILE = 256, /* queries that one worker takes at a time ...                 */
-    LEAST_TILE = 64,  /* ... and of a large expert without asking whether to go on   */
-    ROWS_AT_ONCE = 64 /* that are scaled only to find where they lie                */
+    QUERY_TILE = 256,   /* queries that one worker takes at a time ...                 */
+    LEAST_TILE = 64,    /* ... and of a large expert without asking whether to go on   */
+    ROWS_AT_ONCE = 64,  /* that are scaled only to find where they lie                */
+    SCALED_TILE = 16384 /* rows that one worker scales at a time                      */
 };
 static const double LARGE_SOLVE = 5e9; /* multiplications between two questions     */
 
@@ -156,14 +157,65 @@ void committee_scale_held(committee *c)
     }
 }
 
+static points tile_of_rows(const committee *c, size_t item)
+{
+    size_t first = item * SCALED_TILE, left = c->Z.n - first;
+    return points_view(&c->Z, first, left < SCALED_TILE ? left : SCALED_TILE);
+}
+
+/* Z and norm; T is left. */
+static quorum_status scale_tile(void *context, size_t item, int worker)
+{
+    const committee *c = context;
+    points Z = tile_of_rows(c, item);
+    (void)worker;
+    Z.T = NULL;
+    points_scale(&Z, Z.n, c->parts.rows.X + item * SCALED_TILE * Z.D, NULL, c->theta.lengthscale);
+    return QUORUM_OK;
+}
+
+static quorum_status turn_tile(void *context, size_t item, int worker)
+{
+    points Z = tile_of_rows(context, item);
+    (void)worker;
+    points_turn(&Z);
+    return QUORUM_OK;
+}
+
+static size_t count_tiles(const committee *c)
+{
+    return (c->Z.n + SCALED_TILE - 1) / SCALED_TILE;
+}
+
+typedef struct {
+    committee *c;
+    int threads;
+} turning;
+
+static quorum_status turn_rows(void *context)
+{
+    const turning *t = context;
+    return parallel_for(t->threads, count_tiles(t->c), turn_tile, t->c);
+}
+
+quorum_status committee_turn(committee *c, int threads)
+{
+    turning t = {.c = c, .threads = threads};
+    if (c->turned)
+        return QUORUM_OK;
+    TRY(team_all(QUORUM_OK, turn_rows, &t));
+    c->turned = 1;
+    return QUORUM_OK;
+}
+
 /* Of a team's committee each expert's rows are scaled when they are there. */
-static quorum_status scale_rows(committee *c)
+static quorum_status scale_rows(committee *c, int threads)
 {
     const parts *p = &c->parts;
+    c->turned = p->held != NULL;
     if (!p->held) {
         TRY(points_new(p->rows.n, p->rows.D, &c->Z));
-        points_scale(&c->Z, p->rows.n, p->rows.X, NULL, c->theta.lengthscale);
-        return QUORUM_OK;
+        return parallel_for(threads, count_tiles(c), scale_tile, c);
     }
     if (!NEW_ZEROED(c->scaled, p->M))
         return failure(QUORUM_E_MEMORY, "out of memory for %zu experts", p->M);
@@ -267,7 +319,7 @@ static void lay_out_factors(committee *c)
 }
 
 /* All that one process alone may have no memory for. */
-static quorum_status committee_room(committee *c)
+static quorum_status committee_room(committee *c, int threads)
 {
     size_t M = c->parts.M;
     if (!NEW_ARRAY(c->start, M + 1) || !NEW_ZEROED(c->centre, M * c->parts.rows.D) ||
@@ -275,17 +327,25 @@ static quorum_status committee_room(committee *c)
         return failure(QUORUM_E_MEMORY, "out of memory for %zu experts", M);
     TRY(share_by_size(&c->parts, &c->share));
     lay_out_factors(c);
-    return scale_rows(c);
+    return scale_rows(c, threads);
+}
+
+quorum_status committee_gather(const parts *p, const hyper *theta, int threads, committee *out)
+{
+    *out = (committee){.parts = *p, .theta = *theta};
+    quorum_status status = place_experts(committee_room(out, threads), out);
+    if (status < 0)
+        committee_free(out);
+    return status;
 }
 
 quorum_status committee_new(const parts *p, const hyper *theta, double budget, int threads,
                             const progress *report, committee *out)
 {
-    committee c = {.parts = *p, .theta = *theta};
-    quorum_status status = place_experts(committee_room(&c), &c);
+    TRY(committee_gather(p, theta, threads, out));
+    quorum_status status = committee_turn(out, threads);
     if (status >= 0)
-        status = committee_keep_factors(&c, budget, threads, report);
-    *out = c;
+        status = committee_keep_factors(out, budget, threads, report);
     if (status < 0)
         committee_free(out);
     return status;

@@ -14,6 +14,7 @@ typedef struct {
     work_share share; /* who alone works with an expert's factor, by its cost m^3 */
     points Z;         /* rows, scaled: all, or those that are here           */
     char *scaled;     /* M: 1 where Z has an expert's rows; NULL: it has all */
+    int turned;       /* 1: Z.T is there, which experts are asked by         */
     double *factors;  /* expert e's L (m x m) and alpha (m) at factors + start[e]; or NULL */
     size_t *start;    /* M + 1; experts of other processes have no room      */
     double *centre;   /* D x M: means of the experts' scaled rows            */
@@ -26,6 +27,10 @@ typedef struct {
 quorum_status committee_new(const parts *p, const hyper *theta, double budget, int threads,
                             const progress *report, committee *out);
 void committee_free(committee *c);
+
+/* The same without what only experts are asked by: no factors, and Z.T not before committee_turn. */
+quorum_status committee_gather(const parts *p, const hyper *theta, int threads, committee *out);
+quorum_status committee_turn(committee *c, int threads);
 
 /* Scales rows that have come since (parts.held). */
 void committee_scale_held(committee *c);

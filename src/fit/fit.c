@@ -256,6 +256,37 @@ static quorum_status adopt_what_is_shared(void *context)
     return rows_new(&f->given->held, f->given->held.n, &f->own);
 }
 
+/* All further targets in their own units, before the first is fitted; rows that were left out, or a target that is
+ * constant, let each be predicted by itself. */
+static void standardise_further(fitting *f)
+{
+    further_targets *all = f->further;
+    for (size_t t = 0; t < all->targets; t++) {
+        quorum_model other = *f->m;
+        scattered_rows given = *f->given;
+        row_set own = f->own;
+        given.held.y = f->about->target_y[t + 1];
+        own.y = all->y + t * all->n;
+        if (target_standardise(&other, f->s, &given, &own) < 0)
+            all->targets = 0;
+    }
+}
+
+static void mark_shared(fitting *f)
+{
+    if (!f->further || f->further->n != f->own.n)
+        return;
+    if (f->further->turn == 0)
+        standardise_further(f);
+    further_targets_mark(f->further, &f->rows.held);
+}
+
+static void unmark_shared(fitting *f)
+{
+    f->rows.held.further = NULL;
+    f->rows.held.number = NULL;
+}
+
 /* Instead of training: the target's own units and spread. */
 static quorum_status adopt_shared(fitting *f, quorum_status ready)
 {
@@ -266,6 +297,7 @@ static quorum_status adopt_shared(fitting *f, quorum_status ready)
     rows_copy_fields(&f->given->held, 0, f->own.n, &f->own, 0);
     f->rows = rows_scattered(m->rows.n, &f->own);
     TRY(target_standardise(m, f->s, f->given, &f->own));
+    mark_shared(f);
     return theta_is_shared(m, f->s, f->p, f->given, &f->rows, &f->found);
 }
 
@@ -530,7 +562,9 @@ static quorum_status begin(fitting *f)
         return adopt_learned(f, ready);
     if (f->shared) {
         TRY(adopt_shared(f, ready));
-        return timed(calibrate_early, f, &f->m->history.seconds_calibrate);
+        TRY(timed(calibrate_early, f, &f->m->history.seconds_calibrate));
+        unmark_shared(f);
+        return QUORUM_OK;
     }
     TRY(standardise(f, ready));
     TRY(timed(train_before, f, &f->m->history.seconds_train));

@@ -4,6 +4,7 @@
 
 #include "fit/strict.h"
 #include "theta/theta.h"
+#include "train/further_targets.h"
 #include "table/coded_rows.h"
 
 /* One fit, from the rows as they are given to the model. */
@@ -27,13 +28,20 @@ typedef struct {
     int holes; /* 1: errors are those of holes alone, in the units of what the target is modelled by */
     const made_inputs *made;    /* what of the inputs is made, or NULL                        */
     const quorum_model *shared; /* with share=theta: the fit to all targets together, or NULL */
+    further_targets *further;   /* ... and the targets that share it, or NULL                 */
 } fitting;
 
 /* Fits a new model; f has all but that. */
 quorum_status fit_rows(fitting *f, quorum_model **model);
 
-/* ways.c: fits a table's first target, with more than one its rows that have it; shared: as above. */
+/* With share=theta what targets have in common. */
+typedef struct {
+    const quorum_model *model; /* the fit to all together              */
+    further_targets *further;  /* NULL: each is predicted by itself    */
+} shared_fit;
+
+/* ways.c: fits a table's first target, with more than one its rows that have it; shared: or NULL. */
 quorum_status fit_table(const quorum_data *data, const quorum_options *options,
-                        const quorum_model *shared, quorum_model **model);
+                        const shared_fit *shared, quorum_model **model);
 
 #endif

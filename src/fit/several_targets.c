@@ -125,8 +125,9 @@ typedef struct {
     char **names;
     quorum_model *m[MOST_TARGETS];
     quorum_model *shared; /* the fit to all together, or NULL */
-    quorum_status event;  /* the first that is not 0 ...      */
-    char said[1024];      /* ... and what was said of all     */
+    further_targets further;
+    quorum_status event; /* the first that is not 0 ...      */
+    char said[1024];     /* ... and what was said of all     */
 } several;
 
 /* A model without names calls its target y: of several they are y1, y2, ... */
@@ -174,7 +175,10 @@ static quorum_status fit_target(several *s, size_t t)
     char name[NAME];
     take_name(&one, t, name);
     one.targets = s->shared ? 1 : one.targets; /* rows have all targets */
-    quorum_status status = fit_table(&one, s->options, s->shared, &s->m[t]);
+    shared_fit shared = {.model = s->shared,
+                         .further = s->further.targets > 0 ? &s->further : NULL};
+    further_targets_begin(&s->further, t);
+    quorum_status status = fit_table(&one, s->options, s->shared ? &shared : NULL, &s->m[t]);
     if (status < 0)
         return failure_in(status, "target %s", name);
     note_event(s, name, status);
@@ -251,7 +255,9 @@ static quorum_status learn_shared(several *s)
     if (status >= 0)
         status = fit_combined(s, z);
     mem_free(z);
-    return status;
+    return status >= 0 && team_is_alone()
+               ? further_targets_new(s->d->targets - 1, s->d->rows, &s->further)
+               : status;
 }
 
 /* The first target's seconds have those of what all share. */
@@ -293,6 +299,7 @@ static quorum_status fit_several(const quorum_data *d, const quorum_options *opt
         status = fit_all(&s);
     mem_free(s.names);
     quorum_model_free(s.shared);
+    further_targets_free(&s.further);
     for (size_t t = 0; status < 0 && t < d->targets; t++)
         quorum_model_free(s.m[t]);
     if (status < 0)

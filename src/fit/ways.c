@@ -256,7 +256,7 @@ static quorum_status fit_columns(fitting *f, const table_columns *t, made_rows *
 /* data: where the rows come from, or NULL. */
 static quorum_status fit_arrays(const row_set *own, size_t rows, const table_columns *t,
                                 const quorum_data *data, const quorum_options *options,
-                                const quorum_model *shared, quorum_model **model)
+                                const shared_fit *shared, quorum_model **model)
 {
     scattered_rows given = rows_scattered(rows, own);
     made_rows made = {0};
@@ -272,7 +272,8 @@ static quorum_status fit_arrays(const row_set *own, size_t rows, const table_col
                  .options = options,
                  .s = options_values(options),
                  .p = options_progress(options),
-                 .shared = shared};
+                 .shared = shared ? shared->model : NULL,
+                 .further = shared ? shared->further : NULL};
     if (status >= 0)
         status = choose_holes(&f, t, &holes, &has_holes);
     if (status >= 0)
@@ -312,7 +313,7 @@ static void keep_places(const quorum_data *data, model_columns *c)
 }
 
 quorum_status fit_table(const quorum_data *data, const quorum_options *options,
-                        const quorum_model *shared, quorum_model **model)
+                        const shared_fit *shared, quorum_model **model)
 {
     *model = NULL;
     if (!has_places(data))

@@ -65,6 +65,13 @@ void points_scale(points *p, size_t n, const double *X, const double *center,
     }
 }
 
+void points_turn(points *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        for (size_t d = 0; d < p->D; d++)
+            p->T[d * p->stride + i] = p->Z[i * p->D + d];
+}
+
 void points_gather(const points *p, const size_t *which, size_t n, points *out)
 {
     out->n = n;

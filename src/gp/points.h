@@ -43,6 +43,9 @@ void points_free(points *p);
 void points_scale(points *p, size_t n, const double *X, const double *center,
                   const double *lengthscale);
 
+/* T from Z. */
+void points_turn(points *p);
+
 /* The listed points of p into `out`, which must have room for them. */
 void points_gather(const points *p, const size_t *which, size_t n, points *out);
 

@@ -370,11 +370,13 @@ scratch_shelf *model_scratch(const quorum_model *m);
 quorum_status model_committee(const quorum_model *m, const settings *s, const progress *p,
                               const committee **out);
 
-/* The same committee for those who do not ask its experts: no factors are made. */
-quorum_status model_rows(const quorum_model *m, const committee **out);
+/* The same committee for those who do not ask its experts: no factors are made, nor Z.T. */
+quorum_status model_rows(const quorum_model *m, const settings *s, const committee **out);
 
-/* The search for nearest rows, over the model's rows. */
-quorum_status model_neighbour_index(const quorum_model *m, const settings *s,
+/* The search for nearest rows, over the model's rows; queries: that are asked by it (MANY_QUERIES: not known).
+ * What it gives lives as long as the model. */
+#define MANY_QUERIES SIZE_MAX
+quorum_status model_neighbour_index(const quorum_model *m, size_t queries, const settings *s,
                                     const neighbour_index **out);
 
 /* The same where each process has only its own experts' rows. */

@@ -34,7 +34,9 @@ struct model_cache {
     committee committee;
     base_entry *bases;
     attachment *attachments;
-    points own; /* the index's rows, when experts overlap   */
+    points own;           /* the index's rows, when experts overlap   */
+    neighbour_index *few; /* of many rows, for the first queries ...  */
+    size_t few_asked;     /* ... so many                              */
     neighbour_index *index;
     points mine;    /* this process's rows, where it has not all, ... */
     size_t *number; /* ... their numbers and the index over them   */
@@ -44,6 +46,10 @@ struct model_cache {
     scratch_shelf scratch;
 };
 
+enum {
+    MANY_ROWS = 100000, /* from here on a search tree takes long to make, ... */
+    FEW_QUERIES = 512   /* ... longer than so many queries without it         */
+};
 static const double SHARE_OF_MEMORY = 0.5; /* that kept factors may take ...          */
 static const double SHARE_OF_ONE = 0.8;    /* ... where one expert is all that is asked */
 
@@ -77,19 +83,17 @@ static void attachment_free(attachment *a)
 }
 
 /* All processes have a search or none. */
-static void forget_search(model_cache *c)
+static void forget_index(neighbour_index **index)
 {
-    neighbour_index_free(c->index);
-    points_free(&c->own);
-    c->index = NULL;
+    neighbour_index_free(*index);
+    *index = NULL;
 }
 
 static void forget_mine(model_cache *c)
 {
-    neighbour_index_free(c->my_index);
+    forget_index(&c->my_index);
     points_free(&c->mine);
     mem_free(c->number);
-    c->my_index = NULL;
     c->number = NULL;
 }
 
@@ -101,7 +105,9 @@ void model_cache_free(model_cache *c)
         next = a->next;
         attachment_free(a);
     }
-    forget_search(c);
+    forget_index(&c->few);
+    forget_index(&c->index);
+    points_free(&c->own);
     forget_mine(c);
     committee_free(&c->committee);
     parts_free(&c->held);
@@ -158,22 +164,22 @@ static quorum_status keep_factors(model_cache *cache, const settings *s, const p
 }
 
 /* The committee, without factors. */
-static quorum_status gather_committee(const quorum_model *m)
+static quorum_status gather_committee(const quorum_model *m, const settings *s)
 {
     model_cache *cache = m->cache;
     parts rows;
     if (cache->ready)
         return QUORUM_OK;
     TRY(hold_rows(m, &rows));
-    TRY(committee_new(&rows, &m->theta, 0.0, 1, NULL, &cache->committee));
+    TRY(committee_gather(&rows, &m->theta, options_threads(s), &cache->committee));
     cache->ready = 1;
     return QUORUM_OK;
 }
 
-quorum_status model_rows(const quorum_model *m, const committee **out)
+quorum_status model_rows(const quorum_model *m, const settings *s, const committee **out)
 {
     pthread_mutex_lock(&m->cache->lock);
-    quorum_status status = gather_committee(m);
+    quorum_status status = gather_committee(m, s);
     if (status == QUORUM_OK && model_is_whole(m))
         committee_scale_held(&m->cache->committee);
     pthread_mutex_unlock(&m->cache->lock);
@@ -186,9 +192,11 @@ quorum_status model_committee(const quorum_model *m, const settings *s, const pr
 {
     model_cache *cache = m->cache;
     pthread_mutex_lock(&cache->lock);
-    quorum_status status = gather_committee(m);
+    quorum_status status = gather_committee(m, s);
     if (status == QUORUM_OK)
         committee_scale_held(&cache->committee);
+    if (status == QUORUM_OK)
+        status = committee_turn(&cache->committee, options_threads(s));
     if (status == QUORUM_OK && !cache->asked) {
         status = keep_factors(cache, s, p, &cache->committee);
         cache->asked = status == QUORUM_OK;
@@ -217,31 +225,44 @@ typedef struct {
     const quorum_model *m;
     const settings *s;
     const committee *c;
+    neighbour_index **index; /* the one that is wanted */
 } search;
 
 static quorum_status prepare_search(void *context)
 {
     const search *k = context;
     const points *Z;
+    int threads = options_threads(k->s);
     TRY(different_points(k->m, k->c, &Z));
-    return neighbour_index_new(Z, options_threads(k->s), &k->m->cache->index);
+    return k->index == &k->m->cache->few ? neighbour_index_for_few(Z, threads, k->index)
+                                         : neighbour_index_new(Z, threads, k->index);
 }
 
-quorum_status model_neighbour_index(const quorum_model *m, const settings *s,
+/* Of many rows the first queries make do with less than a tree. */
+static neighbour_index **choose_index(const quorum_model *m, size_t queries)
+{
+    model_cache *cache = m->cache;
+    if (cache->index || m->rows.n < MANY_ROWS || queries > FEW_QUERIES - cache->few_asked)
+        return &cache->index;
+    cache->few_asked += queries;
+    return &cache->few;
+}
+
+quorum_status model_neighbour_index(const quorum_model *m, size_t queries, const settings *s,
                                     const neighbour_index **out)
 {
     model_cache *cache = m->cache;
     search k = {.m = m, .s = s};
-    TRY(model_rows(m, &k.c));
+    TRY(model_rows(m, s, &k.c));
     quorum_status status = QUORUM_OK;
     pthread_mutex_lock(&cache->lock);
-    if (!cache->index) {
+    k.index = choose_index(m, queries);
+    if (!*k.index)
         status = team_all(QUORUM_OK, prepare_search, &k);
-        if (status < 0)
-            forget_search(cache);
-    }
+    if (status < 0)
+        forget_index(k.index);
+    *out = *k.index;
     pthread_mutex_unlock(&cache->lock);
-    *out = cache->index;
     return status;
 }
 

@@ -126,7 +126,7 @@ quorum_status model_learn_own_graph(const quorum_model *m, const settings *s, co
     const committee *c;
     quorum_status status = QUORUM_OK;
     TRY_OR_DONE(draw_references(check_learning(m, s), m, &g));
-    TRY_OR_DONE(m->M > 1 ? model_committee(m, s, p, &c) : model_rows(m, &c));
+    TRY_OR_DONE(m->M > 1 ? model_committee(m, s, p, &c) : model_rows(m, s, &c));
     graph_inputs in = {.m = m, .X = g.reference, .n = g.references};
     TRY_OR_DONE(learn_at(&in, c, SHARE_OF_OWN, s, p, &g.graph));
 done:

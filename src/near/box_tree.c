@@ -1,6 +1,6 @@
 /* Makes a tree of boxes: level by level the widest coordinate of each node is split at its
  * median, the first levels node by node in parallel, then whole subtrees; then leaves and boxes
- * are packed by lanes. */
+ * are packed by lanes.  Where the order of the points stands for the first splits, those are not made. */
 #include "near/box_tree.h"
 
 #include "base/memory.h"
@@ -83,8 +83,7 @@ static quorum_status subtree_item(void *context, size_t item, int worker)
 
 static quorum_status split_all(build_job *job, int threads)
 {
-    for (job->splits = 0; job->splits < job->tree->splits && job->splits < SHARED_LEVELS;
-         job->splits++)
+    for (; job->splits < job->tree->splits && job->splits < SHARED_LEVELS; job->splits++)
         TRY(parallel_for(threads, (size_t)1 << job->splits, split_item, job));
     return parallel_for(threads, (size_t)1 << job->splits, subtree_item, job);
 }
@@ -192,14 +191,24 @@ static box_tree shape_of(size_t n, size_t D)
     return tree;
 }
 
-quorum_status box_tree_build(size_t n, size_t D, const double *Z, int threads, box_tree *out)
+/* Splits after which a part has no more than `together` points. */
+static size_t splits_to(const box_tree *tree, size_t together)
+{
+    size_t splits = 0;
+    while (splits < tree->splits && tree->n >> splits > together)
+        splits++;
+    return splits;
+}
+
+quorum_status box_tree_build(size_t n, size_t D, const double *Z, size_t together, int threads,
+                             box_tree *out)
 {
     assert(n >= 1);
     quorum_status status = QUORUM_OK;
     *out = shape_of(n, D);
     size_t leaves = (size_t)1 << out->splits;
     size_t nodes = out->levels > 0 ? box_tree_node(out, out->levels, 0) : 0;
-    build_job job = {.tree = out, .Z = Z};
+    build_job job = {.tree = out, .Z = Z, .splits = together > 0 ? splits_to(out, together) : 0};
     NEW_ARRAY(job.order, n);
     NEW_ARRAY(out->rows, n);
     NEW_ARRAY(out->coordinates, leaves * out->leaf_groups * LANES * D);

@@ -27,8 +27,11 @@ typedef struct {
     size_t *least;       /* nodes x LANES: the lowest row number in each child        */
 } box_tree;
 
-/* From Z (D x n), n >= 1; O(n log n).  Free with box_tree_free, also after failure. */
-quorum_status box_tree_build(size_t n, size_t D, const double *Z, int threads, box_tree *out);
+/* From Z (D x n), n >= 1; O(n log n).  together: 0, or that many points in a row are near each other, so that
+ * only parts of as many are split, O(n log together); any order is searched right, a bad one slowly.  Free with
+ * box_tree_free, also after failure. */
+quorum_status box_tree_build(size_t n, size_t D, const double *Z, size_t together, int threads,
+                             box_tree *out);
 void box_tree_free(box_tree *tree);
 
 /* Offers `best` every point that can be one of the nearest to q; returns how many

@@ -1,5 +1,6 @@
 /* An index over points: a box tree where trials show that it looks at few of them, otherwise a
- * blocked scan.  Both give the same rows in the same order. */
+ * blocked scan.  For few queries the tree is made of the order in which the points lie.  All give the same rows
+ * in the same order. */
 #include "near/neighbours.h"
 
 #include "base/memory.h"
@@ -16,7 +17,8 @@ enum {
     SCAN_QUERIES = 64,   /* at most: columns of one product                    */
     SCAN_KEPT = 1 << 21, /* at most: neighbours kept by one worker of the scan */
     TRIALS = 24,         /* rows searched to see whether the tree helps        */
-    TRIAL_NEIGHBOURS = 64
+    TRIAL_NEIGHBOURS = 64,
+    TOGETHER = 512 /* points in a row that are taken to be near each other: about an expert's */
 };
 
 /* A scan costs as much as looking at this many points in the tree: products are
@@ -86,9 +88,10 @@ static quorum_status grow_tree(neighbour_index *index, neighbour_method method, 
 {
     const points *Z = &index->Z;
     index->has_tree = 1;
-    TRY(box_tree_build(Z->n, Z->D, Z->Z, threads, &index->tree));
+    TRY(box_tree_build(Z->n, Z->D, Z->Z, method == NEIGHBOURS_FEW ? TOGETHER : 0, threads,
+                       &index->tree));
     TRY(measure_share(index));
-    if (method == NEIGHBOURS_CHOOSE && index->share * (double)Z->n > scan_cost(Z->n)) {
+    if (method != NEIGHBOURS_TREE && index->share * (double)Z->n > scan_cost(Z->n)) {
         box_tree_free(&index->tree);
         index->has_tree = 0;
     }
@@ -120,6 +123,11 @@ quorum_status neighbour_index_new_by(neighbour_method method, const points *Z, i
 quorum_status neighbour_index_new(const points *Z, int threads, neighbour_index **out)
 {
     return neighbour_index_new_by(NEIGHBOURS_CHOOSE, Z, threads, out);
+}
+
+quorum_status neighbour_index_for_few(const points *Z, int threads, neighbour_index **out)
+{
+    return neighbour_index_new_by(NEIGHBOURS_FEW, Z, threads, out);
 }
 
 void neighbour_index_free(neighbour_index *index)

@@ -13,6 +13,10 @@ typedef struct neighbour_index neighbour_index;
  * the learned metric.  Coordinates must be finite, the queries' too (QUORUM_E_DATA).
  * Z's arrays must outlive the index.  Free with neighbour_index_free. */
 quorum_status neighbour_index_new(const points *Z, int threads, neighbour_index **out);
+
+/* The same, made faster and searched slower: for some hundred queries of many points that lie expert by
+ * expert. */
+quorum_status neighbour_index_for_few(const points *Z, int threads, neighbour_index **out);
 void neighbour_index_free(neighbour_index *index); /* accepts NULL */
 
 /* rows (b x m, a query's neighbours together): for each of the b queries the m

@@ -29,11 +29,10 @@ static int rows_are_few(const plan *p)
 static quorum_status plan_nearest(plan *p, const double *X, size_t n)
 {
     (void)X;
-    (void)n;
     if (rows_are_few(p))
         TRY(model_hold_all(p->m));
-    TRY(model_rows(p->m, &p->c));
-    return plan_neighbours(p);
+    TRY(model_rows(p->m, p->s, &p->c));
+    return plan_neighbours(p, n);
 }
 
 static double query_bytes(const plan *p)

@@ -51,7 +51,7 @@ static quorum_status plan_npae(plan *p, const double *X, size_t n)
         TRY(check_slopes(p));
     TRY(model_hold_all(p->m));
     if (p->neighbours > 0)
-        TRY(plan_neighbours(p));
+        TRY(plan_neighbours(p, n));
     return plan_experts(p, X, n);
 }
 

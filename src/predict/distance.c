@@ -69,8 +69,8 @@ static quorum_status search_rows(quorum_status ready, const plan *p, nearest_dis
     const committee *c;
     near.index = NULL;
     near.held = NULL;
-    TRY(model_rows(p->m, &c));
-    TRY(plan_neighbours(&near));
+    TRY(model_rows(p->m, p->s, &c));
+    TRY(plan_neighbours(&near, d->Q->n));
     d->index = near.index;
     return near.index ? search_here(ready, p, d) : search_scattered(ready, p, c, near.held, d);
 }

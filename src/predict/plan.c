@@ -146,10 +146,10 @@ quorum_status plan_experts(plan *p, const double *X, size_t n)
 
 /* ---- Neighbours ---- */
 
-quorum_status plan_neighbours(plan *p)
+quorum_status plan_neighbours(plan *p, size_t queries)
 {
     if (model_is_whole(p->m))
-        return model_neighbour_index(p->m, p->s, &p->index);
+        return model_neighbour_index(p->m, queries, p->s, &p->index);
     return model_near_holdings(p->m, p->s, &p->held);
 }
 

@@ -110,8 +110,9 @@ extern const predictor by_nearest, by_experts, by_npae, by_groups, by_ggm, by_ce
 quorum_status plan_make(const quorum_model *m, const quorum_options *options, int with_slopes,
                         const double *X, size_t n, plan *p);
 
-/* For predictors: brings the search for nearest rows, or the experts of the selection. */
-quorum_status plan_neighbours(plan *p);
+/* For predictors: brings the search for nearest rows, by so many queries (MANY_QUERIES: not known), or the experts
+ * of the selection. */
+quorum_status plan_neighbours(plan *p, size_t queries);
 quorum_status plan_experts(plan *p, const double *X, size_t n);
 
 enum { BLOCK_MOST = 8192 }; /* queries of a block: experts one by one, neighbourhoods alone */

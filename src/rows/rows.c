@@ -8,7 +8,8 @@
 
 /* The fields of a row, a number each: the pointers to their arrays. */
 static const size_t fields[] = {offsetof(row_set, y), offsetof(row_set, offset),
-                                offsetof(row_set, weight), offsetof(row_set, error)};
+                                offsetof(row_set, weight), offsetof(row_set, error),
+                                offsetof(row_set, number)};
 
 enum { FIELDS = sizeof fields / sizeof *fields };
 static_assert(FIELDS + 1 == ROW_COLUMNS_MOST, "inputs and fields");
@@ -31,7 +32,7 @@ row_set rows_schema(size_t D)
 static quorum_status make_rows(const row_set *like, size_t n,
                                void *(*alloc)(size_t count, size_t size), row_set *out)
 {
-    row_set r = {.n = n, .D = like->D};
+    row_set r = {.n = n, .D = like->D, .further = like->further};
     r.X = alloc(n * r.D, sizeof *r.X);
     int there = r.X != NULL;
     for (size_t f = 0; f < FIELDS; f++)

@@ -13,6 +13,8 @@
 
 #include <stddef.h>
 
+struct further_targets;
+
 typedef struct {
     size_t n, D;
     double *X;      /* D x n: a row's inputs together */
@@ -20,6 +22,9 @@ typedef struct {
     double *offset; /* n: what is known of the target before (option offset); NULL: nothing */
     double *weight; /* n: as how many rows each counts, above 0; NULL: 1 (gp/noise.h)      */
     double *error;  /* n: known standard deviation of the target, in its units; NULL: 0     */
+    double *number; /* n: which of all rows each is, where somebody asks for it            */
+    struct further_targets
+        *further; /* whom they belong to besides (train/further_targets.h), or NULL */
 } row_set;
 
 /* What weights and errors may be: beyond, a row is all that counts, or nothing.  Errors are meant in
@@ -65,7 +70,7 @@ void row_pack(const row_set *r, size_t i, double *out);
 void row_unpack(const double *in, row_set *r, size_t i);
 
 /* The columns of rows: their inputs, and then each field, as arrays of `width` numbers per row. */
-enum { ROW_COLUMNS_MOST = 5 };
+enum { ROW_COLUMNS_MOST = 6 };
 typedef struct {
     double *data;
     size_t width;

@@ -298,9 +298,9 @@ quorum_status joint_errors_find(plan *p, const double *X, size_t n, size_t given
     given = given < n - 1 ? given : n - 1;
     given = given > 0 ? given : 1;
     TRY(errors_new(p, n, given, out));
-    TRY(model_rows(p->m, &j.c));
+    TRY(model_rows(p->m, p->s, &j.c));
     if (!p->index)
-        TRY(plan_neighbours(p));
+        TRY(plan_neighbours(p, n));
     TRY(place_queries(p->m, X, out));
     TRY(progress_report(p->progress, "joint errors", -1.0, "order of %zu queries", n));
     TRY(find_earlier(out, p->threads));

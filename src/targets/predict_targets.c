@@ -73,14 +73,24 @@ static void together_free(together *g)
     mem_free(g->other);
 }
 
+/* The target's numbers, as the committee has its rows. */
+static quorum_status find_targets(const plan *p, shared_target *t)
+{
+    const committee *c;
+    t->near.y = t->m->rows.y;
+    if (!t->m->extra.offset)
+        return QUORUM_OK;
+    TRY(model_rows(t->m, p->s, &c));
+    t->near.y = c->parts.rows.y;
+    return QUORUM_OK;
+}
+
 static quorum_status room_for_blocks(together *g, const plan *p)
 {
     size_t room = p->block + QUERY_MULTIPLE;
     for (size_t k = 0; k < p->others; k++) {
         shared_target *t = &g->other[k];
-        const committee *c;
-        TRY(model_rows(t->m, &c));
-        t->near.y = c->parts.rows.y;
+        TRY(find_targets(p, t));
         t->near.how = model_spread_with(t->m, p->s);
         if (!NEW_ARRAY(t->near.mean, room) || !NEW_ARRAY(t->near.spread, room))
             return failure(QUORUM_E_MEMORY, "out of memory for %zu targets", p->others + 1);

@@ -6,7 +6,7 @@
  * its variance that is the line's; what the line of the other rows leaves is
  *
  *   error / (1 - h),   (variance + known) / (1 - h),   h = u' V u / (variance + known),   u = f(x) - F_N' C^-1 k* */
-#include "train/left_out.h"
+#include "train/further_targets.h"
 
 #include "base/memory.h"
 #include "linalg/blas.h"
@@ -20,6 +20,7 @@ typedef struct {
     points Z;
     neighbourhood_space own;
     double *gamma; /* room  */
+    double *y;     /* room  */
     double *u;     /* D + 1 */
 } left_out_space;
 
@@ -29,6 +30,7 @@ typedef struct {
     const left_out_how *how;
     left_out_space *space; /* a worker                         */
     left_out_row *rows;
+    left_out_answer *others; /* of further targets, or NULL */
 } left_out_job;
 
 static const double MOST_LEVERAGE = 0.9;
@@ -64,6 +66,33 @@ static void leave_out_of_line(left_out_row *row, double h)
     row->known /= 1.0 - h;
 }
 
+/* What a neighbourhood says of the last of m + 1 rows. */
+static left_out_row find_row(const hyper *theta, const row_set *data, size_t m, neighbourhood at)
+{
+    double latent = fmax(theta->signal - at.explained, DBL_EPSILON * theta->signal);
+    return (left_out_row){.error = data->y[m] - at.mean,
+                          .y = data->y[m],
+                          .variance = latent + at.noise,
+                          .known = known_variance(data, m),
+                          .weight = row_weight(data, m),
+                          .around = at.around};
+}
+
+/* The same of further targets of these rows, by the factor that is there. */
+static void find_others(const left_out_job *j, size_t item, row_set data, size_t m, const points *X,
+                        const points *query, left_out_space *w)
+{
+    const further_targets *f = data.further;
+    neighbourhood at;
+    data.y = w->y;
+    for (size_t t = 0; t < f->targets; t++) {
+        for (size_t i = 0; i < data.n; i++)
+            data.y[i] = f->y[t * f->n + (size_t)data.number[i]];
+        neighbourhood_of_other_targets(j->theta, X, &data, query, &w->own, &at);
+        j->others->rows[t * j->others->count + item] = find_row(j->theta, &data, m, at);
+    }
+}
+
 static quorum_status one_row(void *context, size_t item, int worker)
 {
     left_out_job *j = context;
@@ -76,13 +105,9 @@ static quorum_status one_row(void *context, size_t item, int worker)
     points_scale(&w->Z, data.n, data.X, data.X + m * data.D, j->theta->lengthscale);
     points X = points_view(&w->Z, 0, m), query = points_view(&w->Z, m, 1);
     TRY(neighbourhood_posterior(j->theta, &X, &data, &query, &w->own, V ? w->gamma : NULL, &at));
-    double latent = fmax(j->theta->signal - at.explained, DBL_EPSILON * j->theta->signal);
-    j->rows[item] = (left_out_row){.error = data.y[m] - at.mean,
-                                   .y = data.y[m],
-                                   .variance = latent + at.noise,
-                                   .known = known_variance(&data, m),
-                                   .weight = row_weight(&data, m),
-                                   .around = at.around};
+    j->rows[item] = find_row(j->theta, &data, m, at);
+    if (j->others)
+        find_others(j, item, data, m, &X, &query, w);
     if (V)
         leave_out_of_line(&j->rows[item], leverage(j, &data, m, w, variance_of(&j->rows[item])));
     return QUORUM_OK;
@@ -94,8 +119,9 @@ static quorum_status spaces_new(size_t room, size_t D, int workers, left_out_job
         TRY(points_new(room, D, &j->space[w].Z));
         TRY(neighbourhood_space_new(room, j->how->local_noise, &j->space[w].own));
         NEW_ARRAY(j->space[w].gamma, room);
+        NEW_ARRAY(j->space[w].y, room);
         NEW_ARRAY(j->space[w].u, D + 1);
-        if (!j->space[w].gamma || !j->space[w].u)
+        if (!j->space[w].gamma || !j->space[w].y || !j->space[w].u)
             return failure(QUORUM_E_MEMORY, "out of memory for scoring %zu rows", room);
     }
     return QUORUM_OK;
@@ -107,6 +133,7 @@ static void spaces_free(int workers, left_out_job *j)
         points_free(&j->space[w].Z);
         neighbourhood_space_free(&j->space[w].own);
         mem_free(j->space[w].gamma);
+        mem_free(j->space[w].y);
         mem_free(j->space[w].u);
     }
     mem_free(j->space);
@@ -117,6 +144,11 @@ quorum_status left_out_predict(quorum_status ready, const vecchia_parts *v, cons
 {
     left_out_job j = {.v = v, .theta = theta, .how = how, .rows = rows};
     size_t room = largest_part(&v->parts), count = v->parts.M;
+    further_targets *further = v->parts.rows.further;
+    if (ready >= 0 && further && further_targets_hear(further, &v->parts, how->most, rows))
+        return QUORUM_OK;
+    if (ready >= 0 && further)
+        j.others = further_targets_ask(further, count, how->most);
     int workers = parallel_workers(how->threads, count);
     team_result results = {.data = rows, .width = sizeof *rows};
     NEW_ZEROED(j.space, (size_t)workers);

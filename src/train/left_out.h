@@ -26,7 +26,8 @@ typedef struct {
 } left_out_how;
 
 /* The last row of every part of v predicted from the part's other rows, nearest last:
- * parts of vecchia_parts_new with block 1 and others 1.  rows has room for v->parts.M.
+ * parts of vecchia_parts_new with block 1 and others 1.  rows has room for v->parts.M.  Rows of targets that share
+ * theta are predicted for all of them at once (further_targets.h).
  * ready: team/work.h. */
 quorum_status left_out_predict(quorum_status ready, const vecchia_parts *v, const hyper *theta,
                                const left_out_how *how, left_out_row *rows);

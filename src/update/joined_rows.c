@@ -7,6 +7,7 @@
 #include "update/update.h"
 
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "cells/kept_cells.h"
 #include "update/fit_words.h"
 
@@ -19,6 +20,7 @@ typedef struct {
     size_t *expert; /* new rows: which they join                              */
     size_t *order;  /* new rows that come, expert by expert, each in its order */
     size_t *start;  /* M + 1: where an expert's are in that order             */
+    size_t *place;  /* M + 1: where an expert's rows begin among all          */
 } joining;
 
 /* ---- Which come to whom ---- */
@@ -44,7 +46,7 @@ static quorum_status find_experts(joining *j)
 {
     size_t n = j->c->own.n;
     if (!NEW_ARRAY(j->expert, n + 1) || !NEW_ARRAY(j->order, n + 1) ||
-        !NEW_ARRAY(j->start, j->c->m->M + 1))
+        !NEW_ARRAY(j->start, j->c->m->M + 1) || !NEW_ARRAY(j->place, j->c->m->M + 1))
         return failure(QUORUM_E_MEMORY, "out of memory for %zu new rows", n);
     if (n > 0)
         TRY(change_find_experts(j->c, j->expert));
@@ -67,20 +69,20 @@ static quorum_status room_for_rows(change *c, size_t n)
     NEW_ARRAY(next->offset, c->m->M + 1);
     if (!next->row || !next->offset)
         return failure(QUORUM_E_MEMORY, "out of memory for a model of %zu rows", n);
-    for (size_t i = 0; i < n; i++) {
+    return QUORUM_OK;
+}
+
+/* Rows that lie together, old or new ones, to place `at`; other fields get what says nothing. */
+static void copy_rows(const row_set *from, size_t first, size_t count, quorum_model *next,
+                      size_t at)
+{
+    row_set to = rows_only(&next->rows, from);
+    for (size_t i = at; i < at + count; i++) {
         if (next->rows.weight)
             next->rows.weight[i] = 1.0;
         if (next->rows.error)
             next->rows.error[i] = 0.0;
     }
-    return QUORUM_OK;
-}
-
-/* Rows that lie together, old or new ones, to place `at`; other fields keep what says nothing. */
-static void copy_rows(const row_set *from, size_t first, size_t count, quorum_model *next,
-                      size_t at)
-{
-    row_set to = rows_only(&next->rows, from);
     if (count > 0)
         rows_copy(from, first, count, &to, at);
 }
@@ -103,29 +105,50 @@ static size_t keep_rows(change *c, size_t e, size_t at)
     return at;
 }
 
-static size_t add_rows(joining *j, size_t e, size_t first_number, size_t at)
+static void add_rows(const joining *j, size_t e, size_t first_number, size_t at)
 {
     change *c = j->c;
     for (size_t k = j->start[e]; k < j->start[e + 1]; k++, at++) {
         copy_rows(&c->own, j->order[k], 1, &c->next, at);
         c->next.row[at] = first_number + j->order[k] - c->late;
     }
-    return at;
 }
 
-static void join(joining *j)
+/* How many old rows of expert e stay. */
+static size_t count_kept(const change *c, size_t e)
 {
-    change *c = j->c;
-    quorum_model *next = &c->next;
-    size_t at = 0, old = c->m->rows.n - c->report.removed;
+    size_t first = c->m->offset[e], last = c->m->offset[e + 1], kept = last - first;
+    for (size_t i = first; c->gone && i < last; i++)
+        kept -= c->gone[i] != 0;
+    return kept;
+}
+
+static void find_places(const joining *j)
+{
+    quorum_model *next = &j->c->next;
     next->M = 0;
-    next->offset[0] = 0;
-    for (size_t e = 0; e < c->m->M; e++) {
-        size_t before = at;
-        at = add_rows(j, e, old, keep_rows(c, e, at));
-        if (at > before)
-            next->offset[++next->M] = at;
+    next->offset[0] = j->place[0] = 0;
+    for (size_t e = 0; e < j->c->m->M; e++) {
+        size_t count = count_kept(j->c, e) + j->start[e + 1] - j->start[e];
+        j->place[e + 1] = j->place[e] + count;
+        if (count > 0)
+            next->offset[++next->M] = j->place[e + 1];
     }
+}
+
+static quorum_status join_expert(void *context, size_t e, int worker)
+{
+    joining *j = context;
+    size_t first_new = j->c->m->rows.n - j->c->report.removed;
+    (void)worker;
+    add_rows(j, e, first_new, keep_rows(j->c, e, j->place[e]));
+    return QUORUM_OK;
+}
+
+static quorum_status join(joining *j)
+{
+    find_places(j);
+    return parallel_for(options_threads(j->c->s), j->c->m->M, join_expert, j);
 }
 
 /* Weights that are all 1, and errors that are all 0, say nothing: a fit forgets them too. */
@@ -164,7 +187,7 @@ static quorum_status make_next(joining *j)
     size_t n = c->m->rows.n - c->report.removed + c->own.n - c->late;
     TRY(find_experts(j));
     TRY(room_for_rows(c, n));
-    join(j);
+    TRY(join(j));
     forget_field(&c->next.rows.weight, n, 1.0);
     forget_field(&c->next.rows.error, n, 0.0);
     c->report.added = c->own.n - c->late;
@@ -185,6 +208,7 @@ quorum_status change_join_rows(change *c)
     mem_free(j.expert);
     mem_free(j.order);
     mem_free(j.start);
+    mem_free(j.place);
     return status;
 }
 
