@@ -281,7 +281,7 @@ static void put_summary(json_writer *to, const fitted *f)
     put_lengthscales(&w, info);
     json_member_number(&w, "signal_variance", info->signal_variance);
     json_member_number(&w, "noise_variance", info->noise_variance);
-    if (has_two_scales(info)) {
+    if (has_scales(info)) {
         json_member_number(&w, "long_share", info->long_share);
         json_member_number(&w, "long_reach", info->long_reach);
     }

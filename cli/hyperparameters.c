@@ -136,9 +136,15 @@ double direction_share(const quorum_info *info, size_t k)
     return info->constant[k] ? 0.0 : 1.0 / (info->lengthscale[k] * sum);
 }
 
-bool has_two_scales(const quorum_info *info)
+bool has_scales(const quorum_info *info)
 {
     return info->long_share > 0.0;
+}
+
+int count_scales(const quorum_info *info)
+{
+    const char *times = strrchr(info->kernel, 'x'); /* matern32x3 */
+    return times ? times[1] - '0' : 1;
 }
 
 double signal_deviation(const quorum_info *info)

@@ -55,8 +55,11 @@ double inverse_lengthscale_share(const quorum_info *info, size_t d);
 /* The same of direction k, where the metric has directions (info->rotation). */
 double direction_share(const quorum_info *info, size_t k);
 
-/* Whether the kernel has a long component beside the short one. */
-bool has_two_scales(const quorum_info *info);
+/* Whether the kernel has longer components beside the shortest. */
+bool has_scales(const quorum_info *info);
+
+/* How many components its kernel has. */
+int count_scales(const quorum_info *info);
 
 /* Standard deviations in the target's units. */
 double signal_deviation(const quorum_info *info);

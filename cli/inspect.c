@@ -249,10 +249,12 @@ static void print_variances(const quorum_info *info)
     printf("noise variance   %.4g%s, standard deviation %.4g in units of %s\n",
            info->noise_variance, bound[info->at_bound[info->inputs + 1] != 0],
            noise_deviation(info), target_unit(info).text);
-    if (has_two_scales(info))
-        printf("long scale       %.4g%s of the signal variance, %.4g%s times the length-scales\n",
-               info->long_share, bound[info->at_bound[info->inputs + 2] != 0], info->long_reach,
-               bound[info->at_bound[info->inputs + 3] != 0]);
+    if (has_scales(info))
+        printf("%s      %.4g%s of the signal variance, %s%.4g%s times %s\n",
+               count_scales(info) > 2 ? "longer ones" : "long scale ", info->long_share,
+               bound[info->at_bound[info->inputs + 2] != 0], count_scales(info) > 2 ? "each " : "",
+               info->long_reach, bound[info->at_bound[info->inputs + 3] != 0],
+               count_scales(info) > 2 ? "the one before it" : "the length-scales");
 }
 
 static int print_ranking(const arguments *given, const quorum_info *info)
@@ -371,7 +373,7 @@ static void put_hyperparameters(json_writer *w, const quorum_info *info)
     json_end(w);
     json_member_number(w, "signal_variance", info->signal_variance);
     json_member_number(w, "noise_variance", info->noise_variance);
-    if (has_two_scales(info)) {
+    if (has_scales(info)) {
         json_member_number(w, "long_share", info->long_share);
         json_member_number(w, "long_reach", info->long_reach);
     }

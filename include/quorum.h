@@ -347,9 +347,10 @@ typedef struct {
     size_t
         neighbours; /* nearest rows that are enough to predict a query (docs/training.md, "How many
                           neighbours"); 0: not known                                      */
-    /* Of a kernel with two scales (docs/methods.md, "Kernels"). */
-    double long_share; /* the long component's share of signal_variance; 0: one scale    */
-    double long_reach; /* its length-scales as a multiple of lengthscale; 1: one scale   */
+    /* Of a kernel with several scales (docs/methods.md, "Kernels"). */
+    double long_share; /* share of signal_variance of all but the shortest; 0: one scale */
+    double long_reach; /* how many times as far each reaches as the one before it, the first
+                          having the length-scales of lengthscale; 1: one scale          */
     /* The trend (docs/methods.md, "Trend"). */
     const char *trend; /* "none", "constant" or "linear": what y_mean and slope are of      */
     const double *slope, *slope_std;  /* inputs: of a linear trend, the target's change by a unit of

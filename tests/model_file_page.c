@@ -28,7 +28,7 @@ static void print_arrays(void)
 {
     static const char *const when[PRESENCES] = {
         [WITH_OVERLAP] = "only after `fit --overlap`: ",
-        [WITH_TWO_SCALES] = "only of a kernel with two scales: ",
+        [WITH_SCALES] = "only of a kernel with several scales: ",
         [WITH_CALIBRATION] = "only after `fit --calibrate`: ",
         [WITH_SIGNED_RATIOS] = "only after `fit --calibrate`: ",
         [WITH_CELLS] = "only where `method_choice` says cells: "};

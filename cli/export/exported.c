@@ -6,6 +6,7 @@
 
 #include "export/predictor.h"
 #include "export/slopes.h"
+#include "hyperparameters.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +42,8 @@ void exported_free(exported *e)
 static int kernel_order(const char *kernel)
 {
     const char *digits = kernel + strcspn(kernel, "0123456789");
-    return strncmp(kernel, "matern", 6) == 0 ? *digits - '0' : 0; /* matern52: 5, twice 5/2 */
+    return strncmp(kernel, "matern", 6) == 0 ? *digits - '0'
+                                             : 0; /* matern52, matern52x2: 5, twice 5/2 */
 }
 
 static size_t neighbours_of(const quorum_info *info, const quorum_options *options)
@@ -71,6 +73,7 @@ static void take_info(const quorum_info *info, qx_model *m)
     m->rows = info->rows;
     m->inputs = info->inputs;
     m->kernel = kernel_order(info->kernel);
+    m->scales = count_scales(info);
     m->share = info->long_share;
     m->reach = info->long_reach;
     m->signal = info->signal_variance;
@@ -245,16 +248,16 @@ static void write_model(const qx_model *m, FILE *file)
     fprintf(file,
             "static const qx_model qx_this = {\n"
             "    %zu, %zu, %zu, /* rows, inputs, neighbours */\n"
-            "    %d, %.17g, %.17g, /* kernel, share, reach */\n"
+            "    %d, %d, %.17g, %.17g, /* kernel, scales, share, reach */\n"
             "    %.17g, %.17g, %d, /* signal, noise, local_noise */\n"
             "    %.17g, %.17g, /* spread, untested */\n"
             "    %.17g, %.17g, %.17g, /* y_mean, y_scale, scale */\n"
             "    %.17g, %.17g, /* lower, upper */\n"
             "    %d, %.17g, /* is_log, shift */\n"
             "    qx_x_mean, qx_x_scale, qx_lengthscale, %s, qx_Z, qx_y\n};\n",
-            m->rows, m->inputs, m->neighbours, m->kernel, m->share, m->reach, m->signal, m->noise,
-            m->local_noise, m->spread, m->untested, m->y_mean, m->y_scale, m->scale, m->lower,
-            m->upper, m->is_log, m->shift, m->rotation ? "qx_rotation" : "NULL");
+            m->rows, m->inputs, m->neighbours, m->kernel, m->scales, m->share, m->reach, m->signal,
+            m->noise, m->local_noise, m->spread, m->untested, m->y_mean, m->y_scale, m->scale,
+            m->lower, m->upper, m->is_log, m->shift, m->rotation ? "qx_rotation" : "NULL");
 }
 
 static void write_functions(const qx_model *m, const char *name, const char *upper, FILE *file)

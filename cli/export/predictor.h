@@ -15,7 +15,8 @@ enum { QX_WIDE = 128, QX_NEAR = 32, QX_CLOSE = 8, QX_NOISES = 5 };
 typedef struct {
     size_t rows, inputs, neighbours;
     int kernel;             /* 0: squared exponential; 1, 3, 5: Matern, twice its order          */
-    double share, reach;    /* of a second component; share 0: there is none                     */
+    int scales;             /* components, each reaching `reach` times as far as the one before  */
+    double share, reach;    /* share of all but the first; 0: there is one                       */
     double signal, noise;   /* variances, of the standardised target                             */
     int local_noise;        /* whether the noise is that around the query                        */
     double spread;          /* rows that count as theta says; negative: the spread is not used   */
@@ -169,10 +170,13 @@ static double qx_component(int kernel, double square)
 
 static double qx_covariance(const qx_model *m, double square)
 {
-    if (m->share == 0.0)
-        return m->signal * qx_component(m->kernel, square);
-    return m->signal * ((1.0 - m->share) * qx_component(m->kernel, square) +
-                        m->share * qx_component(m->kernel, square / (m->reach * m->reach)));
+    double sum = 0.0, left = m->signal;
+    for (int j = 1; j < m->scales; j++) {
+        sum += left * (1.0 - m->share) * qx_component(m->kernel, square);
+        left *= m->share;
+        square /= m->reach * m->reach;
+    }
+    return sum + left * qx_component(m->kernel, square);
 }
 
 static void qx_fill_covariances(const qx_model *m, qx_space *s)

@@ -48,11 +48,13 @@ static double qx_component_slope(int kernel, double square)
 
 static double qx_covariance_slope(const qx_model *m, double square)
 {
-    double wide = m->reach * m->reach;
-    if (m->share == 0.0)
-        return m->signal * qx_component_slope(m->kernel, square);
-    return m->signal * ((1.0 - m->share) * qx_component_slope(m->kernel, square) +
-                        m->share * qx_component_slope(m->kernel, square / wide) / wide);
+    double wide = m->reach * m->reach, sum = 0.0, left = m->signal;
+    for (int j = 1; j < m->scales; j++) {
+        sum += left * (1.0 - m->share) * qx_component_slope(m->kernel, square);
+        left *= m->share / wide;
+        square /= wide;
+    }
+    return sum + left * qx_component_slope(m->kernel, square);
 }
 
 /* What changes, of qx_found. */

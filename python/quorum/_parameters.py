@@ -56,14 +56,15 @@ class Parameters(BaseEstimator):
         every expert. More accurate with npae, which takes shared rows into account, at (1 +
         F)^2 times the time and memory; the other rules count shared rows more than once. From 0
         to 1e+06.
-    kernel : {"se", "matern12", "matern32", "matern52", "matern32x2", "matern52x2", "auto"}, default='auto'
-        Covariance function, with one length-scale per input (x2: a short and a long component);
-        auto: the one that predicts left-out training rows best (se when theta is given).
+    kernel : {"se", "matern12", "matern32", "matern52", "matern32x2", "matern32x3", "matern52x2", "auto"}, default='auto'
+        Covariance function, with one length-scale per input (x2: a short and a long component,
+        x3: one that is longer still); auto: the one that predicts left-out training rows best
+        (se when theta is given).
     theta : array-like or str or None, default=None
         Fixed hyperparameters in standardised units: the inputs' length-scales (or one for all),
-        signal variance, noise variance; of a kernel with two scales also the long one's share
-        of the signal and its reach in length-scales. Skips training. A sequence of numbers, or
-        text.
+        signal variance, noise variance; of a kernel with several scales also the share of all
+        but the shortest and how many times as far each reaches as the one before it. Skips
+        training. A sequence of numbers, or text.
     train : {"neighbours", "parts", "random", "subset"}, default='neighbours'
         What hyperparameters are trained on: small blocks of rows, each given its nearest
         earlier rows; the experts' own parts, as in the paper; random parts of expert_size rows;

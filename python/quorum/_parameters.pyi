@@ -20,7 +20,7 @@ class Parameters:
     min_size: Union[int, None]
     max_size: Union[int, None]
     overlap: float
-    kernel: Literal['se', 'matern12', 'matern32', 'matern52', 'matern32x2', 'matern52x2', 'auto']
+    kernel: Literal['se', 'matern12', 'matern32', 'matern52', 'matern32x2', 'matern32x3', 'matern52x2', 'auto']
     theta: Union[ArrayLike, str, None]
     train: Literal['neighbours', 'parts', 'random', 'subset']
     train_rows: int
@@ -68,7 +68,7 @@ class Parameters:
         min_size: Union[int, None] = ...,
         max_size: Union[int, None] = ...,
         overlap: float = ...,
-        kernel: Literal['se', 'matern12', 'matern32', 'matern52', 'matern32x2', 'matern52x2', 'auto'] = ...,
+        kernel: Literal['se', 'matern12', 'matern32', 'matern52', 'matern32x2', 'matern32x3', 'matern52x2', 'auto'] = ...,
         theta: Union[ArrayLike, str, None] = ...,
         train: Literal['neighbours', 'parts', 'random', 'subset'] = ...,
         train_rows: int = ...,

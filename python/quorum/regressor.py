@@ -171,8 +171,9 @@ class QuorumRegressor(RegressorMixin, Parameters):
         By input that is a category: its levels, and the position of each, the number that stands for
         it.  In arrays of numbers a level is its place among these, from 0, or -1 for a new one.
     long_share_, long_reach_ : float
-        Of a kernel with two scales (``matern32x2``): the long component's share of
-        `signal_variance_`, and its length-scales as a multiple of `lengthscale_`; 0 and 1 otherwise.
+        Of a kernel with several scales (``matern32x2``): the share of `signal_variance_` of all
+        components but the shortest, whose length-scales are `lengthscale_`, and how many times as
+        far each reaches as the one before it; 0 and 1 otherwise.
     signal_variance_, noise_variance_ : float
         For the standardised target; times ``y_scale_ ** 2`` they are in the target's units.
     inverse_lengthscale_share_ : ndarray of shape (n_inputs,)

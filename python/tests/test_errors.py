@@ -15,7 +15,7 @@ from quorum import QuorumRegressor
     ("n_experts", 2.5, 'option experts: "2.5" is not a whole number'),
     ("expert_size", -3, "option expert-size: -3 is outside its range"),
     ("partition", "voronoi", 'option partition: "voronoi" is not one of kmeans|kdtree|random'),
-    ("kernel", "rbf", "is not one of se|matern12|matern32|matern52|matern32x2|matern52x2|auto"),
+    ("kernel", "rbf", "is not one of se|matern12|matern32|matern52|matern32x2|matern32x3|matern52x2|auto"),
     ("method", "average", 'method "average" is not known'),
     ("select", "graph:2", "graph"),
     ("neighbours", 20000, "whole number up to 10000"),

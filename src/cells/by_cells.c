@@ -3,17 +3,22 @@
  *   mean_e = k*' C^-1 y,   v_e = s_f^2 - k*' C^-1 k*,   o_e = spread_e (v_e + s^2)
  *
  * joined as a product in which each fades towards the borders (cell_seats.h).  Queries of a cell are
- * asked together, and a query's answer depends on that query alone. */
+ * asked together, and a query's answer depends on that query alone.
+ *
+ * In a gap, or outside, the rows of the nearest cell are not those around the query, and lie on one side:
+ * a query that is far from its cell is predicted by a GP on its own nearest rows (predict/by_nearest.c),
+ * as many as an expert has. */
 #include "cells/cell_seats.h"
 #include "cells/cell_store.h"
 #include "cells/kept_cells.h"
 
 #include "base/memory.h"
 #include "near/ranked.h"
-#include "predict/predictor.h"
+#include "predict/block.h"
 #include "team/work.h"
 
 #include <math.h>
+#include <string.h>
 
 static const double ROUNDING = 1e-14;  /* of s_f^2: not worth counting            */
 static const double KEPT_SHARE = 0.25; /* of memory: kept experts, half of that for those of another
@@ -112,7 +117,8 @@ static quorum_status plan_cells(plan *p, const double *X, size_t n)
 
 static double query_bytes(const plan *p)
 {
-    return 8.0 * CELL_SEATS * (10.0 + (double)plan_line_width(p));
+    double pairs = 8.0 * CELL_SEATS * (10.0 + (double)plan_line_width(p));
+    return 2.0 * pairs + by_nearest.query_bytes(p); /* where some are far, of both sorts */
 }
 
 static size_t block_most(const plan *p)
@@ -123,19 +129,25 @@ static size_t block_most(const plan *p)
 
 /* ---- Queries by cells ---- */
 
+/* Those that are far from their cells come last. */
 static quorum_status order_by_cells(const plan *p, const points *Q, size_t *order)
 {
-    ranked *sorted;
-    if (!NEW_ARRAY(sorted, Q->n))
-        return failure(QUORUM_E_MEMORY, "out of memory for ordering %zu queries", Q->n);
-    quorum_status status = cell_map_find(cell_store_map(p->cells), Q, p->threads, order);
+    const cell_map *map = cell_store_map(p->cells);
+    ranked *sorted = NULL;
+    char *is_far = NULL;
+    quorum_status status = QUORUM_OK;
+    if (!NEW_ARRAY(sorted, Q->n) || !NEW_ARRAY(is_far, Q->n))
+        status = failure(QUORUM_E_MEMORY, "out of memory for ordering %zu queries", Q->n);
+    if (status == QUORUM_OK)
+        status = cell_map_find(map, Q, p->threads, order, is_far);
     for (size_t q = 0; status == QUORUM_OK && q < Q->n; q++)
-        sorted[q] = (ranked){(double)order[q], q};
+        sorted[q] = (ranked){(double)(order[q] + (is_far[q] ? map->cells : 0)), q};
     if (status == QUORUM_OK)
         ranked_sort(sorted, Q->n);
     for (size_t i = 0; i < Q->n; i++)
         order[i] = status < 0 ? i : sorted[i].row;
     mem_free(sorted);
+    mem_free(is_far);
     return status;
 }
 
@@ -344,7 +356,7 @@ static void take_answer(const cell_job *j, size_t q, block_space *w, tally *t)
         join_doubt(j, q, w);
 }
 
-static quorum_status answer_cells(const plan *p, size_t n, block_space *w, tally *t)
+static quorum_status answer_near(const plan *p, size_t n, block_space *w, tally *t)
 {
     cell_job j;
     team_result answers[5];
@@ -354,6 +366,120 @@ static quorum_status answer_cells(const plan *p, size_t n, block_space *w, tally
     for (size_t q = 0; status == QUORUM_OK && q < n; q++)
         take_answer(&j, q, w, t);
     job_free(&j);
+    return status;
+}
+
+/* ---- Near and far ---- */
+
+/* The queries of one sort, as a block of their own. */
+typedef struct {
+    size_t count;
+    size_t *query; /* count: in the block of all */
+    block_space w;
+} sort_of_queries;
+
+static void sort_free(sort_of_queries *s)
+{
+    mem_free(s->query);
+    block_free(&s->w);
+}
+
+static quorum_status sort_new(const plan *p, const char *is_far, char which, size_t n,
+                              const block_space *all, sort_of_queries *s)
+{
+    size_t D = p->m->rows.D;
+    *s = (sort_of_queries){0};
+    if (!NEW_ARRAY(s->query, n))
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu queries", n);
+    for (size_t q = 0; q < n; q++)
+        if (is_far[q] == which)
+            s->query[s->count++] = q;
+    TRY(block_new(padded_queries(s->count), D, 0, &s->w));
+    for (size_t i = 0; s->count > 0 && i < padded_queries(s->count); i++) {
+        const double *x = all->X + s->query[i < s->count ? i : s->count - 1] * D;
+        memcpy(s->w.X + i * D, x, D * sizeof *x);
+        s->w.spread[i] = 1.0;
+        s->w.noise[i] = p->m->theta.noise;
+        s->w.doubt[i] = 0.0;
+    }
+    points_scale(&s->w.Q, padded_queries(s->count), s->w.X, NULL, p->m->theta.lengthscale);
+    return QUORUM_OK;
+}
+
+static void give_back(const sort_of_queries *s, block_space *all)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        size_t q = s->query[i];
+        all->mean[q] = s->w.mean[i];
+        all->var[q] = s->w.var[i];
+        all->spread[q] = s->w.spread[i];
+        all->noise[q] = s->w.noise[i];
+        all->doubt[q] = s->w.doubt[i];
+    }
+}
+
+/* Room for both sorts. */
+typedef struct {
+    const plan *p;
+    const char *is_far;
+    size_t n;
+    const block_space *all;
+    sort_of_queries near, far;
+} both_sorts;
+
+static quorum_status sorts_new(void *context)
+{
+    both_sorts *b = context;
+    TRY(sort_new(b->p, b->is_far, 0, b->n, b->all, &b->near));
+    return sort_new(b->p, b->is_far, 1, b->n, b->all, &b->far);
+}
+
+static quorum_status answer_both(const plan *p, const char *is_far, size_t n, block_space *w,
+                                 tally *t)
+{
+    both_sorts b = {.p = p, .is_far = is_far, .n = n, .all = w};
+    quorum_status status = team_all(QUORUM_OK, sorts_new, &b);
+    if (status == QUORUM_OK && b.near.count > 0)
+        status = answer_near(p, b.near.count, &b.near.w, t);
+    if (status == QUORUM_OK)
+        status = by_nearest.answer(p, b.far.count, &b.far.w, t);
+    if (status == QUORUM_OK) {
+        give_back(&b.near, w);
+        give_back(&b.far, w);
+    }
+    sort_free(&b.near);
+    sort_free(&b.far);
+    return status;
+}
+
+/* Which queries of a block are far, and how many. */
+typedef struct {
+    const plan *p;
+    points Q;
+    size_t *cell;
+    char *is_far;
+    size_t count;
+} far_queries;
+
+static quorum_status find_far(void *context)
+{
+    far_queries *f = context;
+    if (!NEW_ARRAY(f->cell, f->Q.n) || !NEW_ARRAY(f->is_far, f->Q.n))
+        return failure(QUORUM_E_MEMORY, "out of memory for %zu queries", f->Q.n);
+    TRY(cell_map_find(cell_store_map(f->p->cells), &f->Q, f->p->threads, f->cell, f->is_far));
+    for (size_t q = 0; q < f->Q.n; q++)
+        f->count += f->is_far[q] != 0;
+    return QUORUM_OK;
+}
+
+static quorum_status answer_cells(const plan *p, size_t n, block_space *w, tally *t)
+{
+    far_queries f = {.p = p, .Q = points_view(&w->Q, 0, n)};
+    quorum_status status = team_all(QUORUM_OK, find_far, &f);
+    if (status == QUORUM_OK)
+        status = f.count > 0 ? answer_both(p, f.is_far, n, w, t) : answer_near(p, n, w, t);
+    mem_free(f.cell);
+    mem_free(f.is_far);
     return status;
 }
 

@@ -10,9 +10,13 @@
 #include "near/select_nth.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
+static const double FAR = 2.0; /* of a cell's reach, a squared distance */
+
 enum {
+    AROUND = 3,        /* cells around a cell, the nearest                   */
     ROUNDS = 8,        /* of Lloyd's, with ...                               */
     MANY_ROWS = 100000 /* ... up to so many rows; with more, fewer in proportion */
 };
@@ -23,6 +27,7 @@ void cell_map_free(cell_map *map)
     points_free(&map->centre);
     mem_free(map->row);
     mem_free(map->start);
+    mem_free(map->reach);
     *map = (cell_map){0};
 }
 
@@ -132,9 +137,56 @@ static quorum_status move_centres(const points *Z, int threads, const size_t *la
     return neighbour_index_new(&map->centre, threads, &map->index);
 }
 
-quorum_status cell_map_find(const cell_map *map, const points *Q, int threads, size_t *cell)
+/* One cell is of all rows: its expert is made for every point. */
+quorum_status cell_map_find(const cell_map *map, const points *Q, int threads, size_t *cell,
+                            char *is_far)
 {
-    return neighbour_search(map->index, Q, 1, threads, cell, NULL);
+    double *distance = NULL;
+    if (is_far && !NEW_ARRAY(distance, Q->n))
+        return failure(QUORUM_E_MEMORY, "out of memory for the cells of %zu queries", Q->n);
+    quorum_status status = neighbour_search(map->index, Q, 1, threads, cell, distance);
+    for (size_t q = 0; is_far && status == QUORUM_OK && q < Q->n; q++)
+        is_far[q] = map->cells > 1 && distance[q] > FAR * map->reach[cell[q]];
+    mem_free(distance);
+    return status;
+}
+
+static double squared_distance(size_t D, const double *a, const double *b)
+{
+    double sum = 0.0;
+    for (size_t d = 0; d < D; d++)
+        sum += (a[d] - b[d]) * (a[d] - b[d]);
+    return sum;
+}
+
+/* To its own farthest row ... */
+static void reach_rows(const points *Z, cell_map *map)
+{
+    size_t D = map->D;
+    for (size_t k = 0; k < map->cells; k++) {
+        map->reach[k] = 0.0;
+        for (size_t i = map->start[k]; i < map->start[k + 1]; i++)
+            map->reach[k] = fmax(
+                map->reach[k], squared_distance(D, Z->Z + map->row[i] * D, map->centre.Z + k * D));
+    }
+}
+
+/* ... and to the centres around it. */
+static quorum_status measure_reach(const points *Z, int threads, cell_map *map)
+{
+    size_t around = map->cells > AROUND ? AROUND + 1 : map->cells, *centre = NULL; /* with itself */
+    double *distance = NULL;
+    quorum_status status = QUORUM_OK;
+    reach_rows(Z, map);
+    if (NEW_ARRAY(centre, map->cells * around) && NEW_ARRAY(distance, map->cells * around))
+        status = neighbour_search(map->index, &map->centre, around, threads, centre, distance);
+    else
+        status = failure(QUORUM_E_MEMORY, "out of memory for %zu cells", map->cells);
+    for (size_t k = 0; status == QUORUM_OK && k < map->cells; k++)
+        map->reach[k] = fmax(map->reach[k], distance[(k + 1) * around - 1]);
+    mem_free(centre);
+    mem_free(distance);
+    return status;
 }
 
 static int rounds_for(size_t n)
@@ -149,19 +201,20 @@ static quorum_status settle_cells(const points *Z, int threads, size_t *label, c
     TRY(split_rows(Z, map->cells, threads, map->row, label));
     TRY(move_centres(Z, threads, label, map));
     for (int round = 0; round < rounds; round++) {
-        TRY(cell_map_find(map, Z, threads, label));
+        TRY(cell_map_find(map, Z, threads, label, NULL));
         if (round + 1 < rounds)
             TRY(move_centres(Z, threads, label, map));
     }
     list_rows(label, map);
-    return QUORUM_OK;
+    return measure_reach(Z, threads, map);
 }
 
 static quorum_status make_room(const points *Z, size_t cells, cell_map *out)
 {
     *out = (cell_map){.n = Z->n, .D = Z->D, .cells = cells};
     TRY(points_new(out->cells, out->D, &out->centre));
-    if (NEW_ARRAY(out->row, out->n) && NEW_ARRAY(out->start, out->cells + 1))
+    if (NEW_ARRAY(out->row, out->n) && NEW_ARRAY(out->start, out->cells + 1) &&
+        NEW_ARRAY(out->reach, out->cells))
         return QUORUM_OK;
     return failure(QUORUM_E_MEMORY, "out of memory for the cells of %zu rows", out->n);
 }
@@ -185,7 +238,8 @@ quorum_status cell_map_known(const points *Z, size_t cells, const double *centre
     for (size_t k = 0; k < cells; k++)
         set_centre(&out->centre, out->D, k, centre + k * out->D);
     list_rows(label, out);
-    return neighbour_index_new(&out->centre, threads, &out->index);
+    TRY(neighbour_index_new(&out->centre, threads, &out->index));
+    return measure_reach(Z, threads, out);
 }
 
 void cell_map_tell(const cell_map *map, double *centre, size_t *label)

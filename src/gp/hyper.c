@@ -23,6 +23,6 @@ void theta_from_logs(const double *x, hyper *theta)
         theta->lengthscale[d] = exp(x[d]);
     theta->signal = exp(x[D]);
     theta->noise = exp(x[D + 1]);
-    theta->share = theta->kernel->longer ? 1.0 / (1.0 + exp(-x[D + 2])) : 0.0;
-    theta->reach = theta->kernel->longer ? exp(x[D + 3]) : 1.0;
+    theta->share = theta->kernel->component ? 1.0 / (1.0 + exp(-x[D + 2])) : 0.0;
+    theta->reach = theta->kernel->component ? exp(x[D + 3]) : 1.0;
 }

@@ -1,10 +1,11 @@
 /* Hyperparameters, and the kernel that they make of a distance.
  *
  * With one scale    k(x, x') = s_f^2 g(s),   s = sum_d (x_d - x'_d)^2 / l_d^2
- * with two          k(x, x') = s_f^2 ((1 - w) g(s) + w h(s / rho^2))
+ * with two          k(x, x') = s_f^2 ((1 - w) g(s) + w g(s / rho^2))
+ * with three        k(x, x') = s_f^2 ((1 - w) g(s) + w ((1 - w) g(s / rho^2) + w g(s / rho^4)))
  *
- * h being g or a smoother one: a short component and a long one in the same metric, of which w is the
- * long one's share of the variance and rho its reach, as a multiple of the length-scales. */
+ * a short component and longer ones in the same metric: w is the share of the variance that is not the
+ * short one's, and rho how many times as far each reaches as the one before it. */
 #ifndef QRM_GP_HYPER_H
 #define QRM_GP_HYPER_H
 
@@ -12,7 +13,7 @@
 
 #include <stddef.h>
 
-/* theta = {l_1 .. l_D, s_f^2, s^2} and, of a kernel with two scales, {w, rho}, shared by all experts
+/* theta = {l_1 .. l_D, s_f^2, s^2} and, of a kernel with several scales, {w, rho}, shared by all experts
  * of a model. */
 typedef struct {
     const kernel *kernel;
@@ -28,7 +29,7 @@ typedef struct {
 enum { MOST_SHAPES = 2 };
 static inline size_t theta_length(const kernel *k, size_t D)
 {
-    return D + 2 + (k->longer ? MOST_SHAPES : 0);
+    return D + 2 + (k->component ? MOST_SHAPES : 0);
 }
 
 /* Number i of theta as training and files have it: log l_1 .. log l_D, log s_f^2, log s^2, logit w,

@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-enum { CANDIDATES = 5 }; /* of the table, from its first on */
+enum { CANDIDATES = 6 }; /* of the table, from its first on */
 
 static const kernel *const table[] = {
-    &kernel_se,       &kernel_matern12,   &kernel_matern32,
-    &kernel_matern52, &kernel_matern32x2, &kernel_matern52x2,
+    &kernel_se,         &kernel_matern12,   &kernel_matern32,   &kernel_matern52,
+    &kernel_matern32x2, &kernel_matern32x3, &kernel_matern52x2,
 };
 
 int kernel_count(void)

@@ -1,8 +1,8 @@
 /* Kernels: k(x, x') = s_f^2 g(s), with s = sum_d (x_d - x'_d)^2 / l_d^2.
  *
  * A kernel is one function of s and its slope; ARD, distances and gradients are
- * common to all.  To add one: a file like se.c and a line in kernel.c's table.  A kernel with two
- * scales is made of two of them (hyper.h). */
+ * common to all.  To add one: a file like se.c and a line in kernel.c's table.  A kernel with
+ * several scales is made of one of them (scales.c). */
 #ifndef QRM_GP_KERNEL_H
 #define QRM_GP_KERNEL_H
 
@@ -25,12 +25,13 @@ typedef struct kernel {
      * dk/dlog l_d = slope (x_d - x'_d)^2 / l_d^2; 0 where s = 0. */
     void (*value_and_slope)(size_t n, double variance, double *values, double *slopes);
 
-    /* Instead of these two functions: the components of a kernel with two scales. */
-    const struct kernel *shorter, *longer;
+    /* Instead of these two functions: what a kernel with several scales is made of, so many times. */
+    const struct kernel *component;
+    int scales;
 } kernel;
 
 extern const kernel kernel_se, kernel_matern12, kernel_matern32, kernel_matern52;
-extern const kernel kernel_matern32x2, kernel_matern52x2;
+extern const kernel kernel_matern32x2, kernel_matern52x2, kernel_matern32x3;
 
 int kernel_count(void);
 int kernel_candidates(void);                    /* the first ones, which kernel=auto compares */

@@ -31,7 +31,7 @@ quorum_status likelihood_space_new(size_t room, size_t D, const kernel *k, likel
     NEW_ARRAY(ws.C, room * room);
     NEW_ARRAY(ws.inverse, room * room);
     NEW_ARRAY(ws.slopes.slope, room * room);
-    if (k->longer) {
+    if (k->component) {
         NEW_ARRAY(ws.slopes.share, room * room);
         NEW_ARRAY(ws.slopes.reach, room * room);
     }
@@ -39,7 +39,7 @@ quorum_status likelihood_space_new(size_t room, size_t D, const kernel *k, likel
     NEW_ARRAY(ws.side, room * (D + 1));
     NEW_ARRAY(ws.product, room * (D + 1));
     *out = ws;
-    int shaped = !k->longer || (ws.slopes.share && ws.slopes.reach);
+    int shaped = !k->component || (ws.slopes.share && ws.slopes.reach);
     if (status == QUORUM_OK && ws.center && ws.C && ws.inverse && ws.slopes.slope && shaped &&
         ws.alpha && ws.side && ws.product)
         return QUORUM_OK;
@@ -64,7 +64,7 @@ void likelihood_space_free(likelihood_space *ws)
 
 double likelihood_space_bytes(size_t room, size_t D, const kernel *k)
 {
-    double squares = k->longer ? 5.0 : 3.0;
+    double squares = k->component ? 5.0 : 3.0;
     return 8.0 * (squares * (double)room * (double)room + (double)room * (4.0 * (double)D + 4.0));
 }
 
@@ -131,7 +131,7 @@ void lengthscale_gradient(size_t m, const double *W, likelihood_space *ws, doubl
 
 void keep_shape(const kernel *k, size_t D, const double *shape, double *gradient)
 {
-    if (k->longer)
+    if (k->component)
         memcpy(gradient + D + 2, shape, MOST_SHAPES * sizeof *shape);
 }
 

@@ -96,17 +96,17 @@ const array_member array_members[] = {
      .allowed = "within +-100",
      .doc = "of the noise variance, likewise"},
     {.name = "logit_long_share",
-     .when = WITH_TWO_SCALES,
+     .when = WITH_SCALES,
      .within = logit_share_of,
      .check = check_logit_share,
      .allowed = "within +-100",
-     .doc = "log(w / (1 - w)), w being the long component's share of the signal variance"},
+     .doc = "log(w / (1 - w)), w being the share of the signal variance of all components but the shortest"},
     {.name = "log_long_reach",
-     .when = WITH_TWO_SCALES,
+     .when = WITH_SCALES,
      .within = log_reach_of,
      .check = check_log_reach,
      .allowed = "0 to 100",
-     .doc = "of the long component's reach, in length-scales"},
+     .doc = "of rho, how many times as far each component reaches as the one before it"},
     {.name = "x_mean",
      .side = {SIDE_INPUTS},
      .place = AT(units.x_mean),
@@ -208,7 +208,7 @@ const meta_member meta_members[] = {
      .put = put_version,
      .kind = "integer",
      .doc =
-         "1; 2 with `extra`, 3 with `rotation`, and 4 with a kernel of two scales, a `trend` or an "
+         "1; 2 with `extra`, 3 with `rotation`, and 4 with a kernel of several scales, a `trend` or an "
          "`offset_column`, 5 with a `warp`, 6 with `categories`, 7 with `weight` or `error`, 8 "
          "with `dates` or `made_inputs`, 10 with `holes`, 11 with `spread_rows` or `noise`, 12 "
          "with `made_inputs` of levels, 13 with the `kind` `\"x\"` of `made_inputs`, and 14 where "
@@ -587,7 +587,7 @@ static int has_rotation(const quorum_model *m)
 
 static int has_parts(const quorum_model *m)
 {
-    return m->theta.kernel->longer || m->units.line || m->columns.offset;
+    return m->theta.kernel->component || m->units.line || m->columns.offset;
 }
 
 static int has_table(const quorum_model *m)
@@ -636,7 +636,7 @@ static const struct {
     {FORMAT_VERSION_LEVELS, has_categories, "categories do not go with its format version"},
     {FORMAT_VERSION_WARP, has_warp, "a warp does not go with its format version"},
     {FORMAT_VERSION_PARTS, has_parts,
-     "a kernel of two scales, a trend or an offset does not go with its format version"},
+     "a kernel of several scales, a trend or an offset does not go with its format version"},
     {FORMAT_VERSION_METRIC, has_rotation, "a rotation does not go with its format version"},
     {FORMAT_VERSION_OVERLAP, has_overlap,
      "extra rows of the experts do not go with its format version"},

@@ -66,7 +66,7 @@ typedef enum {
     ALWAYS,
     WITH_OVERLAP,       /* format version 2, and later where it has them */
     WITH_ROTATION,      /* format version 3, and 4 where it has one  */
-    WITH_TWO_SCALES,    /* where the kernel has two                  */
+    WITH_SCALES,        /* where the kernel has several              */
     WITH_TREND,         /* format version 4 where it has one         */
     WHERE_LEARNED,      /* where the model has one                   */
     WITH_CALIBRATION,   /* where meta.json has one too               */

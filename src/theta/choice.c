@@ -244,33 +244,53 @@ quorum_status quick_round_and_score(finder *f, contender *c)
     return glance_and_tell(f, c);
 }
 
-/* Every kernel has its quick round from the first look's theta; the best one, its theta and,
- * if it had its last round, its spread stay. */
+/* Three scales, the k-th kernel, are looked at where two, the one before it, may be the best. */
+static int is_worth_a_look(const contender *all, int k)
+{
+    int is_behind = 0;
+    for (int i = 0; i + 1 < k; i++)
+        is_behind |= contender_is_behind(&all[k - 1], &all[i]);
+    return kernel_at(k)->scales < 3 || !is_behind;
+}
+
+/* Every kernel has its quick round from the first look's theta.  list: those that had one. */
+static quorum_status look_at_kernels(finder *f, contender *all, int candidates, contender **list)
+{
+    kernel_choice *choice = &f->m->history.kernel_choice;
+    choice->count = 0;
+    for (int k = 0; k < candidates; k++) {
+        if (!is_worth_a_look(all, k)) {
+            f->searches++;
+            continue;
+        }
+        all[k].theta.kernel = kernel_at(k);
+        choice->name[k] = all[k].theta.kernel->name;
+        list[choice->count++] = &all[k];
+        TRY(quick_round_and_score(f, &all[k]));
+    }
+    return QUORUM_OK;
+}
+
+/* The best kernel, its theta and, if it had its last round, its spread stay. */
 static quorum_status choose_kernel(finder *f)
 {
     quorum_model *m = f->m;
-    kernel_choice *choice = &m->history.kernel_choice;
+    const int *count = &m->history.kernel_choice.count;
     contender all[MOST_KERNELS] = {0}, *list[MOST_KERNELS];
-    int count = kernel_candidates() < MOST_KERNELS ? kernel_candidates() : MOST_KERNELS;
-    line_up kernels = {.theta = &m->theta, .all = all, .count = count};
+    int candidates = kernel_candidates() < MOST_KERNELS ? kernel_candidates() : MOST_KERNELS;
+    line_up kernels = {.theta = &m->theta, .all = all, .count = candidates};
     quorum_status status = QUORUM_OK;
     TRY_OR_DONE(team_all(QUORUM_OK, copy_thetas, &kernels));
-    for (int k = 0; k < count; k++) {
-        list[k] = &all[k];
-        all[k].theta.kernel = kernel_at(k);
-        choice->name[k] = all[k].theta.kernel->name;
-        TRY_OR_DONE(quick_round_and_score(f, &all[k]));
-    }
-    choice->count = count;
+    TRY_OR_DONE(look_at_kernels(f, all, candidates, list));
     if (f->s->train == TRAIN_NEIGHBOURS) {
-        TRY_OR_DONE(finals(f, list, count));
+        TRY_OR_DONE(finals(f, list, *count));
     } else {
-        TRY_OR_DONE(best_first(f, list, count));
-        tell_distances(f, list, count);
+        TRY_OR_DONE(best_first(f, list, *count));
+        tell_distances(f, list, *count);
     }
     keep_contender(f, list[0]);
 done:
-    for (int k = 0; k < count; k++)
+    for (int k = 0; k < candidates; k++)
         contender_free(&all[k]);
     return status;
 }

@@ -117,7 +117,7 @@ done:
     return status;
 }
 
-/* Random rows are far apart and show the long one of two scales, if any. */
+/* Random rows are far apart and show the second of several scales, if any. */
 quorum_status first_look(finder *f)
 {
     hyper *theta = &f->m->theta;
@@ -125,7 +125,7 @@ quorum_status first_look(finder *f)
     size_t n = f->m->rows.n, count = n / LOOK_ROWS;
     count = count < 1 ? 1 : smaller(count, LOOK_PARTS);
     training_options o = hasty_options(f);
-    theta->kernel = wanted->longer ? wanted->longer : wanted;
+    theta->kernel = wanted->component ? wanted->component : wanted;
     quorum_status status =
         train_on_random_rows(f, count, smaller(n / count, LOOK_ROWS), &o, NULL, theta);
     theta->kernel = wanted;
@@ -149,7 +149,7 @@ vecchia_problem neighbour_problem(const finder *f, const hyper *metric, double t
 static vecchia_problem training_problem(const finder *f, const hyper *theta, double targets)
 {
     vecchia_problem problem = neighbour_problem(f, theta, targets);
-    if (theta->kernel->longer) {
+    if (theta->kernel->component) {
         problem.given -= FAR_MOST;
         problem.with_far = 1;
     }

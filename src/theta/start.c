@@ -102,7 +102,7 @@ static void take_variances(const starting *s)
     int same = s->from->units.warp == m->units.warp;
     m->theta.signal = from->signal * (same ? ratio * ratio : 1.0);
     m->theta.noise = from->noise * (same ? ratio * ratio : 1.0);
-    m->theta.share = m->theta.kernel->longer && from->kernel->longer ? from->share : 0.0;
+    m->theta.share = m->theta.kernel->component && from->kernel->component ? from->share : 0.0;
     m->theta.reach = m->theta.share > 0.0 ? from->reach : 1.0;
 }
 

@@ -40,11 +40,11 @@ static quorum_status check_fixed(const hyper *theta, const double *values, size_
                        "theta has %zu numbers; it takes %zu length-scales (or one for all), the "
                        "signal variance and the noise variance%s",
                        count, theta->D,
-                       theta->kernel->longer ? ", and the long scale's share and reach" : "");
+                       theta->kernel->component ? ", and the longer scales' share and reach" : "");
     for (size_t i = 0; i < count; i++)
         if (!(values[i] > 0.0) || !isfinite(values[i]))
             return failure(QUORUM_E_ARGUMENT, "theta: %g is not a positive number", values[i]);
-    if (theta->kernel->longer && !(values[count - 2] < 1.0 && values[count - 1] >= 1.0))
+    if (theta->kernel->component && !(values[count - 2] < 1.0 && values[count - 1] >= 1.0))
         return failure(QUORUM_E_ARGUMENT,
                        "theta: the long scale's share is below 1 and its reach 1 or more, not %g "
                        "and %g",
@@ -60,7 +60,7 @@ static void take_fixed(hyper *theta, const double *values, size_t count)
         theta->lengthscale[d] = values[count > others + 1 ? d : 0];
     theta->signal = other[0];
     theta->noise = other[1];
-    if (theta->kernel->longer) {
+    if (theta->kernel->component) {
         theta->share = other[2];
         theta->reach = other[3];
     }

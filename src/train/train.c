@@ -1,4 +1,4 @@
-/* theta = (l_1 .. l_D, s_f^2, s^2), and (w, rho) of two scales, by minimising the sum of the terms' negative log likelihoods,
+/* theta = (l_1 .. l_D, s_f^2, s^2), and (w, rho) of several scales, by minimising the sum of the terms' negative log likelihoods,
  * a row:
  *
  *   f(log theta) = sum_e NLML_e(theta) / n,   with its gradient, within bounds (of w the logit)
@@ -382,8 +382,8 @@ static double objective(unsigned n, const double *u, double *gradient, void *con
     return value;
 }
 
-/* Where a search begins: l = scale sqrt(D), D the inputs that vary, s_f^2 = 1.  With two scales that
- * is the long one, which has half of the variance, and the short one is so many times shorter. */
+/* Where a search begins: l = scale sqrt(D), D the inputs that vary, s_f^2 = 1.  With several
+ * scales that is the second, and the first, which has half of the variance, is so many times shorter. */
 typedef struct {
     double scale, noise;
 } starting_point;
@@ -439,9 +439,9 @@ static nlopt_result run(nlopt_algorithm algorithm, search *s, const training_opt
     return r;
 }
 
-/* From one scale in s->x to two, of which it is the long one: it was found from rows that are farther
+/* From one scale in s->x to several, of which it is the second: it was found from rows that are farther
  * apart (theta/rounds.c), or is as long as inputs are wide. */
-static void start_second_scale(search *s)
+static void start_scales(search *s)
 {
     size_t D = s->theta.D;
     if (s->P == D + 2)
@@ -459,7 +459,7 @@ static void start_at(search *s, starting_point start)
         s->x[d] = log(start.scale * sqrt((double)s->varying));
     s->x[D] = 0.0;
     s->x[D + 1] = log(start.noise);
-    start_second_scale(s);
+    start_scales(s);
 }
 
 /* s->x, within the bounds that algorithms insist on. */
@@ -476,7 +476,7 @@ static void start_from(search *s, const hyper *theta)
     for (size_t i = 0; i < s->P; i++)
         s->x[i] = theta_log(theta, i);
     if (theta->share == 0.0)
-        start_second_scale(s);
+        start_scales(s);
     bring_within_bounds(s);
 }
 

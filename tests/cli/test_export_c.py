@@ -55,7 +55,7 @@ pytestmark = pytest.mark.skipif(not CC, reason="there is no C compiler")
 
 @pytest.mark.parametrize("fit", [
     [], ["--kernel", "se", "--spread", "none", "--calibrate=no"], ["--kernel", "matern12", "--metric", "ard"],
-    ["--kernel", "matern32", "--metric", "linear", "--local-noise", "yes"], ["--kernel", "matern52x2", "--trend", "none"],
+    ["--kernel", "matern32", "--metric", "linear", "--local-noise", "yes"], ["--kernel", "matern52x2", "--trend", "none"], ["--kernel", "matern32x3"],
     ["--kernel", "matern52", "--local-noise", "yes", "--calibrate=yes"]], ids=lambda fit: "_".join(fit).replace("--", "") or "default")
 def test_the_same_digits_as_the_command(tmp_path, fit):
     check(tmp_path, make_rows(600), *fit)

@@ -46,7 +46,7 @@ def queries_of(rows):
 
 
 FITS = [[], ["--kernel", "se", "--spread", "none", "--calibrate=no"], ["--kernel", "matern12", "--metric", "ard"],
-        ["--kernel", "matern32", "--metric", "linear", "--local-noise", "yes"], ["--kernel", "matern52x2"]]
+        ["--kernel", "matern32", "--metric", "linear", "--local-noise", "yes"], ["--kernel", "matern52x2"], ["--kernel", "matern32x3"]]
 
 
 @pytest.mark.parametrize("warped", [False, True], ids=["plain", "log"])

@@ -115,7 +115,7 @@ def test_prediction_options_stand_together(command):
 
 def test_help_names_default_and_choices():
     text = run("fit", "--help").out
-    assert "se|matern12|matern32|matern52|matern32x2|matern52x2|auto." in text
+    assert "se|matern12|matern32|matern52|matern32x2|matern32x3|matern52x2|auto." in text
     assert re.search(r"--missing error\|drop.*?Default: error\.", text, re.S)
 
 
@@ -157,7 +157,7 @@ def test_help_lists_the_methods(name):
     (["fit", "--no-json"], "quorum fit: --no-json: no such option; try 'quorum fit --help'"),
     (["fit", "--kernel", "foo"],
      "quorum fit: --kernel: \"foo\" is not one of se|matern12|matern32|matern52|"
-     "matern32x2|matern52x2|auto; "
+     "matern32x2|matern32x3|matern52x2|auto; "
      "try 'quorum fit --help'"),
     (["fit", "--experts", "few"],
      "quorum fit: --experts: \"few\" is not a whole number; try 'quorum fit --help'"),
@@ -221,7 +221,7 @@ def test_options_as_markdown():
     for line in text.splitlines():
         if line.startswith("| `") and line.count("`") >= 4:
             assert line.replace("\\|", "").count("|") in (3, 6), line
-    assert "| `kernel` | `auto` | se\\|matern12\\|matern32\\|matern52\\|matern32x2\\|matern52x2\\|auto | fit |" in text
+    assert "| `kernel` | `auto` | se\\|matern12\\|matern32\\|matern52\\|matern32x2\\|matern32x3\\|matern52x2\\|auto | fit |" in text
 
 
 def test_a_manual_page_of_each_command():

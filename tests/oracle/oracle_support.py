@@ -150,7 +150,7 @@ def random_theta(rng, kernel, D, length, noise=None):
     l = LENGTHS[length] * np.sqrt(D) * rng.uniform(0.6, 1.6, D)
     theta = ref.Theta(kernel, l, float(rng.uniform(0.5, 2.0)),
                       float(rng.uniform(0.02, 0.2)) if noise is None else noise)
-    if theta.has_two_scales():
+    if theta.has_scales():
         theta.share, theta.reach = float(rng.uniform(0.2, 0.8)), float(rng.uniform(2.0, 6.0))
     return theta
 

@@ -103,7 +103,7 @@ static problem read_problem(void)
     p.theta.signal = p.theta.lengthscale[p.theta.D];
     p.theta.noise = p.theta.lengthscale[p.theta.D + 1];
     p.theta.kernel = kernel_at((int)number("kernel"));
-    if (p.theta.kernel->longer) {
+    if (p.theta.kernel->component) {
         p.theta.share = p.theta.lengthscale[p.theta.D + 2];
         p.theta.reach = p.theta.lengthscale[p.theta.D + 3];
     }

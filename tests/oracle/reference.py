@@ -44,9 +44,9 @@ def _matern12_slope(s):
     return np.where(s > 0, -np.exp(-r) / (2.0 * np.where(s > 0, r, 1.0)), 0.0)
 
 
-# Kernels with two scales: the short component and the long one.
-TWO_SCALES = {"matern32x2": ("matern32", "matern32"), "matern52x2": ("matern52", "matern52")}
-KERNELS = ["se", "matern12", "matern32", "matern52", *TWO_SCALES]  # as numbered in src/gp/kernel.c
+# Kernels with several scales: of what, and how many times, each reaching rho times as far as the one before.
+SCALES = {"matern32x2": ("matern32", 2), "matern32x3": ("matern32", 3), "matern52x2": ("matern52", 2)}
+KERNELS = ["se", "matern12", "matern32", "matern52", *SCALES]  # as numbered in src/gp/kernel.c
 G = {"se": _se, "matern12": _matern12, "matern32": _matern32, "matern52": _matern52}
 DG = {  # g'(s)
     "se": lambda s: -0.5 * np.exp(-0.5 * s),
@@ -62,36 +62,40 @@ class Theta:
     lengthscale: np.ndarray
     signal: float
     noise: float
-    share: float = 0.0  # w of a kernel with two scales: the long component's share of the signal ...
-    reach: float = 1.0  # ... and rho, its length-scales as a multiple of the short one's
+    share: float = 0.0  # w of a kernel with several scales: the share of all but the shortest ...
+    reach: float = 1.0  # ... and rho, how many times as far as the one before it each reaches
 
-    def has_two_scales(self):
-        return self.kernel in TWO_SCALES
+    def has_scales(self):
+        return self.kernel in SCALES
 
     def numbers(self):
-        shape = [self.share, self.reach] if self.has_two_scales() else []
+        shape = [self.share, self.reach] if self.has_scales() else []
         return np.concatenate([self.lengthscale, [self.signal, self.noise], shape])
 
     def logs(self):
         x = np.log(self.numbers())
-        if self.has_two_scales():
+        if self.has_scales():
             x[-2] = np.log(self.share / (1.0 - self.share))
         return x
 
     @staticmethod
     def from_logs(kernel, x):
-        if kernel not in TWO_SCALES:
+        if kernel not in SCALES:
             return Theta(kernel, np.exp(x[:-2]), float(np.exp(x[-2])), float(np.exp(x[-1])))
         return Theta(kernel, np.exp(x[:-4]), float(np.exp(x[-4])), float(np.exp(x[-3])),
                      float(1.0 / (1.0 + np.exp(-x[-2]))), float(np.exp(x[-1])))
 
     def components(self):
         """(g's name, variance, reach) of each."""
-        if not self.has_two_scales():
+        if not self.has_scales():
             return [(self.kernel, self.signal, 1.0)]
-        short, long = TWO_SCALES[self.kernel]
-        return [(short, self.signal * (1.0 - self.share), 1.0),
-                (long, self.signal * self.share, self.reach)]
+        g, count = SCALES[self.kernel]
+        left, found = 1.0, []
+        for j in range(count):
+            share = left if j == count - 1 else left * (1.0 - self.share)
+            found.append((g, self.signal * share, self.reach**j))
+            left -= share
+        return found
 
 
 def squared_differences(theta, A, B):
@@ -119,13 +123,15 @@ def kernel_slopes(theta, A, B):
 
 
 def shape_derivatives(theta, A, B):
-    """dk / dlogit w = s_f^2 w (1 - w) (h(t) - g(s)) and dk / dlog rho = -2 s_f^2 w t h'(t),
-    t = s / rho^2, of k = s_f^2 ((1 - w) g(s) + w h(t))."""
-    s, w = scaled_distance(theta, A, B), theta.share
-    short, long = TWO_SCALES[theta.kernel]
-    t = s / theta.reach**2
-    yield theta.signal * w * (1.0 - w) * (G[long](t) - G[short](s))
-    yield -2.0 * theta.signal * w * t * DG[long](t)
+    """dk / dlogit w and dk / dlog rho of k = s_f^2 sum_j p_j(w) g(s / rho^2j), the shares p being 1 - w, w with two
+    scales and 1 - w, w (1 - w), w^2 with three."""
+    s, w, rho = scaled_distance(theta, A, B), theta.share, theta.reach
+    g, count = SCALES[theta.kernel]
+    shares = {2: [1.0 - w, w], 3: [1.0 - w, w * (1.0 - w), w * w]}[count]
+    by_w = {2: [-1.0, 1.0], 3: [-1.0, 1.0 - 2.0 * w, 2.0 * w]}[count]
+    yield theta.signal * w * (1.0 - w) * sum(d * G[g](s / rho**(2 * j)) for j, d in enumerate(by_w))
+    yield theta.signal * sum(p * DG[g](s / rho**(2 * j)) * -2.0 * j * s / rho**(2 * j)
+                             for j, p in enumerate(shares))
 
 
 def covariance_of_targets(theta, X, noise=None):
@@ -144,13 +150,13 @@ def nlml(theta, X, y):
 
 
 def derivative_matrices(theta, X):
-    """dC / dlog theta_j for l_1 .. l_D, s_f^2, s^2; with two scales for logit w and log rho too."""
+    """dC / dlog theta_j for l_1 .. l_D, s_f^2, s^2; with several scales for logit w and log rho too."""
     squares = squared_differences(theta, X, X)
     slopes = kernel_slopes(theta, X, X)
     yield from (slopes * squares[:, :, d] for d in range(X.shape[1]))
     yield kernel(theta, X, X)
     yield theta.noise * np.eye(len(X))
-    if theta.has_two_scales():
+    if theta.has_scales():
         yield from shape_derivatives(theta, X, X)
 
 
@@ -697,7 +703,7 @@ def settings(method, select, neighbours, experts):
     return method, select, int(neighbours)
 
 
-def two_scales(arrays):
+def several_scales(arrays):
     """share and reach, where the model's kernel has them."""
     if "logit_long_share" not in arrays:
         return ()
@@ -716,7 +722,7 @@ class Model:
         a = self.arrays
         self.theta = Theta(self.meta["kernel"], np.exp(a["log_lengthscale"]),
                            float(np.exp(a["log_signal_variance"])),
-                           float(np.exp(a["log_noise_variance"])), *two_scales(a))
+                           float(np.exp(a["log_noise_variance"])), *several_scales(a))
         self.take_parts()
         self.order = self.find_order() if "importance" in a else None  # the graph is not learned
 

@@ -8,7 +8,7 @@ import pytest
 import reference as ref
 from oracle_support import agree, fit, predict, quorum, query_rows, same_bits, training_rows
 
-TAIL, COUNT, CORE_SHARE, LEAST_CORE, ROUNDS, POOL, SEATS = 256, 128, 16, 4, 8, 4, 3
+TAIL, COUNT, CORE_SHARE, LEAST_CORE, ROUNDS, POOL, SEATS, AROUND, FAR = 256, 128, 16, 4, 8, 4, 3, 3, 2
 SPREAD = ["--kernel", "matern32", "--train", "neighbours", "--metric", "ard", "--spread", "2"]
 FIXED = ["--train", "subset", "--spread", "2"]
 
@@ -72,6 +72,14 @@ class Cells:
         fading = d[near[seats]] - d[near[:seats]] if len(d) > 1 else np.ones(1)
         return near[:seats], fading / fading.sum()
 
+    def is_far(self, query):
+        """Whether it is more than sqrt(2) times as far from the nearest centre as the cell's rows and the three
+        centres around it."""
+        d = ((query / self.theta.lengthscale - self.centre) ** 2).sum(axis=1)
+        centre, own = self.centre[np.argmin(d)], self.Z[self.label == np.argmin(d)]
+        others = np.sort(((self.centre - centre) ** 2).sum(axis=1))[:AROUND + 1]
+        return len(d) > 1 and d.min() > FAR * max(((own - centre) ** 2).sum(axis=1).max(initial=0.0), others[-1])
+
     def expert(self, k, query):
         """Mean, variances of f and of y, and how it weighs the features of its rows."""
         own = np.flatnonzero(self.label == k)
@@ -101,8 +109,10 @@ class Cells:
         mean, var, doubt = np.array([self.at(Q[q:q + 1]) for q in range(len(Q))]).T
         if "trend" in a:
             mean = mean + self.model.features(Q) @ a["trend"]
-        return (float(a["y_mean"]) + float(a["y_scale"]) * mean,
-                float(a["y_scale"]) * np.sqrt(var + doubt))
+        far = [self.is_far(Q[q:q + 1]) for q in range(len(Q))]
+        nearest = self.model.predict(X, method="nearest", neighbours=self.m)
+        return (np.where(far, nearest[0], float(a["y_mean"]) + float(a["y_scale"]) * mean),
+                np.where(far, nearest[1], float(a["y_scale"]) * np.sqrt(var + doubt)))
 
 
 @pytest.mark.parametrize("D,m,options", [
@@ -121,6 +131,31 @@ def test_equations(tmp_path, D, m, options):
     found = predict(model, X, "--method", "cells", "--neighbours", m)
     agree("mean", found["mean"], mean, np.std(rows[:, -1]))
     agree("std", found["std"], std, np.std(rows[:, -1]))
+
+
+def test_queries_in_a_gap_ask_their_own_rows(tmp_path):
+    """Rows on two sides of a gap: inside it, and outside of all rows, cells are nearest to the bit, in any company."""
+    rows = training_rows(31, 1800, 2)
+    x = rows[:, 0]
+    gap = np.quantile(x, [0.3, 0.7])
+    rows = rows[(x < gap[0]) | (x > gap[1])]
+    model, _ = fit(tmp_path, "model", rows, *FIXED, "--kernel", "matern32")
+    X = rows[::20, :-1].copy()
+    X[::2, 0] = np.linspace(*gap, len(X[::2]))
+    X[1] = rows[:, :-1].max(axis=0) + 3.0 * rows[:, :-1].std(axis=0)
+    how = ["--neighbours", 80]
+    cells, nearest = (predict(model, X, "--method", m, *how) for m in ("cells", "nearest"))
+    known = Cells(ref.Model(model), 80)
+    far = np.array([known.is_far(q[None]) for q in known.model.standardise(X)])
+    assert 10 < far.sum() < len(X) - 10 and far[1]
+    for name in ("mean", "std"):
+        same_bits(name, cells[name][far], nearest[name][far])
+        assert (cells[name][~far] != nearest[name][~far]).mean() > 0.9
+        alone = [predict(model, X[q:q + 1], "--method", "cells", *how)[name][0] for q in range(0, len(X), 7)]
+        same_bits(f"{name} alone", cells[name][::7], np.array(alone))
+    one, many = (predict(model, X, "--method", "cells", *how, "--threads", n, "--memory", m)
+                 for n, m in ((1, "1GB"), (3, "40MB")))
+    same_bits("threads and memory", one["mean"], many["mean"])
 
 
 def test_one_cell_is_the_exact_gp(tmp_path):

@@ -24,6 +24,8 @@ MODELS = {
     "matern52": (4, 240, 9, ["--experts", 5, "--kernel", "matern52", "--seed", 3]),
     "two scales": (8, 250, 2, ["--experts", 5, "--theta", "0.4,0.6,1.2,0.1,0.6,5", "--kernel",
                                "matern32x2"]),
+    "three scales": (11, 250, 2, ["--experts", 5, "--theta", "0.2,0.3,1.2,0.1,0.6,4", "--kernel",
+                                  "matern32x3"]),
     "two scales, trained": (9, 240, 3, ["--experts", 4, "--kernel", "matern52x2",
                                         "--max-evaluations", 12]),
     "trained": (5, 300, 3, ["--experts", 5, "--seed", 2, "--graph-rows", 90]),

@@ -10,7 +10,7 @@ from scipy import integrate, stats
 import reference as ref
 from oracle_support import QUORUM, agree, fit, predict, same_bits, training_rows
 
-KERNELS = ["se", "matern12", "matern32", "matern52", "matern32x2"]
+KERNELS = ["se", "matern12", "matern32", "matern52", "matern32x2", "matern32x3"]
 RULES = ["poe", "gpoe", "gpoe-entropy", "bcm", "rbcm", "grbcm", "single"]
 D = 3
 NEAR = ["--train", "neighbours", "--graph", "none"]

@@ -346,8 +346,8 @@ static void test_known_cells_are_the_same(void **state)
     assert_memory_equal(made.start, known.start, (made.cells + 1) * sizeof *made.start);
     assert_memory_equal(made.row, known.row, N * sizeof *made.row);
     assert_memory_equal(made.centre.norm, known.centre.norm, made.cells * sizeof(double));
-    assert_ok(cell_map_find(&made, &s->queries, 1, of_made));
-    assert_ok(cell_map_find(&known, &s->queries, 1, of_known));
+    assert_ok(cell_map_find(&made, &s->queries, 1, of_made, NULL));
+    assert_ok(cell_map_find(&known, &s->queries, 1, of_known, NULL));
     assert_memory_equal(of_made, of_known, sizeof of_made);
     mem_free(centre);
     cell_map_free(&made);

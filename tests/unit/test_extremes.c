@@ -58,7 +58,7 @@ static int tear_down(void **state)
 
 static void set_kernel(world *w, int k)
 {
-    const char *theta = kernel_at(k)->longer ? "1.5,1,0.1,0.4,5" : "1.5,1,0.1";
+    const char *theta = kernel_at(k)->component ? "1.5,1,0.1,0.4,5" : "1.5,1,0.1";
     assert_ok(quorum_options_set(w->o, "kernel", kernel_at(k)->name));
     assert_ok(quorum_options_set(w->o, "theta", theta));
 }

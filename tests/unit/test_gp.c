@@ -35,6 +35,10 @@ static double kernel_at_distance(const char *name, long double s)
         return (double)((1 - w) * component("matern32", s) + w * component("matern32", t));
     if (strcmp(name, "matern52x2") == 0)
         return (double)((1 - w) * component("matern52", s) + w * component("matern52", t));
+    if (strcmp(name, "matern32x3") == 0)
+        return (double)((1 - w) * component("matern32", s) +
+                        w * ((1 - w) * component("matern32", t) +
+                             w * component("matern32", t / (rho * rho))));
     return (double)component(name, s);
 }
 

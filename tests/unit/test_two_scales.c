@@ -1,4 +1,4 @@
-/* Kernels with two scales: what they are when a scale is missing, far rows, the search, options,
+/* Kernels with several scales: what they are when a scale is missing, far rows, the search, options,
  * files. */
 #include "gp/conditional.h"
 #include "gp/covariance.h"
@@ -27,7 +27,7 @@ static hyper theta_of(const kernel *k)
 
 static int has_two(int k)
 {
-    return kernel_at(k)->longer != NULL;
+    return kernel_at(k)->component != NULL;
 }
 
 static void values_of(const hyper *theta, double *values)
@@ -39,7 +39,7 @@ static void values_of(const hyper *theta, double *values)
 
 /* ---- Identities ---- */
 
-/* w = 0: the bits of the short kernel; w = 1: the long kernel with its own length-scales. */
+/* w = 0: the bits of the short kernel; w = 1: the longest, here with the same length-scales. */
 static void one_component_is_a_kernel_of_one_scale(void **state)
 {
     (void)state;
@@ -47,14 +47,13 @@ static void one_component_is_a_kernel_of_one_scale(void **state)
     for (int k = 0; k < kernel_count(); k++) {
         if (!has_two(k))
             continue;
-        hyper both = theta_of(kernel_at(k)), alone = theta_of(kernel_at(k)->shorter);
+        hyper both = theta_of(kernel_at(k)), alone = theta_of(kernel_at(k)->component);
         both.share = 0.0;
         values_of(&both, two);
         values_of(&alone, one);
         assert_memory_equal(two, one, sizeof two);
         both.share = 1.0;
         both.reach = 1.0;
-        alone.kernel = kernel_at(k)->longer;
         values_of(&both, two);
         values_of(&alone, one);
         assert_memory_equal(two, one, sizeof two);
@@ -82,7 +81,7 @@ static void slopes_come_with_the_same_values(void **state)
     }
 }
 
-/* rho = 1 and g = h: the share does not matter, and neither does the likelihood's gradient in it. */
+/* rho = 1: the share does not matter, and neither does the likelihood's gradient in it. */
 static void equal_scales_are_one(void **state)
 {
     (void)state;
@@ -90,9 +89,9 @@ static void equal_scales_are_one(void **state)
     double *X = random_normals(m * D, 4), *y = smooth_targets(X, m, D, 0.1);
     row_set data = rows_view_of(m, D, X, y);
     for (int k = 0; k < kernel_count(); k++) {
-        if (!has_two(k) || kernel_at(k)->shorter != kernel_at(k)->longer)
+        if (!has_two(k))
             continue;
-        hyper two = theta_of(kernel_at(k)), one = theta_of(kernel_at(k)->shorter);
+        hyper two = theta_of(kernel_at(k)), one = theta_of(kernel_at(k)->component);
         double found[P], expected[P], value[2];
         likelihood_space ws;
         two.reach = 1.0;
