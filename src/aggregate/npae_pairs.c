@@ -304,6 +304,7 @@ static quorum_status my_pairs(void *context, const size_t *pairs, size_t count)
 {
     pair_job *job = context;
     job->mine = pairs;
+    progress_expect(1.0);
     return parallel_for(job->threads, count, one_pair, job);
 }
 

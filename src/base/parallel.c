@@ -23,6 +23,7 @@ typedef struct {
     atomic_size_t next;
     atomic_int stop;
     progress_watch *watch;   /* of the caller                */
+    atomic_size_t *done;     /* items, for its progress; NULL */
     pthread_mutex_t lock;    /* guards what is below         */
     pthread_cond_t finished; /* a thread has                 */
     int running;             /* threads besides the caller's */
@@ -60,6 +61,8 @@ static void run_items(job *j, int worker)
             status = j->body(j->context, item, worker);
         if (status < 0)
             note_failure(j, item, status);
+        else if (j->done)
+            atomic_fetch_add_explicit(j->done, 1, memory_order_relaxed);
     }
     set_float_state(state);
 }
@@ -127,6 +130,7 @@ quorum_status parallel_for(int threads, size_t n, parallel_body body, void *cont
              .context = context,
              .n = n,
              .watch = progress_watched(),
+             .done = progress_claim(n),
              .failed_item = SIZE_MAX};
     pthread_t thread[MAX_WORKERS];
     worker_start start[MAX_WORKERS];

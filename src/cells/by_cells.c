@@ -362,6 +362,7 @@ static quorum_status answer_near(const plan *p, size_t n, block_space *w, tally 
     team_result answers[5];
     quorum_status ready = job_new(p, &w->Q, n, &j);
     size_t count = ready >= 0 ? list_answers(&j, answers) : 0;
+    progress_expect(1.0);
     quorum_status status = team_map(ready, j.workers, j.groups, ask_cell, &j, answers, count);
     for (size_t q = 0; status == QUORUM_OK && q < n; q++)
         take_answer(&j, q, w, t);

@@ -125,7 +125,9 @@ static quorum_status answer_group(quorum_status ready, const plan *p, const poin
             failure(QUORUM_E_MEMORY, "out of memory for the covariances of %zu experts", seats);
     if (status >= 0)
         assembly_seat_all(&j.a, p->experts + p->first[g], seats);
+    progress_range whole = progress_narrow(ASK_SHARE);
     TRY_OR_DONE(assembly_ask(status, &j.a, 1, 1, plan_factor_bytes(p), p->threads));
+    progress_widen(whole);
     TRY_OR_DONE(npae_pairs(&j.a, p->threads, j.pairs));
     TRY_OR_DONE(npae_solve(&j.a, j.pairs, p->threads, out));
 done:
@@ -163,7 +165,9 @@ static quorum_status answer_groups(const plan *p, size_t n, block_space *w, tall
         npae_result out = {.mean = room ? room + g * b : NULL,
                            .var = room ? room + (p->groups + g) * b : NULL,
                            .real = n};
+        progress_range whole = progress_narrow((double)(g + 1) / (double)p->groups);
         TRY_OR_DONE(answer_group(status, p, &w->Q, g, &out));
+        progress_widen(whole);
         t->events.clamped += out.clamped;
         t->events.jittered += out.jittered;
         t->events.pseudo_inverses += out.pseudo_inverses;

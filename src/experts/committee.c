@@ -547,6 +547,7 @@ static quorum_status answer_group(answer_job *j)
     j->tile[0] = 0;
     for (size_t i = 0; i < j->count; i++)
         j->tile[i + 1] = j->tile[i] + (j->questions[i]->b + QUERY_TILE - 1) / QUERY_TILE;
+    progress_expect((double)(j->questions - j->mine + j->count) / (double)j->mines);
     return parallel_for(j->threads, j->tile[j->count], answer_tile, j);
 }
 

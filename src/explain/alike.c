@@ -260,6 +260,18 @@ int likeness_goes_alone(const likeness *l, const input_group *g)
     return alone;
 }
 
+int likeness_goes_with(const likeness *l, const input_group *a, const input_group *b)
+{
+    int together = 0;
+    for (size_t i = 0; i < a->columns; i++)
+        for (size_t k = 0; k < b->columns; k++) {
+            size_t x = a->column[i], y = b->column[k];
+            together = together || l->depends[x * l->s->columns + y] > 0.0 ||
+                       l->depends[y * l->s->columns + x] > 0.0;
+        }
+    return together;
+}
+
 quorum_status likeness_near(const likeness *l, const input_group *g, size_t count, size_t *near)
 {
     double *weight;

@@ -22,6 +22,9 @@ quorum_status likeness_near(const likeness *l, const input_group *g, size_t coun
 /* Whether `g` goes with no other column: then any rows are as much alike as others. */
 int likeness_goes_alone(const likeness *l, const input_group *g);
 
+/* Whether a column of one group follows one of the other, either way. */
+int likeness_goes_with(const likeness *l, const input_group *a, const input_group *b);
+
 /* smooth (n): for each row the mean of f over the other rows that have about the same x_j. */
 quorum_status likeness_means(const likeness *l, const input_group *g, const double *f,
                              double *smooth);

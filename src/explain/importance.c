@@ -6,10 +6,11 @@
  *
  * the loss being the squared error, or minus the log density.
  *
- * First-order share, of the rows' own distribution: with m_i the mean of f over the other rows that
- * have about the same x_j, whose differences from f_i, x_j given, have nothing to do with f_i,
+ * First-order share, of the rows' own distribution: with h = f less the effects of inputs that have
+ * nothing to do with x_j (main_effects.h), m_i the mean of h over the other rows that have about the same
+ * x_j, whose differences from h_i, x_j given, have nothing to do with h_i,
  *
- *   Var(E[f | x_j]) = mean_i (f_i - mean f)(m_i - mean f).
+ *   Var(E[f | x_j]) = mean_i (h_i - mean h)(m_i - mean h).
  *
  * Total share, Jansen's estimator under that distribution: row i gets x_j of a row k that is alike in
  * the inputs that x_j goes with, which is as good as drawn from x_j given the others,
@@ -20,11 +21,13 @@
  *
  * Rows that are predicted once are cheap: Var f and the first-order shares are of up to ONCE times as
  * many rows as those that are changed and predicted again.  With t_i the terms of the total share,
- * v_i = (f_i - mean f)^2 and b the slope of t on v, that share is b + mean(t - b v) / Var f, in which
- * what of t goes with v is of all rows. */
+ * v_i = (f_i - mean f)^2 less what inputs have in common by chance (main_effects.h), whose mean is
+ * Var f, and b the slope of t on v, that share is b + mean(t - b v) / Var f, in which what of t goes with
+ * v is of all rows.  Where x_j goes with no other input, and k is any row, the same is done before with
+ * c_i = (g_j(x_i) - g_j(x_k))^2 / 2, g_j the input's effect: its mean over all pairs of rows is known. */
 #include "base/memory.h"
 #include "base/random.h"
-#include "explain/alike.h"
+#include "explain/main_effects.h"
 #include "explain/redraw.h"
 
 #include <math.h>
@@ -41,9 +44,10 @@ typedef struct {
     study s;
     likeness alike;
     quorum_distribution z;
-    double *f, *off;     /* n: the mean without offset; (f - mean f)^2                       */
-    double *room, *more; /* n                                                                */
-    double *mean, *std;  /* used: of a prediction                                            */
+    double *f, *off;            /* n: the mean without offset; v */
+    double *room, *more, *rest; /* n                                                      */
+    main_effects effects;
+    double *mean, *std, *apart;    /* used: of a prediction; what t is compared with          */
     row_losses before, now, grown; /* of the rows as they are, changed, and by how much      */
     size_t *from, *near;           /* used, and used x SWAPS                                  */
 } work;
@@ -130,49 +134,96 @@ static quorum_status permute(work *w, const input_group *g, size_t number,
     return redraw_ratio(of_used(w, w->grown.nlpd), ones, 1, s->seed, &out->nlpd);
 }
 
-/* The value is unbiased, but draws of its terms would take m as given: those of 2 f m - m^2 vary as the
- * share itself does, and have a bias that is taken off. */
-static quorum_status find_first(work *w, const input_group *g, double middle, quorum_estimate *out)
+/* ---- Shares ---- */
+
+/* The interval of `drawn`, about another value. */
+static quorum_estimate moved(quorum_estimate drawn, double value)
 {
+    return (quorum_estimate){value, drawn.low + (value - drawn.value),
+                             drawn.high + (value - drawn.value)};
+}
+
+/* a + b, whose errors have little to do with each other. */
+static quorum_estimate sum_of(quorum_estimate a, quorum_estimate b)
+{
+    double value = a.value + b.value;
+    return (quorum_estimate){value, value - hypot(a.value - a.low, b.value - b.low),
+                             value + hypot(a.high - a.value, b.high - b.value)};
+}
+
+/* The value is unbiased, but draws of its terms would take m as given: those of 2 h m - m^2 vary as the
+ * share itself does, and have a bias that is taken off. */
+static quorum_status find_first(work *w, size_t j, quorum_estimate *out)
+{
+    const study *s = &w->s;
     quorum_estimate drawn;
-    TRY(likeness_means(&w->alike, g, w->f, w->room));
-    for (size_t i = 0; i < w->s.n; i++)
-        w->more[i] = (w->f[i] - middle) * (w->room[i] - middle);
-    TRY(redraw_ratio(of_all(w, w->more), of_all(w, w->off), 1, w->s.seed, out));
-    for (size_t i = 0; i < w->s.n; i++)
-        w->more[i] = 2.0 * w->more[i] - (w->room[i] - middle) * (w->room[i] - middle);
-    TRY(redraw_ratio(of_all(w, w->more), of_all(w, w->off), 1, w->s.seed, &drawn));
-    out->low = drawn.low + (out->value - drawn.value);
-    out->high = drawn.high + (out->value - drawn.value);
+    double *h = w->rest, *m = w->room;
+    main_effects_rest(&w->effects, j, h);
+    TRY(likeness_means(&w->alike, &w->effects.groups[j], h, m));
+    double middle = study_mean(s->n, s->all.weight, h);
+    for (size_t i = 0; i < s->n; i++)
+        w->more[i] = (h[i] - middle) * (m[i] - middle);
+    TRY(redraw_ratio(of_all(w, w->more), of_all(w, w->off), 1, s->seed, out));
+    for (size_t i = 0; i < s->n; i++)
+        w->more[i] = 2.0 * w->more[i] - (m[i] - middle) * (m[i] - middle);
+    TRY(redraw_ratio(of_all(w, w->more), of_all(w, w->off), 1, s->seed, &drawn));
+    *out = moved(drawn, out->value);
     return QUORUM_OK;
 }
 
-/* The slope of w->more on v, over the used rows; 0 where v does not vary. */
-static double slope_on_variance(const work *w)
+/* The slope of y on x, over the used rows; 0 where x does not vary. */
+static double slope_on(const study *s, const double *x, const double *y)
 {
-    const study *s = &w->s;
-    double t_mean = study_mean(s->used, s->some.weight, w->more), v_mean = 0.0, whole = 0.0;
+    const double *weight = s->some.weight;
+    double x_mean = study_mean(s->used, weight, x), y_mean = study_mean(s->used, weight, y);
     double product = 0.0, square = 0.0;
     for (size_t i = 0; i < s->used; i++) {
-        v_mean += s->some.weight[i] * w->off[s->row[i]];
-        whole += s->some.weight[i];
-    }
-    v_mean /= whole;
-    for (size_t i = 0; i < s->used; i++) {
-        double v = w->off[s->row[i]] - v_mean;
-        product += s->some.weight[i] * v * (w->more[i] - t_mean);
-        square += s->some.weight[i] * v * v;
+        product += weight[i] * (x[i] - x_mean) * (y[i] - y_mean);
+        square += weight[i] * (x[i] - x_mean) * (x[i] - x_mean);
     }
     return square > 0.0 ? product / square : 0.0;
+}
+
+/* mean c over all rows i, x_k being that of any row: (1/2) ((g_i - u)^2 + s^2), u and s^2 the plain mean
+ * and variance of g, over Var f.  Its draws are those of (g_i - u)^2, in which both rows vary. */
+static quorum_status share_of_effect(work *w, const double *g, quorum_estimate *out)
+{
+    const study *s = &w->s;
+    double mean = 0.0, square = 0.0;
+    quorum_estimate drawn;
+    for (size_t i = 0; i < s->n; i++)
+        mean += g[i] / (double)s->n;
+    for (size_t i = 0; i < s->n; i++) {
+        w->rest[i] = (g[i] - mean) * (g[i] - mean);
+        square += w->rest[i] / (double)s->n;
+    }
+    TRY(redraw_ratio(of_all(w, w->rest), of_all(w, w->off), 1, s->seed, &drawn));
+    double variance = study_mean(s->n, s->all.weight, w->off);
+    *out = moved(drawn, variance > 0.0 ? 0.5 * (drawn.value + square / variance) : 0.0);
+    return QUORUM_OK;
+}
+
+/* Takes b c off the terms t in w->more, of which w->apart has c; *known is b mean c. */
+static quorum_status take_effect_off(work *w, size_t j, quorum_estimate *known)
+{
+    const study *s = &w->s;
+    double slope = slope_on(s, w->apart, w->more);
+    for (size_t i = 0; i < s->used; i++)
+        w->more[i] -= slope * w->apart[i];
+    TRY(share_of_effect(w, main_effect(&w->effects, j), known));
+    *known = (quorum_estimate){slope * known->value, slope * known->low, slope * known->high};
+    return QUORUM_OK;
 }
 
 /* The share of which w->more has the terms. */
 static quorum_status estimate_total(work *w, quorum_estimate *out)
 {
     const study *s = &w->s;
-    double slope = slope_on_variance(w);
     for (size_t i = 0; i < s->used; i++)
-        w->more[i] -= slope * w->off[s->row[i]];
+        w->apart[i] = w->off[s->row[i]];
+    double slope = slope_on(s, w->apart, w->more);
+    for (size_t i = 0; i < s->used; i++)
+        w->more[i] -= slope * w->apart[i];
     TRY(redraw_ratio(of_used(w, w->more), of_all(w, w->off), s->used == s->n, s->seed, out));
     out->value += slope;
     out->low += slope;
@@ -180,11 +231,15 @@ static quorum_status estimate_total(work *w, quorum_estimate *out)
     return QUORUM_OK;
 }
 
-static quorum_status find_total(work *w, const input_group *g, quorum_estimate *out)
+static quorum_status find_total(work *w, size_t j, quorum_estimate *out)
 {
     study *s = &w->s;
+    const input_group *g = &w->effects.groups[j];
+    const double *effect = main_effect(&w->effects, j);
+    quorum_estimate known = {0.0, 0.0, 0.0};
     TRY(likeness_near(&w->alike, g, SWAPS, w->near));
     memset(w->more, 0, s->used * sizeof *w->more);
+    memset(w->apart, 0, s->used * sizeof *w->apart);
     for (size_t k = 0; k < SWAPS; k++) {
         for (size_t i = 0; i < s->used; i++)
             w->from[i] = w->near[i * SWAPS + k];
@@ -192,10 +247,16 @@ static quorum_status find_total(work *w, const input_group *g, quorum_estimate *
         TRY(predict_function(w, 0, w->room));
         for (size_t i = 0; i < s->used; i++) {
             double change = w->room[i] - w->f[s->row[i]];
+            double apart = effect[w->from[i]] - effect[s->row[i]];
             w->more[i] += 0.5 * change * change / SWAPS;
+            w->apart[i] += 0.5 * apart * apart / SWAPS;
         }
     }
-    return estimate_total(w, out);
+    if (likeness_goes_alone(&w->alike, g))
+        TRY(take_effect_off(w, j, &known));
+    TRY(estimate_total(w, out));
+    *out = sum_of(*out, known);
+    return QUORUM_OK;
 }
 
 /* In the column's units; of a place the unit is degrees along a great circle, of levels there is
@@ -213,9 +274,9 @@ static double lengthscale_of(const quorum_info *info, const input_group *g)
     return info->constant[d] ? INFINITY : info->input_lengthscale[d] * info->x_scale[d];
 }
 
-static quorum_status explain_input(work *w, const input_group *g, size_t number, double middle,
-                                   quorum_input_importance *out)
+static quorum_status explain_input(work *w, size_t number, quorum_input_importance *out)
 {
+    const input_group *g = &w->effects.groups[number];
     const quorum_estimate none = {NAN, NAN, NAN};
     *out = (quorum_input_importance){.column = g->column[0],
                                      .also = g->column[1],
@@ -224,8 +285,8 @@ static quorum_status explain_input(work *w, const input_group *g, size_t number,
                                      .lengthscale = lengthscale_of(&w->s.info, g)};
     if (w->s.all.y)
         TRY(permute(w, g, number, out));
-    TRY(find_first(w, g, middle, &out->first));
-    return find_total(w, g, &out->total);
+    TRY(find_first(w, number, &out->first));
+    return find_total(w, number, &out->total);
 }
 
 /* ---- All of them ---- */
@@ -233,9 +294,10 @@ static quorum_status explain_input(work *w, const input_group *g, size_t number,
 static quorum_status reserve(work *w)
 {
     size_t n = w->s.n, used = w->s.used;
-    double **of_all_rows[] = {&w->f, &w->off, &w->room, &w->more};
-    double **of_used_rows[] = {&w->mean,        &w->std,      &w->before.squared, &w->before.nlpd,
-                               &w->now.squared, &w->now.nlpd, &w->grown.squared,  &w->grown.nlpd};
+    double **of_all_rows[] = {&w->f, &w->off, &w->room, &w->more, &w->rest};
+    double **of_used_rows[] = {&w->mean,          &w->std,         &w->before.squared,
+                               &w->before.nlpd,   &w->now.squared, &w->now.nlpd,
+                               &w->grown.squared, &w->grown.nlpd,  &w->apart};
     int fits = NEW_ARRAY(w->from, used) != NULL;
     fits = NEW_ARRAY(w->near, used * SWAPS) && fits;
     for (size_t k = 0; k < sizeof of_all_rows / sizeof *of_all_rows; k++)
@@ -257,8 +319,11 @@ static void work_free(work *w)
     mem_free(w->off);
     mem_free(w->room);
     mem_free(w->more);
+    mem_free(w->rest);
     mem_free(w->mean);
     mem_free(w->std);
+    mem_free(w->apart);
+    main_effects_free(&w->effects);
     row_losses_free(&w->before);
     row_losses_free(&w->now);
     row_losses_free(&w->grown);
@@ -268,14 +333,14 @@ static void work_free(work *w)
     study_free(&w->s);
 }
 
-/* The rows as they are: f and its variance, and losses; *middle is mean f. */
-static quorum_status predict_rows(work *w, double *middle, quorum_importance_summary *about)
+/* The rows as they are: f and its variance, and losses. */
+static quorum_status predict_rows(work *w, quorum_importance_summary *about)
 {
     study *s = &w->s;
     TRY(predict_function(w, 1, w->f));
-    *middle = study_mean(s->n, s->all.weight, w->f);
+    double middle = study_mean(s->n, s->all.weight, w->f);
     for (size_t i = 0; i < s->n; i++)
-        w->off[i] = (w->f[i] - *middle) * (w->f[i] - *middle);
+        w->off[i] = (w->f[i] - middle) * (w->f[i] - middle);
     about->rows = s->used;
     about->once = s->n;
     about->variance = study_mean(s->n, s->all.weight, w->off);
@@ -293,16 +358,17 @@ static quorum_status predict_rows(work *w, double *middle, quorum_importance_sum
 static quorum_status explain_all(work *w, input_group *groups, quorum_input_importance *out,
                                  quorum_importance_summary *about)
 {
-    double middle;
     about->inputs = study_groups(&w->s, groups);
     w->s.steps = 1 + about->inputs * SWAPS;
     if (w->s.all.y)
         w->s.steps += 1 + about->inputs * PERMUTATIONS;
     TRY(reserve(w));
-    TRY(predict_rows(w, &middle, about));
+    TRY(predict_rows(w, about));
     TRY(likeness_find(&w->s, &w->alike));
+    TRY(main_effects_find(&w->alike, groups, about->inputs, w->f, &w->effects));
+    main_effects_off_chance(&w->effects, w->off, w->rest);
     for (size_t k = 0; k < about->inputs; k++)
-        TRY(explain_input(w, &groups[k], k, middle, &out[k]));
+        TRY(explain_input(w, k, &out[k]));
     return QUORUM_OK;
 }
 

@@ -12,6 +12,7 @@
 static const double NEGLIGIBLE = 1e-13; /* of s_f^2: rows that explain no more say nothing */
 static const double ROUNDING = 1e-14;   /* of s_f^2: not worth counting                    */
 static const double FEW_SHARE = 0.01;   /* rows that every process of a team may have        */
+static const double SEARCH_SHARE = 0.1; /* of the time, for progress                       */
 
 static int is_nearest(const rule *r)
 {
@@ -71,7 +72,9 @@ static quorum_status ask(const plan *p, const points *Q, size_t real, int with_g
     }
     if (!p->index)
         return neighbourhoods_ask_scattered(ready, p->c, p->held, Q, p->threads, n);
+    progress_expect(SEARCH_SHARE);
     TRY(neighbourhoods_find(ready, p->c, p->index, Q, p->threads, n));
+    progress_expect(1.0);
     return neighbourhoods_ask(QUORUM_OK, p->c, Q, p->threads, n);
 }
 

@@ -19,6 +19,7 @@ enum {
     LOCAL_MOST = 65536     /* ... at most                                                   */
 };
 static const double AUTO_TOLERANCE = 0.01; /* local:auto stops when the variance falls by less */
+static const double JOIN_SHARE = 0.5;      /* of the time, for progress: all but gradients     */
 
 void joint_space_free(joint_space *j)
 {
@@ -100,7 +101,9 @@ static quorum_status aggregate(quorum_status ready, const plan *p, const points 
     if (p->neighbours > 0)
         TRY(neighbourhoods_find(ready, p->c, p->index, Q, p->threads, near));
     quorum_status status = plan_seat(ready, p, &j->a, K, out->real, near, unsure);
+    progress_range whole = progress_narrow(ASK_SHARE);
     TRY(assembly_ask(status, &j->a, 1, 1, plan_factor_bytes(p), p->threads));
+    progress_widen(whole);
     TRY(npae_pairs(&j->a, p->threads, j->pairs));
     if (p->neighbours > 0)
         TRY(nearest_seat(&j->a, seats - 1, near, p->threads, j->pairs));
@@ -147,7 +150,9 @@ static quorum_status answer_with_slopes(const plan *p, size_t n, block_space *w,
     out.weights = room;
     out.duals = room ? room + seats * b : NULL;
     out.jitter = room ? room + 2 * seats * b : NULL;
+    progress_range whole = progress_narrow(JOIN_SHARE);
     TRY_OR_DONE(aggregate(ready, p, &w->Q, K, &j, &out, &unsure));
+    progress_widen(whole);
     if (plan_line_width(p) > 0)
         TRY_OR_DONE(line_doubts(p->m, &j, out.weights, n, w->doubt));
     TRY_OR_DONE(npae_find_slopes(p, &j, &out, n, w));
@@ -254,7 +259,9 @@ static quorum_status answer_gradually(const plan *p, size_t n, block_space *w, t
     for (size_t i = 0; i < n; i++)
         w->var[i] = INFINITY;
     for (size_t K = 1; status >= 0 && r.left > 0; K = 2 * K < most ? 2 * K : most) {
+        progress_range whole = progress_narrow((double)K / (double)most);
         status = ask_again(ready, p, K, &r, w, t, &unsure);
+        progress_widen(whole);
         if (status >= 0)
             keep_unsettled(K, K == most, &r, w, t);
     }

@@ -178,6 +178,8 @@ static quorum_status find_kind(slope_job *s, slope_kind kind, const double *dual
     row_covariances_free(&s->by_v);
     TRY(row_covariances_find(&s->j->a, duals, near, s->p->threads, &s->by_v));
     TRY(solve_experts(s));
+    progress_expect((4.0 + (double)kind) /
+                    6.0); /* half of the time is over before the first of 3 */
     return parallel_for(s->workers, n, one_query, s);
 }
 

@@ -337,8 +337,7 @@ static quorum_status predict_all(const plan *p, const double *X, size_t n,
     TRY_OR_DONE(team_all(QUORUM_OK, prepare, &s));
     for (size_t first = 0; first < n; first += p->block) {
         size_t count = n - first < p->block ? n - first : p->block;
-        TRY_OR_DONE(progress_report(p->progress, "predict", (double)first / (double)n,
-                                    "%zu of %zu queries", first, n));
+        TRY_OR_DONE(progress_stretch(p->progress, "predict", first, count, n, "queries"));
         block_take(p, X, s.order + first, count, &s.block);
         block_take_errors(p, out->noise_std, s.order + first, count, &s.block);
         TRY_OR_DONE(predict_block(p, count, &s.block, t));

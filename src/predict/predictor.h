@@ -115,6 +115,7 @@ quorum_status plan_make(const quorum_model *m, const quorum_options *options, in
 quorum_status plan_neighbours(plan *p, size_t queries);
 quorum_status plan_experts(plan *p, const double *X, size_t n);
 
+static const double ASK_SHARE = 0.2; /* of NPAE's time, for progress: experts one by one */
 enum { BLOCK_MOST = 8192 }; /* queries of a block: experts one by one, neighbourhoods alone */
 
 int plan_skips_variance(const plan *p);  /* means alone are wanted, and need no variance */

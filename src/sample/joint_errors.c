@@ -250,6 +250,7 @@ static quorum_status one_block(plan *p, error_job *j, size_t count, size_t rows)
         count, count, rows, (spread_rule){.prior = INFINITY, .untested = 1.0}, 0, 0, &near);
     j->near = &near;
     TRY_OR_DONE(neighbourhoods_find(status, j->c, p->index, &Q, p->threads, &near));
+    progress_expect(0.9); /* of the time, about */
     TRY_OR_DONE(parallel_for(j->workers, count, find_covariance, j));
     TRY_OR_DONE(parallel_for(j->workers, count, find_weights, j));
 done:
@@ -277,9 +278,9 @@ static quorum_status all_blocks(plan *p, error_job *j, size_t block, size_t rows
     for (int w = 0; w < j->workers; w++)
         TRY(space_new(rows, g, j->m->local_noise, &j->c->parts.rows, &j->space[w]));
     for (j->first = 0; j->first < n; j->first += block) {
-        TRY(progress_report(p->progress, "joint errors", (double)j->first / (double)n,
-                            "%zu of %zu queries", j->first, n));
-        TRY(one_block(p, j, n - j->first < block ? n - j->first : block, rows));
+        size_t count = n - j->first < block ? n - j->first : block;
+        TRY(progress_stretch(p->progress, "joint errors", j->first, count, n, "queries"));
+        TRY(one_block(p, j, count, rows));
     }
     return QUORUM_OK;
 }
@@ -302,7 +303,8 @@ quorum_status joint_errors_find(plan *p, const double *X, size_t n, size_t given
     if (!p->index)
         TRY(plan_neighbours(p, n));
     TRY(place_queries(p->m, X, out));
-    TRY(progress_report(p->progress, "joint errors", -1.0, "order of %zu queries", n));
+    TRY(progress_stretch(p->progress, "order", 0, n, n, "queries"));
+    progress_expect(1.0);
     TRY(find_earlier(out, p->threads));
     size_t block = block_places(n, given);
     j.workers = parallel_workers(p->threads, block);

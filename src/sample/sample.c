@@ -144,10 +144,13 @@ static quorum_status draw(plan *p, const double *X, size_t n, size_t count, doub
         status = failure(QUORUM_E_MEMORY, "out of memory for %zu queries", n);
         goto done;
     }
-    TRY_OR_DONE(progress_report(p->progress, "draw", -1.0, "%zu of each query", count));
+    TRY_OR_DONE(progress_stretch(p->progress, "spread", 0, n, n, "queries"));
+    progress_expect(1.0);
     TRY_OR_DONE(joint_errors_spread(&s.e, p->threads, s.spread));
     if (s.e.U)
         TRY_OR_DONE(draw_deltas(&s, (uint64_t)p->s->seed));
+    TRY_OR_DONE(progress_stretch(p->progress, "draw", 0, count, count, "draws"));
+    progress_expect(1.0);
     TRY_OR_DONE(parallel_for(p->threads, (count + DRAWS - 1) / DRAWS, some_draws, &s));
     TRY_OR_DONE(check_draws(&s));
 done:

@@ -181,8 +181,11 @@ static quorum_status find_covariance(suggesting *s, plan *p)
     TRY(joint_errors_find(p, s->X, s->n, EARLIER_GIVEN, &s->e));
     if (!NEW_ZEROED(s->F, s->n * s->n) || !NEW_ARRAY(s->Sigma, s->n * s->n))
         return out_of_memory(s->n);
+    TRY(progress_stretch(p->progress, "covariance", 0, s->n, s->n, "queries"));
+    progress_expect(0.5);
     TRY(parallel_for(p->threads, panels, factor_columns, s));
     scale_rows(s);
+    progress_expect(1.0);
     TRY(parallel_for(p->threads, panels, sigma_panel, s));
     return s->e.U ? add_line(s) : QUORUM_OK;
 }

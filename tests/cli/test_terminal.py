@@ -70,6 +70,8 @@ LONG = {
     "importance": ["importance", "model.npz", "many.csv", "--rows", 100],
     "effects": ["effects", "model.npz", "many.csv", "--x", "a", "-o", "out.csv"],
     "report": ["report", "model.npz", "--test", "many.csv", "-o", "out.html", "--neighbours", 400],
+    "sample": ["sample", "model.npz", "many.csv", "-o", "out.csv", "--neighbours", 400],
+    "suggest": ["suggest", "model.npz", "many.csv", "-o", "out.csv", "--neighbours", 400],
     "compare": ["compare", "model.npz", "model.npz", "many.csv", "--neighbours", 400],
 }
 
