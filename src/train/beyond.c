@@ -13,7 +13,8 @@
  *   sum_i 1/2 log f_i + 1/2 z_i^2 / f_i,   f_i = s_i^(t_i^2) u^(1 - t_i^2)
  *
  * least is what the rows say.  Where kept rows know next to nothing of a target any more the error says how
- * large the signal is, not how well it is continued: such targets do not count.  How errors grow differs from side to side, as where a function swings more
+ * large the signal is, not how well it is continued: such targets do not count.  (Of three scales the
+ * farthest is known wherever the target is, and does not make it a known one.)  How errors grow differs from side to side, as where a function swings more
  * and more, so the same is asked of each side's rows alone, with each of its c cuts as one row, since
  * errors beyond one cut are alike, and weighed against what all rows say:
  *
@@ -284,11 +285,13 @@ typedef struct {
     size_t first, last, counted, cuts;
 } piece;
 
-/* Whether the kept rows know something of target k. */
+/* Whether the kept rows know something of target k, the farthest of three scales, of which they always do,
+ * not counted. */
 static int counts(const beyond *b, size_t k)
 {
     const hyper *theta = b->p->theta;
-    return b->found[k].variance < KNOWN_BELOW * (theta->signal + theta->noise);
+    double farthest = theta->kernel->scales > 2 ? theta->share * theta->share : 0.0;
+    return b->found[k].variance < KNOWN_BELOW * (theta->signal * (1.0 - farthest) + theta->noise);
 }
 
 static int is_other_side(const cut *a, const cut *b)
