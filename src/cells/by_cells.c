@@ -11,14 +11,14 @@
 #include "cells/cell_seats.h"
 #include "cells/cell_store.h"
 #include "cells/kept_cells.h"
+#include "cells/query_sorts.h"
 
 #include "base/memory.h"
 #include "near/ranked.h"
-#include "predict/block.h"
+#include "predict/predictor.h"
 #include "team/work.h"
 
 #include <math.h>
-#include <string.h>
 
 static const double ROUNDING = 1e-14;  /* of s_f^2: not worth counting            */
 static const double KEPT_SHARE = 0.25; /* of memory: kept experts, half of that for those of another
@@ -372,115 +372,23 @@ static quorum_status answer_near(const plan *p, size_t n, block_space *w, tally 
 
 /* ---- Near and far ---- */
 
-/* The queries of one sort, as a block of their own. */
-typedef struct {
-    size_t count;
-    size_t *query; /* count: in the block of all */
-    block_space w;
-} sort_of_queries;
-
-static void sort_free(sort_of_queries *s)
+static quorum_status answer_both(const plan *p, query_sorts *sorts, block_space *w, tally *t)
 {
-    mem_free(s->query);
-    block_free(&s->w);
-}
-
-static quorum_status sort_new(const plan *p, const char *is_far, char which, size_t n,
-                              const block_space *all, sort_of_queries *s)
-{
-    size_t D = p->m->rows.D;
-    *s = (sort_of_queries){0};
-    if (!NEW_ARRAY(s->query, n))
-        return failure(QUORUM_E_MEMORY, "out of memory for %zu queries", n);
-    for (size_t q = 0; q < n; q++)
-        if (is_far[q] == which)
-            s->query[s->count++] = q;
-    TRY(block_new(padded_queries(s->count), D, 0, &s->w));
-    for (size_t i = 0; s->count > 0 && i < padded_queries(s->count); i++) {
-        const double *x = all->X + s->query[i < s->count ? i : s->count - 1] * D;
-        memcpy(s->w.X + i * D, x, D * sizeof *x);
-        s->w.spread[i] = 1.0;
-        s->w.noise[i] = p->m->theta.noise;
-        s->w.doubt[i] = 0.0;
-    }
-    points_scale(&s->w.Q, padded_queries(s->count), s->w.X, NULL, p->m->theta.lengthscale);
-    return QUORUM_OK;
-}
-
-static void give_back(const sort_of_queries *s, block_space *all)
-{
-    for (size_t i = 0; i < s->count; i++) {
-        size_t q = s->query[i];
-        all->mean[q] = s->w.mean[i];
-        all->var[q] = s->w.var[i];
-        all->spread[q] = s->w.spread[i];
-        all->noise[q] = s->w.noise[i];
-        all->doubt[q] = s->w.doubt[i];
-    }
-}
-
-/* Room for both sorts. */
-typedef struct {
-    const plan *p;
-    const char *is_far;
-    size_t n;
-    const block_space *all;
-    sort_of_queries near, far;
-} both_sorts;
-
-static quorum_status sorts_new(void *context)
-{
-    both_sorts *b = context;
-    TRY(sort_new(b->p, b->is_far, 0, b->n, b->all, &b->near));
-    return sort_new(b->p, b->is_far, 1, b->n, b->all, &b->far);
-}
-
-static quorum_status answer_both(const plan *p, const char *is_far, size_t n, block_space *w,
-                                 tally *t)
-{
-    both_sorts b = {.p = p, .is_far = is_far, .n = n, .all = w};
-    quorum_status status = team_all(QUORUM_OK, sorts_new, &b);
-    if (status == QUORUM_OK && b.near.count > 0)
-        status = answer_near(p, b.near.count, &b.near.w, t);
-    if (status == QUORUM_OK)
-        status = by_nearest.answer(p, b.far.count, &b.far.w, t);
-    if (status == QUORUM_OK) {
-        give_back(&b.near, w);
-        give_back(&b.far, w);
-    }
-    sort_free(&b.near);
-    sort_free(&b.far);
-    return status;
-}
-
-/* Which queries of a block are far, and how many. */
-typedef struct {
-    const plan *p;
-    points Q;
-    size_t *cell;
-    char *is_far;
-    size_t count;
-} far_queries;
-
-static quorum_status find_far(void *context)
-{
-    far_queries *f = context;
-    if (!NEW_ARRAY(f->cell, f->Q.n) || !NEW_ARRAY(f->is_far, f->Q.n))
-        return failure(QUORUM_E_MEMORY, "out of memory for %zu queries", f->Q.n);
-    TRY(cell_map_find(cell_store_map(f->p->cells), &f->Q, f->p->threads, f->cell, f->is_far));
-    for (size_t q = 0; q < f->Q.n; q++)
-        f->count += f->is_far[q] != 0;
+    TRY(query_sorts_divide(sorts, w));
+    if (sorts->near.count > 0)
+        TRY(answer_near(p, sorts->near.count, &sorts->near.w, t));
+    TRY(by_nearest.answer(p, sorts->far.count, &sorts->far.w, t));
+    query_sorts_join(sorts, w);
     return QUORUM_OK;
 }
 
 static quorum_status answer_cells(const plan *p, size_t n, block_space *w, tally *t)
 {
-    far_queries f = {.p = p, .Q = points_view(&w->Q, 0, n)};
-    quorum_status status = team_all(QUORUM_OK, find_far, &f);
+    query_sorts sorts;
+    quorum_status status = query_sorts_find(p, points_view(&w->Q, 0, n), &sorts);
     if (status == QUORUM_OK)
-        status = f.count > 0 ? answer_both(p, f.is_far, n, w, t) : answer_near(p, n, w, t);
-    mem_free(f.cell);
-    mem_free(f.is_far);
+        status = sorts.far.count > 0 ? answer_both(p, &sorts, w, t) : answer_near(p, n, w, t);
+    query_sorts_free(&sorts);
     return status;
 }
 
