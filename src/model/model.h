@@ -373,6 +373,9 @@ quorum_status model_committee(const quorum_model *m, const settings *s, const pr
 /* The same committee for those who do not ask its experts: no factors are made, nor Z.T. */
 quorum_status model_rows(const quorum_model *m, const settings *s, const committee **out);
 
+/* Z.T of that committee, for who takes covariances of its rows all the same. */
+quorum_status model_turn_rows(const quorum_model *m, const settings *s);
+
 /* The search for nearest rows, over the model's rows; queries: that are asked by it (MANY_QUERIES: not known).
  * What it gives lives as long as the model. */
 #define MANY_QUERIES SIZE_MAX

@@ -187,6 +187,16 @@ quorum_status model_rows(const quorum_model *m, const settings *s, const committ
     return status;
 }
 
+quorum_status model_turn_rows(const quorum_model *m, const settings *s)
+{
+    const committee *c;
+    TRY(model_rows(m, s, &c));
+    pthread_mutex_lock(&m->cache->lock);
+    quorum_status status = committee_turn(&m->cache->committee, options_threads(s));
+    pthread_mutex_unlock(&m->cache->lock);
+    return status;
+}
+
 quorum_status model_committee(const quorum_model *m, const settings *s, const progress *p,
                               const committee **out)
 {

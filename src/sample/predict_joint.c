@@ -155,6 +155,8 @@ quorum_status quorum_predict_joint(const quorum_model *m, const double *X, size_
     if (status == QUORUM_OK)
         status = check_joint(&p, rows);
     if (status == QUORUM_OK)
+        status = model_turn_rows(m, p.s);
+    if (status == QUORUM_OK)
         status = predict_jointly(&p, X, rows, mean, covariance);
     progress_watch_end(&watch);
     mem_free(p.experts);
