@@ -73,13 +73,14 @@ static quorum_model *fit_kernel(world *w, int k)
 
 /* ---- Far away ---- */
 
+/* Distances of the farthest of three scales, whose reach is 5 times 5. */
 static void kernels_vanish_at_an_infinite_distance(void **state)
 {
     (void)state;
     const double distances[] = {1e6, 1e300, DBL_MAX, INFINITY};
     for (int k = 0; k < kernel_count(); k++)
         for (size_t i = 0; i < sizeof distances / sizeof *distances; i++) {
-            double s = 25.0 * distances[i], values[2] = {s, s}, slopes[2];
+            double s = 625.0 * distances[i], values[2] = {s, s}, slopes[2];
             hyper theta = {.kernel = kernel_at(k), .signal = 1.7, .share = 0.4, .reach = 5.0};
             kernel_values(&theta, 2, values);
             assert_true(values[0] == 0.0 && values[1] == 0.0);
