@@ -100,7 +100,8 @@ const array_member array_members[] = {
      .within = logit_share_of,
      .check = check_logit_share,
      .allowed = "within +-100",
-     .doc = "log(w / (1 - w)), w being the share of the signal variance of all components but the shortest"},
+     .doc = "log(w / (1 - w)), w being the share of the signal variance of all components but the "
+            "shortest"},
     {.name = "log_long_reach",
      .when = WITH_SCALES,
      .within = log_reach_of,
@@ -208,7 +209,8 @@ const meta_member meta_members[] = {
      .put = put_version,
      .kind = "integer",
      .doc =
-         "1; 2 with `extra`, 3 with `rotation`, and 4 with a kernel of several scales, a `trend` or an "
+         "1; 2 with `extra`, 3 with `rotation`, and 4 with a kernel of several scales, a `trend` "
+         "or an "
          "`offset_column`, 5 with a `warp`, 6 with `categories`, 7 with `weight` or `error`, 8 "
          "with `dates` or `made_inputs`, 10 with `holes`, 11 with `spread_rows` or `noise`, 12 "
          "with `made_inputs` of levels, 13 with the `kind` `\"x\"` of `made_inputs`, and 14 where "

@@ -167,13 +167,15 @@ static const option table[] = {
      NULL},
 
     {"kernel", CHOICE, FIELD(kernel), "auto", kernel_choices, 0, 0, NULL, "fit",
-     "Covariance function, with one length-scale per input (x2: a short and a long component, x3: one that is longer still); "
+     "Covariance function, with one length-scale per input (x2: a short and a long component, x3: "
+     "one that is longer still); "
      "auto: the one that predicts left-out "
      "training rows best (se when theta is given).",
      NULL},
     {"theta", TEXT, FIELD(theta), "", NULL, 0, 0, "L1,..,LD,SF2,S2", "fit",
      "Fixed hyperparameters in standardised units: the inputs' length-scales (or one for all), "
-     "signal variance, noise variance; of a kernel with several scales also the share of all but the "
+     "signal variance, noise variance; of a kernel with several scales also the share of all but "
+     "the "
      "shortest and how many times as far each reaches as the one before it.  Skips training.",
      NULL},
     {"train", CHOICE, FIELD(train), "neighbours", "neighbours|parts|random|subset", 0, 0, NULL,
