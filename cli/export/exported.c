@@ -18,6 +18,7 @@ typedef struct {
     double *Z, *y; /* the model's    */
     double *space; /* of predictions */
     size_t *places;
+    double *middle;
     double *slopes; /* alpha, gamma, and three rows of inputs */
 } contents;
 
@@ -29,6 +30,7 @@ static void contents_free(contents *c)
     free(c->y);
     free(c->space);
     free(c->places);
+    free(c->middle);
     free(c->slopes);
     free(c);
 }
@@ -62,8 +64,11 @@ static void take_calibration(const quorum_model *model, const quorum_info *info,
     double tail = 0.5 - 0.5 * (text ? strtod(text, NULL) : 0.95);
     m->scale = calibrated ? info->calibration_scale : 1.0;
     m->untested = info->untested > 0.0 ? info->untested : 1.0;
-    if (info->untested > 0.0 && m->scale < 1.0)
+    m->surrounded = 1.0;
+    if (info->untested > 0.0 && m->scale < 1.0) {
         m->untested /= m->scale * m->scale;
+        m->surrounded /= m->scale * m->scale;
+    }
     m->lower = quorum_quantile_factor(model, options, tail);
     m->upper = quorum_quantile_factor(model, options, 1.0 - tail);
 }
@@ -102,6 +107,17 @@ static void take_rows(const double *table, const double *y, contents *c)
     }
 }
 
+/* Rows are in the order of their experts. */
+static void find_middles(const quorum_info *info, contents *c)
+{
+    size_t D = info->inputs;
+    for (size_t e = 0; e < c->model.parts; e++)
+        for (size_t i = info->offset[e]; i < info->offset[e + 1]; i++)
+            for (size_t d = 0; d < D; d++)
+                c->middle[e * D + d] +=
+                    c->Z[i * D + d] / (double)(info->offset[e + 1] - info->offset[e]);
+}
+
 static contents *contents_new(const quorum_info *info, size_t neighbours)
 {
     contents *c = calloc(1, sizeof *c);
@@ -114,9 +130,12 @@ static contents *contents_new(const quorum_info *info, size_t neighbours)
     c->space = calloc(QX_NUMBERS(neighbours, info->inputs), sizeof *c->space);
     c->places = calloc(neighbours, sizeof *c->places);
     c->slopes = calloc(2 * neighbours + 3 * info->inputs, sizeof *c->slopes);
+    c->middle = calloc(info->experts * info->inputs, sizeof *c->middle);
+    c->model.middle = c->middle;
+    c->model.parts = info->experts;
     c->model.Z = c->Z;
     c->model.y = c->y;
-    if (c->Z && c->y && c->space && c->places && c->slopes)
+    if (c->Z && c->y && c->space && c->places && c->slopes && c->middle)
         return c;
     contents_free(c);
     return NULL;
@@ -137,6 +156,7 @@ quorum_status exported_new(const quorum_model *model, const quorum_info *info,
         return QUORUM_OK;
     take_calibration(model, info, options, report.calibrated, &c->model);
     take_rows(table, y, c);
+    find_middles(info, c);
     out->model.rows = c->model.rows;
     out->model.inputs = c->model.inputs;
     out->model.neighbours = c->model.neighbours;
@@ -241,6 +261,7 @@ static void write_arrays(const qx_model *m, FILE *file)
         write_array("qx_rotation", D * D, m->rotation, file);
     write_array("qx_Z", m->rows * D, m->Z, file);
     write_array("qx_y", m->rows, m->y, file);
+    write_array("qx_middle", m->parts * D, m->middle, file);
 }
 
 static void write_model(const qx_model *m, FILE *file)
@@ -250,14 +271,15 @@ static void write_model(const qx_model *m, FILE *file)
             "    %zu, %zu, %zu, /* rows, inputs, neighbours */\n"
             "    %d, %d, %.17g, %.17g, /* kernel, scales, share, reach */\n"
             "    %.17g, %.17g, %d, /* signal, noise, local_noise */\n"
-            "    %.17g, %.17g, /* spread, untested */\n"
+            "    %.17g, %.17g, %.17g, /* spread, untested, surrounded */\n"
             "    %.17g, %.17g, %.17g, /* y_mean, y_scale, scale */\n"
             "    %.17g, %.17g, /* lower, upper */\n"
             "    %d, %.17g, /* is_log, shift */\n"
-            "    qx_x_mean, qx_x_scale, qx_lengthscale, %s, qx_Z, qx_y\n};\n",
+            "    qx_x_mean, qx_x_scale, qx_lengthscale, %s, qx_Z, qx_y, qx_middle, %zu\n};\n",
             m->rows, m->inputs, m->neighbours, m->kernel, m->scales, m->share, m->reach, m->signal,
-            m->noise, m->local_noise, m->spread, m->untested, m->y_mean, m->y_scale, m->scale,
-            m->lower, m->upper, m->is_log, m->shift, m->rotation ? "qx_rotation" : "NULL");
+            m->noise, m->local_noise, m->spread, m->untested, m->surrounded, m->y_mean, m->y_scale,
+            m->scale, m->lower, m->upper, m->is_log, m->shift, m->rotation ? "qx_rotation" : "NULL",
+            m->parts);
 }
 
 static void write_functions(const qx_model *m, const char *name, const char *upper, FILE *file)

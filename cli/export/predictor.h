@@ -20,7 +20,8 @@ typedef struct {
     double signal, noise;   /* variances, of the standardised target                             */
     int local_noise;        /* whether the noise is that around the query                        */
     double spread;          /* rows that count as theta says; negative: the spread is not used   */
-    double untested;        /* factor of variances that no row has tested                        */
+    double untested;        /* factor of variances that no row has tested ...                    */
+    double surrounded;      /* ... and of those in gaps, with rows on both sides                 */
     double y_mean, y_scale; /* of the target, or of its logarithm                                */
     double scale;           /* calibration: of std                                               */
     double lower, upper;    /* ends of the interval, in standard deviations                      */
@@ -30,6 +31,8 @@ typedef struct {
     const double *rotation;                       /* inputs x inputs, or NULL                    */
     const double *Z;                              /* rows x inputs, over the length-scales       */
     const double *y;                              /* rows, standardised                          */
+    const double *middle;                         /* parts x inputs: middles of the rows' parts  */
+    size_t parts;
 } qx_model;
 
 typedef struct {
@@ -352,15 +355,41 @@ static double qx_shown(const qx_model *m, const qx_sums *sums, double log_level)
     return s;
 }
 
+/* Whether z lies within 60 degrees of the direction from the query that is
+ * opposite to that of the nearest row. */
+static int qx_has_opposite(const qx_model *m, const double *x, const double *near, const double *z)
+{
+    double product = 0.0, there = 0.0, here = 0.0;
+    for (size_t d = 0; d < m->inputs; d++) {
+        product += (z[d] - x[d]) * (near[d] - x[d]);
+        there += (z[d] - x[d]) * (z[d] - x[d]);
+        here += (near[d] - x[d]) * (near[d] - x[d]);
+    }
+    return product < -0.5 * sqrt(there) * sqrt(here);
+}
+
+/* u: of a query between its rows, nearest last, or the middles of parts of all rows, and of any other. */
+static double qx_beyond(const qx_model *m, const qx_space *s)
+{
+    size_t D = m->inputs;
+    const double *near = m->Z + s->row[m->neighbours - 1] * D;
+    int found = 0;
+    for (size_t i = 0; !found && i < m->neighbours; i++)
+        found = qx_has_opposite(m, s->z, near, m->Z + s->row[i] * D);
+    for (size_t e = 0; !found && e < m->parts; e++)
+        found = qx_has_opposite(m, s->z, near, m->middle + e * D);
+    return found ? m->surrounded : m->untested;
+}
+
 /* s^a (u r)^(1 - a): what multiplies `variance`, that of y. */
 static double qx_spread(const qx_model *m, const qx_sums *sums, double log_level, double excess,
-                        double variance)
+                        double variance, double u)
 {
     double s = qx_shown(m, sums, log_level), weight = sums->weight[1], t = 0.0;
     if (weight >= 1e-280)
         t = fmin(2.0 * sums->tested / (weight * variance), 1.0);
     double a = t * t * (excess != 0.0 ? fmin(weight, 1.0) : 1.0);
-    double beyond = m->untested * (excess != 0.0 ? 1.0 - excess / variance : 1.0);
+    double beyond = u * (excess != 0.0 ? 1.0 - excess / variance : 1.0);
     return a < 1.0 ? pow(s, a) * pow(beyond, 1.0 - a) : s;
 }
 
@@ -402,6 +431,7 @@ static void qx_solve_sides(const qx_model *m, size_t q, qx_space *s, double *rho
 typedef struct {
     double noise, log_level; /* around it                                */
     double mean, left;       /* of f: left of s_f^2                      */
+    double beyond;           /* u where no row has tested the variance   */
     double factor;           /* of the variance left + noise             */
     qx_sums sums;
 } qx_found;
@@ -433,8 +463,9 @@ static int qx_find(const qx_model *m, const double *x, qx_space *s, qx_found *ou
     qx_leave_out(n, q, s->C, s->w, s);
     out->sums = qx_look_around(m, rho2, q, s);
     out->left = fmax(m->signal - explained, 0.0);
-    out->factor =
-        qx_spread(m, &out->sums, out->log_level, out->noise - m->noise, out->left + out->noise);
+    out->beyond = qx_beyond(m, s);
+    out->factor = qx_spread(m, &out->sums, out->log_level, out->noise - m->noise,
+                            out->left + out->noise, out->beyond);
     if (explained <= 1e-13 * m->signal) { /* rows that say nothing */
         out->mean = 0.0;
         out->left = m->signal;

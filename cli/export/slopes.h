@@ -125,7 +125,7 @@ static double qx_factor_slope(const qx_model *m, const qx_found *f, const qx_cha
 {
     double s, ds = qx_shown_slope(m, f, d, &s), V = f->left + f->noise, dV = d->left;
     double weight = f->sums.weight[1], dweight = d->sums.weight[1], excess = f->noise - m->noise;
-    double t = 0.0, dt = 0.0, near = 1.0, dnear = 0.0, b = m->untested, db = 0.0;
+    double t = 0.0, dt = 0.0, near = 1.0, dnear = 0.0, b = f->beyond, db = 0.0;
     if (weight >= 1e-280) {
         t = 2.0 * f->sums.tested / (weight * V);
         dt = 2.0 * d->sums.tested / (weight * V) - t * (dweight / weight + dV / V);
@@ -138,7 +138,7 @@ static double qx_factor_slope(const qx_model *m, const qx_found *f, const qx_cha
         near = fmin(weight, 1.0);
         dnear = weight < 1.0 ? dweight : 0.0;
         b *= 1.0 - excess / V;
-        db = m->untested * excess / (V * V) * dV;
+        db = f->beyond * excess / (V * V) * dV;
     }
     double a = t * t * near, da = 2.0 * t * dt * near + t * t * dnear;
     if (a >= 1.0)

@@ -106,6 +106,8 @@ static quorum_status plan_cells(plan *p, const double *X, size_t n)
     TRY(plan_neighbours(p, MANY_QUERIES)); /* cells look for their rows too */
     TRY(model_points(m, &r.source.Z));     /* there already: the search is over them */
     r.source.theta = &m->theta;
+    r.source.centre = p->c->centre;
+    r.source.experts = p->c->parts.M;
     r.source.local_noise = m->local_noise;
     r.source.rows = &m->rows;
     r.source.index = p->index;

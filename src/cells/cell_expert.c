@@ -175,9 +175,9 @@ void cell_space_free(cell_space *w)
     *w = (cell_space){0};
 }
 
-/* Sums over the rows nearest to a query, which have the largest k (m). */
+/* Sums over the rows nearest to a query, which have the largest k (m); *near: the place of the nearest. */
 static surroundings look_around(const cell_expert *e, const hyper *theta, const double *k,
-                                ranked *room)
+                                ranked *room, size_t *near)
 {
     const double *last = k + e->m - e->tail;
     size_t row[WIDE_ROWS];
@@ -191,18 +191,29 @@ static surroundings look_around(const cell_expert *e, const hyper *theta, const 
         left_out_figures shown = {e->surprise[row[i]], e->variance[row[i]]};
         surroundings_add(&sums, i, rho2, shown);
     }
+    *near = e->m - e->tail + row[0];
     return sums;
+}
+
+/* Whether a query whose variance has not been tested lies between rows (predict/nearest.c). */
+static int lies_in_gap(const cell_source *s, const cell_expert *e, const double *x, size_t near,
+                       surroundings around, double variance)
+{
+    size_t D = e->X.D;
+    const double *z = e->X.Z + near * D;
+    return !spread_is_tested(around, variance) &&
+           (has_opposite(D, x, z, e->X.Z, e->m) || has_opposite(D, x, z, s->centre, s->experts));
 }
 
 /* Of w->K = k* : means, and while they can be seen, the surroundings, of b queries. */
 static void read_covariances(const cell_source *s, const cell_expert *e, size_t b, cell_space *w,
-                             double *mean, surroundings *around)
+                             double *mean, surroundings *around, size_t *near)
 {
     for (size_t q = 0; q < b; q++) {
         const double *k = w->K + q * e->m;
         mean[q] = vec_dot(e->m, k, e->alpha);
         if (around)
-            around[q] = look_around(e, s->theta, k, w->near);
+            around[q] = look_around(e, s->theta, k, w->near, &near[q]);
     }
 }
 
@@ -213,10 +224,11 @@ static void ask_panel(const cell_source *s, const cell_expert *e, size_t b, size
     size_t m = e->m;
     points Q = points_view(&w->Q, 0, padded);
     surroundings around[CELL_PANEL] = {{0}};
+    size_t near[CELL_PANEL] = {0};
     int is_plain =
         isinf(how.prior) && how.untested == 1.0 && !how.local_noise; /* no factor at all */
     covariance_cross(s->theta, &e->X, &Q, w->K, m);
-    read_covariances(s, e, b, w, out->mean, out->explained && !is_plain ? around : NULL);
+    read_covariances(s, e, b, w, out->mean, out->explained && !is_plain ? around : NULL, near);
     if (!out->explained)
         return;
     packed_triangle_solve(m, e->packed, b, w->K, w->room);
@@ -224,8 +236,10 @@ static void ask_panel(const cell_source *s, const cell_expert *e, size_t b, size
         const double *a = w->K + q * m; /* L^-1 k* */
         out->explained[q] = vec_dot(m, a, a);
         out->noise[q] = e->noise.noise;
-        out->spread[q] = spread_factor(
-            how, around[q], variance_left(s->theta->signal, out->explained[q], out->noise[q]));
+        double variance = variance_left(s->theta->signal, out->explained[q], out->noise[q]);
+        around[q].is_surrounded =
+            !is_plain && lies_in_gap(s, e, Q.Z + q * Q.D, near[q], around[q], variance);
+        out->spread[q] = spread_factor(how, around[q], variance);
         for (size_t d = 0; out->lift && d < s->width; d++)
             out->lift[q * s->width + d] = vec_dot(m, a, e->W + d * m);
     }

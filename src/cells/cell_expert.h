@@ -19,6 +19,10 @@ typedef struct {
     const points *Z;     /* all rows, scaled ...                                   */
     const row_set *rows; /* ... and as they are, whole                             */
     const neighbour_index *index;
+    const double
+        *centre; /* D x experts: the middles of the rows' parts, by which a gap is told from
+                             what lies outside (predict/nearest.c)                        */
+    size_t experts;
     int local_noise; /* whether each expert has a noise of its own */
     size_t width;    /* of a linear trend's features f(x) = (1, x): D + 1; 0: no trend */
 } cell_source;

@@ -21,7 +21,7 @@
  * about; there the factor is
  *   s^a (u r)^(1 - a),     a = t^2 h,   t = min(1, 2 v / v*)
  * u being what rows show that were left out with all rows beyond them (train/beyond.c), 1 if nothing
- * is known of it, r the share of v* that it is with theta's noise, and h = min(1, sum rho_i^2) where
+ * is known of it or the query lies in a gap, with rows on both sides of it, r the share of v* that it is with theta's noise, and h = min(1, sum rho_i^2) where
  * the noise is not theta's, 1 where it is. */
 #include "gp/neighbourhood.h"
 
@@ -192,13 +192,25 @@ static double own_share(surroundings around)
 /* b = u r: what multiplies the variance where no row has tested it. */
 static double beyond_rows(spread_rule rule, surroundings around, double variance)
 {
-    return has_own_noise(around) ? rule.untested * (1.0 - around.excess / variance) : rule.untested;
+    double u = around.is_surrounded && rule.surrounded > 0.0 ? rule.surrounded : rule.untested;
+    return has_own_noise(around) ? u * (1.0 - around.excess / variance) : u;
+}
+
+/* a of the factor s^a b^(1 - a). */
+static double tested_power(surroundings around, double variance)
+{
+    double t = tested_share(around, variance);
+    return t * t * own_share(around);
+}
+
+int spread_is_tested(surroundings around, double variance)
+{
+    return tested_power(around, variance) >= 1.0;
 }
 
 double spread_factor(spread_rule rule, surroundings around, double variance)
 {
-    double s = shown_by_rows(rule, around), t = tested_share(around, variance);
-    double a = t * t * own_share(around);
+    double s = shown_by_rows(rule, around), a = tested_power(around, variance);
     return a < 1.0 ? pow(s, a) * pow(beyond_rows(rule, around, variance), 1.0 - a) : s;
 }
 

@@ -27,6 +27,7 @@ typedef struct {
     row_sums close;   /* ... and over fewer                                                */
     double log_level; /* where the noise is the neighbourhood's own (gp/local_noise.h), and ...   */
     double excess;    /* ... what it is more than theta's: both 0 otherwise                       */
+    int is_surrounded; /* whether rows lie on both sides of the query, as far as that was asked   */
 } surroundings;
 
 /* Adds the place-th nearest row, from 0 on: what the others say of it, weighted by rho2. */
@@ -68,10 +69,11 @@ void neighbourhood_of_other_targets(const hyper *theta, const points *X, const r
                                     neighbourhood *out);
 
 /* What multiplies variances: the rows around a query as far as they have tested them, weighed against
- * `prior` rows that are as theta says (INFINITY: they do not count), and `untested` beyond. */
+ * `prior` rows that are as theta says (INFINITY: they do not count), and beyond `untested`, or of a query
+ * in a gap, with rows on both sides, `surrounded` (0: untested there too). */
 typedef struct {
     double prior;
-    double untested;
+    double untested, surrounded;
     int local_noise; /* whether a neighbourhood has a noise of its own */
     int nested;      /* whether what more rows say is the prior of fewer ones */
 } spread_rule;
@@ -81,6 +83,9 @@ static inline double variance_left(double signal, double explained, double noise
 {
     return fmax(signal - explained, 0.0) + noise;
 }
+
+/* Whether rows around have tested variances like this one, so that nothing depends on `untested`. */
+int spread_is_tested(surroundings around, double variance);
 
 /* The factor of the variance (of y) at the query. */
 double spread_factor(spread_rule rule, surroundings around, double variance);

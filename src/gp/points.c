@@ -65,6 +65,23 @@ void points_scale(points *p, size_t n, const double *X, const double *center,
     }
 }
 
+int has_opposite(size_t D, const double *x, const double *near, const double *places, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const double *p = places + i * D;
+        double product = 0.0, there = 0.0, here = 0.0;
+        for (size_t d = 0; d < D; d++) {
+            double a = p[d] - x[d], b = near[d] - x[d];
+            product += a * b;
+            there += a * a;
+            here += b * b;
+        }
+        if (product < -0.5 * sqrt(there) * sqrt(here))
+            return 1;
+    }
+    return 0;
+}
+
 void points_turn(points *p)
 {
     for (size_t i = 0; i < p->n; i++)

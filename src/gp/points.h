@@ -43,6 +43,10 @@ void points_free(points *p);
 void points_scale(points *p, size_t n, const double *X, const double *center,
                   const double *lengthscale);
 
+/* Whether one of n places (D x n) lies on the other side of x than `near`, within 60 degrees of the opposite
+ * direction:  (p - x)' (near - x) < -1/2 |p - x| |near - x| */
+int has_opposite(size_t D, const double *x, const double *near, const double *places, size_t n);
+
 /* T from Z. */
 void points_turn(points *p);
 

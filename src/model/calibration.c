@@ -80,6 +80,7 @@ spread_rule model_spread(const quorum_model *m)
 {
     return (spread_rule){.prior = m->spread,
                          .untested = m->untested > 0.0 ? m->untested : 1.0,
+                         .surrounded = 1.0,
                          .local_noise = m->local_noise,
                          .nested = m->nested_spread};
 }
@@ -88,8 +89,10 @@ spread_rule model_spread_with(const quorum_model *m, const settings *s)
 {
     spread_rule spread = model_spread(m);
     double scale = fmin(1.0, model_calibration_scale(m, s));
-    if (m->untested > 0.0)
+    if (m->untested > 0.0) {
         spread.untested /= scale * scale;
+        spread.surrounded /= scale * scale;
+    }
     return spread;
 }
 

@@ -78,6 +78,15 @@ static left_out_row find_row(const hyper *theta, const row_set *data, size_t m, 
                           .around = at.around};
 }
 
+/* Whether a row whose variance the others have not tested has some of them, nearest last, on both sides. */
+static int lies_between(const hyper *theta, const points *X, const points *query,
+                        const neighbourhood *at)
+{
+    double variance = variance_left(theta->signal, at->explained, at->noise);
+    return !spread_is_tested(at->around, variance) &&
+           has_opposite(X->D, query->Z, X->Z + (X->n - 1) * X->D, X->Z, X->n);
+}
+
 /* The same of further targets of these rows, by the factor that is there. */
 static void find_others(const left_out_job *j, size_t item, row_set data, size_t m, const points *X,
                         const points *query, left_out_space *w)
@@ -89,6 +98,7 @@ static void find_others(const left_out_job *j, size_t item, row_set data, size_t
         for (size_t i = 0; i < data.n; i++)
             data.y[i] = f->y[t * f->n + (size_t)data.number[i]];
         neighbourhood_of_other_targets(j->theta, X, &data, query, &w->own, &at);
+        at.around.is_surrounded = j->rows[item].around.is_surrounded;
         j->others->rows[t * j->others->count + item] = find_row(j->theta, &data, m, at);
     }
 }
@@ -105,6 +115,7 @@ static quorum_status one_row(void *context, size_t item, int worker)
     points_scale(&w->Z, data.n, data.X, data.X + m * data.D, j->theta->lengthscale);
     points X = points_view(&w->Z, 0, m), query = points_view(&w->Z, m, 1);
     TRY(neighbourhood_posterior(j->theta, &X, &data, &query, &w->own, V ? w->gamma : NULL, &at));
+    at.around.is_surrounded = lies_between(j->theta, &X, &query, &at);
     j->rows[item] = find_row(j->theta, &data, m, at);
     if (j->others)
         find_others(j, item, data, m, &X, &query, w);

@@ -530,6 +530,14 @@ def noise_around(theta, X, y, weight=None, error=None, rows=128, factors=4.0 ** 
     return best[1]
 
 
+def lies_in_gap(theta, X, query, centres):
+    """Whether a row of X, nearest first, or a centre lies within 60 degrees of the direction opposite to the nearest
+    row's, seen from the query; in scaled inputs."""
+    from_query = np.vstack([X, centres]) / theta.lengthscale - query / theta.lengthscale
+    near = from_query[0]
+    return bool(np.any(from_query @ near < -0.5 * np.linalg.norm(from_query, axis=1) * np.linalg.norm(near)))
+
+
 def spread(theta, X, y, query, prior, untested=1.0, nested=True, weight=None, error=None, around=None):
     """The factor of the variance at one query, from its nearest rows X, nearest first: each of the
     first 128 is left out and predicted from all the others.  What these show is the prior of the first
@@ -868,7 +876,11 @@ class Model:
         if m == 0 or (self.spread_rule(scale)[:2] == (np.inf, 1.0) and around is None):
             return np.ones(len(Q))
         weight, error = self.row_fields()
-        return np.array([spread(self.theta, a["X"][r], a["y"][r], Q[q:q + 1], *self.spread_rule(scale),
+        prior, beyond, nested = self.spread_rule(scale)
+        inside = min(1.0, scale) ** -2 if "untested" in self.meta else 1.0
+        centres = np.array([part.X.mean(axis=0) for part in self.parts])
+        return np.array([spread(self.theta, a["X"][r], a["y"][r], Q[q:q + 1], prior,
+                                inside if lies_in_gap(self.theta, a["X"][r], Q[q], centres) else beyond, nested,
                                 weight=weight[r], error=error[r], around=around and around[q])
                          for q, r in enumerate(nearest_rows(self.theta, a["X"], Q, m))])
 

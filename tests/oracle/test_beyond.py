@@ -69,6 +69,50 @@ def test_predictions_have_it_where_nobody_has_tested(model):
     assert got["std"][0] == pytest.approx(prior, rel=1e-12)
 
 
+@pytest.fixture(scope="module", params=["nearest", "cells"])
+def split(request, tmp_path_factory):
+    """Rows on both sides of a wide gap, and wilder towards one end; few neighbours, all on one side of a query that is
+    deep in it."""
+    data = bent(900, seed=7, noise=0.05)
+    data = data[np.abs(data[:, 0]) > 0.3]
+    path, _ = fit(tmp_path_factory.mktemp("gap"), "gap", data, *FAST, "--kernel", "matern32")
+    return path, ref.Model(path), request.param
+
+
+def test_a_gap_is_not_outside(split):
+    """In a gap theta's own variance stands, outside it is multiplied."""
+    path, m, method = split
+    assert m.meta["untested"] > 1.1
+    Q = np.column_stack([np.linspace(-1.5, 1.5, 31), np.full(31, 0.1)])
+    got = predict(path, Q, "--method", method, "--neighbours", 24)
+    inside = np.abs(Q[:, 0]) < 0.25
+    where = (Q - m.arrays["x_mean"]) / m.arrays["x_scale"]
+    rows = ref.nearest_rows(m.theta, m.arrays["X"], where, 24)
+    middles = np.array([p.X.mean(axis=0) for p in m.parts])
+    gaps = [ref.lies_in_gap(m.theta, m.arrays["X"][r], q, middles) for q, r in zip(where, rows)]
+    alone = [ref.lies_in_gap(m.theta, m.arrays["X"][r], q, middles[:0]) for q, r in zip(where, rows)]
+    assert np.all(np.array(gaps)[inside]) and not np.any(np.array(gaps)[np.abs(Q[:, 0]) > 1.05])
+    assert not np.all(np.array(alone)[inside])  # it takes the experts' means
+    if method == "nearest":
+        mean, std = m.predict(Q, order=range(4), neighbours=24)
+        agree("std in gap and outside", got["std"], std, std, 1e-6)
+    plain = predict(without_untested(path), Q, "--method", method, "--neighbours", 24)
+    assert np.array_equal(got["std"][inside], plain["std"][inside])
+    assert np.all(got["std"][[0, 1, -2, -1]] > 1.04 * plain["std"][[0, 1, -2, -1]])
+
+
+def without_untested(path):
+    """The same model, in which nothing is known of untested variances."""
+    other = path.with_name("plain.npz")
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(other, "w") as new:
+        for name in old.namelist():
+            content = old.read(name)
+            if name == "meta.json":
+                content = json.dumps({k: v for k, v in json.loads(content).items() if k != "untested"})
+            new.writestr(name, content)
+    return other
+
+
 def test_gradients_follow(model):
     path, _ = model
     Q, h = far()[1:], 1e-5
@@ -79,15 +123,9 @@ def test_gradients_follow(model):
         agree("dstd beyond", said[f"dstd_x{d + 1}"], (ends[0] - ends[1]) / (2 * h), np.abs(said["std"]).max(), 1e-5)
 
 
-def test_a_file_without_it_is_as_it_was(model, tmp_path):
+def test_a_file_without_it_is_as_it_was(model):
     path, m = model
-    older = tmp_path / "older.npz"
-    with zipfile.ZipFile(path) as file, zipfile.ZipFile(older, "w") as out:
-        for name in file.namelist():
-            content = file.read(name)
-            if name == "meta.json":
-                content = json.dumps({k: v for k, v in json.loads(content).items() if k != "untested"})
-            out.writestr(name, content)
+    older = without_untested(path)
     got, (_, std) = predict(older, far()), ref.Model(older).predict(far(), order=range(4))
     agree("std of an older file", got["std"], std, std, 1e-6)
     prior = np.sqrt(m.theta.signal + m.theta.noise) * float(m.arrays["y_scale"])

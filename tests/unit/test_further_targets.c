@@ -65,19 +65,27 @@ static void leave_out(setting *s, size_t t, size_t most, int shared, left_out_ro
     vecchia_parts_free(&v);
 }
 
+/* To the bit; structures have bytes between their members that nobody sets. */
+static void assert_same_row(const left_out_row *a, const left_out_row *b)
+{
+    assert_true(a->error == b->error && a->y == b->y && a->variance == b->variance);
+    assert_true(a->known == b->known && a->weight == b->weight);
+    assert_memory_equal(&a->around, &b->around, offsetof(surroundings, is_surrounded));
+    assert_int_equal(a->around.is_surrounded, b->around.is_surrounded);
+}
+
 static void test_all_are_found_at_once(void **state)
 {
     setting *s = *state;
     left_out_row alone[LEFT_OUT], together[LEFT_OUT];
     static const size_t most[] = {0, 10};
-    memset(alone, 0, sizeof alone);
-    memset(together, 0, sizeof together);
     for (size_t t = 0; t < TARGETS; t++) {
         further_targets_begin(&s->further, t);
         for (size_t k = 0; k < 2; k++) {
             leave_out(s, t, most[k], 1, together);
             leave_out(s, t, most[k], 0, alone);
-            assert_memory_equal(alone, together, sizeof alone);
+            for (size_t i = 0; i < LEFT_OUT; i++)
+                assert_same_row(&alone[i], &together[i]);
         }
         assert_int_equal(s->further.heard, t == 0 ? 0 : 2);
     }

@@ -375,15 +375,47 @@ static void spread_fades_where_nobody_has_tested(void **state)
         1e-15);
 }
 
+/* A query with rows on both sides lies in a gap, where what was learned beyond all rows does not hold. */
+static void gaps_are_not_beyond_the_rows(void **state)
+{
+    (void)state;
+    surroundings wild = {.weight = 3.0, .surprise = 13.0, .tested = 1.5};
+    spread_rule rule = {.prior = 2.0, .untested = 5.0, .surrounded = 1.25};
+    double outside = spread_factor(rule, wild, 2.0), tested = spread_factor(rule, wild, 1.0);
+    wild.is_surrounded = 1;
+    assert_close(outside, pow(3.0, 0.25) * pow(5.0, 0.75), 1e-14);
+    assert_close(spread_factor(rule, wild, 2.0), pow(3.0, 0.25) * pow(1.25, 0.75), 1e-14);
+    assert_true(spread_factor(rule, wild, 1.0) == tested && spread_is_tested(wild, 1.0));
+    assert_false(spread_is_tested(wild, 2.0));
+    rule.surrounded = 0.0; /* nobody said what holds there */
+    assert_true(spread_factor(rule, wild, 2.0) == outside);
+}
+
+/* Within 60 degrees of the opposite direction, and no farther. */
+static void rows_may_lie_opposite(void **state)
+{
+    (void)state;
+    const double x[] = {1.0, 2.0}, near[] = {1.5, 2.0};
+    const double behind[] = {-9.0, 2.0}, slanting[] = {0.0, 3.7}, beside[] = {0.0, 3.8};
+    const double with[] = {3.0, 2.0, 0.5, 9.0, -9.0, 2.1};
+    assert_true(has_opposite(2, x, near, behind, 1));
+    assert_true(has_opposite(2, x, near, slanting, 1)); /* tan 60 = 1.732 */
+    assert_false(has_opposite(2, x, near, beside, 1));
+    assert_false(has_opposite(2, x, near, with, 2));
+    assert_true(has_opposite(2, x, near, with, 3));
+    assert_false(has_opposite(2, x, x, with, 3)); /* there is a row at the query: no direction */
+    assert_false(has_opposite(2, x, near, x, 1));
+}
+
 /* The slope against differences, along a line in all that the factor depends on. */
 static void spread_slopes_equal_differences(void **state)
 {
     (void)state;
-    static const spread_rule rules[] = {{2.0, 1.0, 0, 0},
-                                        {2.0, 5.0, 0, 0},
-                                        {2.0, 5.0, 0, 1},
-                                        {INFINITY, 5.0, 0, 0},
-                                        {INFINITY, 1.0, 0, 1}};
+    static const spread_rule rules[] = {{2.0, 1.0, 0.0, 0, 0},
+                                        {2.0, 5.0, 1.0, 0, 0},
+                                        {2.0, 5.0, 1.0, 0, 1},
+                                        {INFINITY, 5.0, 0.0, 0, 0},
+                                        {INFINITY, 1.0, 0.0, 0, 1}};
     enum { RULES = sizeof rules / sizeof *rules };
     surroundings at = {
         .weight = 3.0, .surprise = 13.0, .tested = 1.5, .wide = {9.0, 11.0}, .close = {1.2, 4.0}};
@@ -397,6 +429,7 @@ static void spread_slopes_equal_differences(void **state)
         }
         if (k == 4 * RULES) /* ... of rows that are far */
             at.weight = 0.9;
+        at.is_surrounded = k % 3 == 0;
         double h = 1e-5, v = k % 2 ? 2.7 : 0.6, dv = 0.8, value[2];
         for (int side = 0; side < 2; side++) {
             double x = side ? h : -h;
@@ -429,6 +462,8 @@ int main(void)
         cmocka_unit_test(neighbourhoods_know_their_spread),
         cmocka_unit_test(nested_rows_are_weighed_in_turn),
         cmocka_unit_test(spread_fades_where_nobody_has_tested),
+        cmocka_unit_test(gaps_are_not_beyond_the_rows),
+        cmocka_unit_test(rows_may_lie_opposite),
         cmocka_unit_test(spread_slopes_equal_differences),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
