@@ -263,12 +263,12 @@ static int hear(void *user, const char *stage, double fraction, const char *deta
     return t->moves > 1;
 }
 
-/* How far this process's queries are is told batch by batch, to the end, and no answer between two
+/* How far this process's queries are is told one by one, to the end, and no answer between two
  * reports stops it alone. */
-static void progress_is_told(const near_holdings *held, const near_question *asked, world *w,
-                             const team_result *results)
+static void progress_is_told(const near_holdings *held, world *w, const team_result *results)
 {
     told t = {.last = -1.0};
+    near_question asked = {&w->queries, w->claimed, NEAREST, 1}; /* all by the thread that tells */
     progress_watch watch;
     quorum_options *o = quorum_options_new();
     quorum_options_set_progress(o, hear, &t);
@@ -276,7 +276,7 @@ static void progress_is_told(const near_holdings *held, const near_question *ask
     options_watch(o, "predict", &watch);
     CHECK(progress_stretch(options_progress(o), "predict", 0, QUERIES, QUERIES, "queries") ==
           QUORUM_OK);
-    CHECK(near_ask(QUORUM_OK, held, asked, keep, w, results, 2) ==
+    CHECK(near_ask(QUORUM_OK, held, &asked, keep, w, results, 2) ==
           (team_size() > 1 ? QUORUM_OK : QUORUM_E_CANCELLED));
     (void)progress_go_on();
     CHECK(t.back == 0 && (team_size() == 1 || (t.last == 1.0 && t.moves > QUERIES / 8)));
@@ -300,7 +300,7 @@ static void scattered_rows_are_found(void)
                              {.data = w.target, .width = NEAREST * sizeof *w.target}};
     CHECK(near_ask(QUORUM_OK, &held, &asked, keep, &w, results, 2) == QUORUM_OK);
     CHECK(equals_one_search(&w, all));
-    progress_is_told(&held, &asked, &w, results);
+    progress_is_told(&held, &w, results);
     for (int r = 0; r < team_size(); r++)
         CHECK(was_heard(near_ask(ready_but_for(r), &held, &asked, keep, &w, results, 2), r));
     w.fails = 1;
