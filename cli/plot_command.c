@@ -3,6 +3,7 @@
 #include "command.h"
 #include "output.h"
 #include "picture.h"
+#include "progress.h"
 #include "slice.h"
 #include "slice_picture.h"
 #include "talk.h"
@@ -16,6 +17,7 @@ static void draw(const void *s, FILE *file)
 static int run_plot(const arguments *given)
 {
     slice s = {0};
+    progress shown;
     const char *path = argument_value(given, "output");
     if (!argument_value(given, "x"))
         return usage_error(given->command, "--x is missing: the input that varies");
@@ -23,8 +25,10 @@ static int run_plot(const arguments *given)
         return usage_error(given->command, "-o %s: pictures are .svg or .png", path);
     detail_settings(given);
     int code = path ? picture_check(given, path) : EXIT_DONE;
+    progress_start(&shown, given);
     if (code == EXIT_DONE)
         code = slice_make(&s, given);
+    progress_clear(&shown);
     if (code == EXIT_DONE)
         code = picture_write(given, path, draw, &s);
     slice_free(&s);

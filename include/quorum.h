@@ -335,7 +335,7 @@ typedef struct {
     const int *constant;  /* inputs: 1 where the training data do not vary: the input has no
                              effect, and a length-scale that stands for an infinite one     */
     const char *calibration_for; /* the prediction that calibration holds for, as in "method
-                                    nearest, neighbours 512"; NULL: not calibrated        */
+                                    nearest, neighbours 512, or method cells"; NULL: not calibrated        */
     const char *graph_trouble;   /* why the graph that was to be learned is not there, or is only
                                   approximate, and what to do; NULL: nothing to tell      */
     /* The metric (docs/training.md, "The metric"). */

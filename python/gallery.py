@@ -33,17 +33,29 @@ def make_flats(n, seed):
     return X, pd.Series(price + 12 * rng.standard_normal(n), name="price")
 
 
+def make_others(n, seed):
+    """Flats of another town: larger ones, and of all ages up to 300 years."""
+    rng, (X, _) = np.random.default_rng(seed), make_flats(n, seed)
+    return X.assign(area=X["area"] * rng.uniform(1, 8, n), age=rng.uniform(0, 300, n))
+
+
 def draw(folder):
     """A file for each picture."""
     X, y = make_flats(500, seed=1)
     X_test, y_test = make_flats(1200, seed=2)
+    X_other = make_others(600, seed=3)
     model = quorum.QuorumRegressor(kernel="se", metric="ard", calibrate=False).fit(X, y)
+    plain = quorum.QuorumRegressor(kernel="se", metric="ard", calibrate=False).fit(X[:100], y[:100])
     importance = model.importance(X_test, y_test, max_rows=500)
     along = model.partial_dependence(X_test, "age", n_curves=25, max_rows=300)
     pictures = {
         "predicted": lambda ax: quorum.plot_predicted(model, X_test, y_test, ax=ax),
         "residuals": lambda ax: quorum.plot_residuals(model, X_test, y_test, by=X_test["age"], ax=ax),
+        "errors": lambda ax: quorum.plot_errors(model, X_test, y_test, "age", before=plain, ax=ax),
         "coverage": lambda ax: quorum.plot_calibration(model, X_test, y_test, ax=ax),
+        "width": lambda ax: quorum.plot_width(model, X_other, ax=ax),
+        "novelty": lambda ax: quorum.plot_novelty(model, X_other, ax=ax),
+        "rows": lambda ax: quorum.plot_rows(model, X, X_other, ("area", "age"), ax=ax),
         "importance": lambda ax: quorum.plot_importance(importance, ax=ax),
         "effect": lambda ax: quorum.plot_effect(along, ax=ax),
         "map": lambda ax: quorum.plot_map(model, X_test, ("area", "age"), ax=ax),

@@ -147,9 +147,10 @@ static void say_gaps(FILE *file, const facts *f)
             g->across, g->across);
     else
         html_say(file,
-                 "Gaps: of %zu by %zu cells of this picture, %zu have no training row though there "
-                 "are enough on three sides or four (shaded). %zu of the asked rows are there%s",
-                 g->across, g->across, g->count, g->asked, g->asked ? "" : ".");
+                 "Gaps: of %zu by %zu cells of this picture, %zu %s no training row though there "
+                 "are enough on three sides or four (shaded). %zu of the asked rows %s there%s",
+                 g->across, g->across, g->count, g->count == 1 ? "has" : "have", g->asked,
+                 g->asked == 1 ? "is" : "are", g->asked ? "" : ".");
     if (g->asked)
         html_say(file, ", with an RMSE of %s: %.1f times that of all rows.",
                  plain_number(g->rmse).text, g->rmse / f->scores.rmse);

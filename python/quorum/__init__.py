@@ -9,6 +9,7 @@ from .explain import Effect, Importance
 from .functions import aggregate, demo_data, demo_function, graphical_lasso, metrics
 from .plots import (plot_calibration, plot_effect, plot_fit, plot_graph, plot_importance, plot_map,
                     plot_predicted, plot_residuals)
+from .plots_of_rows import plot_errors, plot_novelty, plot_rows, plot_width
 from .regressor import QuorumRegressor
 
 __version__ = _lib.quorum_version().decode()
@@ -19,4 +20,5 @@ __all__ = ["ArgumentError", "BoundWarning", "CalibrationWarning", "CancelledErro
            "NumericError", "OutOfMemoryError", "QuorumError", "QuorumRegressor", "QuorumWarning",
            "aggregate", "demo_data",
            "demo_function", "graphical_lasso", "metrics", "plot_calibration", "plot_effect",
-           "plot_fit", "plot_graph", "plot_importance", "plot_map", "plot_predicted", "plot_residuals"]
+           "plot_errors", "plot_fit", "plot_graph", "plot_importance", "plot_map", "plot_novelty", "plot_predicted",
+           "plot_residuals", "plot_rows", "plot_width"]

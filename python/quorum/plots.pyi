@@ -37,7 +37,7 @@ def plot_residuals(
     X: ArrayLike,
     y: ArrayLike,
     *,
-    by: Union[str, int, None] = ...,
+    by: Optional[ArrayLike] = ...,
     ax: Optional[Any] = ...,
 ) -> Any: ...
 def plot_effect(effect: Effect, *, ax: Optional[Any] = ...) -> Any: ...

@@ -225,6 +225,55 @@ def test_plot_residuals(exact):
     assert ax.get_xlabel() == "b" and len(ax.lines[1].get_xdata()) == 10
 
 
+def test_plot_errors_are_those_of_groups(exact, data):
+    X, y = make_data(200, seed=8)
+    errors = y - exact.predict(X)
+    ax = quorum.plot_errors(exact, X, y, "x2")
+    order = np.argsort(X[:, 1])
+    expected = [np.sqrt(np.mean(errors[part] ** 2)) for part in np.array_split(order, 10)]
+    np.testing.assert_allclose([bar.get_width() for bar in ax.patches], expected, rtol=1e-12)
+    assert ax.lines[0].get_xdata()[0] == pytest.approx(np.sqrt(np.mean(errors**2)), rel=1e-12)
+    first, last = (ax.get_yticklabels()[k].get_text() for k in (0, -1))
+    assert first.startswith(f"{X[:, 1].min():.4g} to ") and last.endswith(f" to {X[:, 1].max():.4g}")
+    kind = pd.Series(np.where(X[:, 0] > 0, "plus", "minus"), name="side")
+    other = small().fit(data[0][:50], data[1][:50])
+    ax = quorum.plot_errors(exact, X, y, kind, before=other)
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["minus", "plus"] and ax.get_ylabel() == "side"
+    assert ax.patches[1].get_width() == pytest.approx(np.sqrt(np.mean(errors[kind == "plus"] ** 2)))
+    assert ax.patches[3].get_width() == pytest.approx(np.sqrt(np.mean((y - other.predict(X))[kind == "plus"] ** 2)))
+    assert legend(ax) == ["this model", "the earlier model"]
+
+
+def test_plot_errors_of_ties_and_levels(frame):
+    """A value is in one group alone; levels are called by their names."""
+    model, X, y = frame
+    assert {t.get_text() for t in quorum.plot_errors(model, X, y, "city").get_yticklabels()} == set(X["city"])
+    values = np.repeat(np.arange(12.0), [90, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 100])[:len(y)]
+    names = [t.get_text() for t in quorum.plot_errors(model, X[:len(values)], y[:len(values)], values).get_yticklabels()]
+    assert names[0] == "0" and len(set(names)) == len(names)
+
+
+def test_plot_width_and_novelty(exact):
+    X, _ = make_data(120, seed=9)
+    _, lower, upper, distance = exact.predict(X, return_interval=0.8, return_distance=True)
+    ax = quorum.plot_width(exact, X, interval=0.8)
+    nearest = np.argsort(distance, kind="stable")[:12]
+    assert ax.lines[1].get_ydata()[0] == pytest.approx((upper - lower)[nearest].mean(), rel=1e-12)
+    assert "80 %" in ax.get_ylabel()
+    ax = quorum.plot_novelty(exact, X)
+    counts = np.histogram(exact.predict(X, return_novelty=True)[1], np.linspace(0, 1, 11))[0]
+    np.testing.assert_array_equal([bar.get_height() for bar in ax.patches], counts)
+
+
+def test_plot_rows_marks_those_outside(exact, data):
+    X, _ = make_data(60, seed=10)
+    X[:3] += 50.0
+    ax = quorum.plot_rows(exact, data[0], X, (0, "x2"))
+    assert legend(ax)[2] == "outside the data: 5.0 %"
+    np.testing.assert_array_equal(ax.lines[2].get_xydata(), X[:3, :2])
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("x1", "x2")
+
+
 def test_plot_effect_fades_what_has_no_rows(exact):
     X = make_data(100, seed=9)[0]
     ax = quorum.plot_effect(exact.partial_dependence(X, 0, values=np.linspace(-6, 2, 30), n_curves=2))

@@ -151,7 +151,8 @@ static void ask(progress_watch *w)
         count(w);
     float_state mine = read_float_state();
     set_float_state(w->callers);
-    if (w->asked.callback(w->asked.user, w->stage, w->fraction, w->detail) != 0)
+    int stop = w->asked.callback(w->asked.user, w->stage, w->fraction, w->detail) != 0;
+    if (stop && !w->only_told)
         atomic_store(&w->cancelled, 1);
     set_float_state(mine);
     w->next = wall_seconds() + progress_interval;

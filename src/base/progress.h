@@ -55,6 +55,7 @@ typedef struct {
 
 typedef struct progress_watch {
     progress asked;
+    int only_told; /* 1: what the callback answers between reports is passed over */
     atomic_int cancelled;
     double next;                 /* when to ask again, by wall_seconds          */
     float_state callers;         /* the callback computes as its caller does    */
@@ -65,7 +66,8 @@ typedef struct progress_watch {
     struct progress_watch *outer; /* a call that this one is part of        */
 } progress_watch;
 
-/* p may be NULL or silent.  `stage` is what is said before the first report. */
+/* p may be NULL or silent.  `stage` is what is said before the first report.  Whoever cannot stop
+ * between reports sets only_told after it. */
 void progress_watch_begin(progress_watch *w, const progress *p, const char *stage);
 void progress_watch_end(progress_watch *w);
 

@@ -24,16 +24,24 @@ void calibration_free(calibration *c)
 
 /* ---- The prediction that it is for ---- */
 
+/* What calibrate=auto has found for nearest rows serves cells of the size that goes with them too:
+ * left-out errors of both are distributed alike (docs/methods.md, "Cells"). */
+static int is_for_cells_too(const calibration *c)
+{
+    return c->unasked && c->how.rule && c->how.rule->kind == TAKES_ROWS;
+}
+
 static quorum_status describe(calibration *c)
 {
     const recipe *r = &c->how;
     char text[256], experts[96] = "";
     if (!rule_asks_nobody(r->rule))
         snprintf(experts, sizeof experts, ", select %s", c->select);
-    snprintf(text, sizeof text, "method %s%s, neighbours %zu%s%s", r->rule->name, experts,
+    snprintf(text, sizeof text, "method %s%s, neighbours %zu%s%s%s", r->rule->name, experts,
              r->neighbours,
              !rule_is_latent(r->rule) && r->space == SPACE_OBSERVED ? ", space observed" : "",
-             r->graph_on == GRAPH_ON_TEST && recipe_asks_graph(r) ? ", graph-on test" : "");
+             r->graph_on == GRAPH_ON_TEST && recipe_asks_graph(r) ? ", graph-on test" : "",
+             is_for_cells_too(c) ? ", or method cells" : "");
     c->purpose = mem_copy_text(text);
     return c->purpose ? QUORUM_OK : failure(QUORUM_E_MEMORY, "out of memory for the calibration");
 }
@@ -47,13 +55,11 @@ quorum_status calibration_is_for(calibration *c, const quorum_model *m, const se
 
 /* ---- Use ---- */
 
-/* What calibrate=auto has found for nearest rows serves cells of the size that goes with them too:
- * left-out errors of both are distributed alike (docs/methods.md, "Cells"). */
 static int serves_cells(const quorum_model *m, const calibration *c, const recipe *r)
 {
     size_t rows = c->how.neighbours * CELL_NEIGHBOURS / OWN_NEIGHBOURS;
-    return c->unasked && c->how.rule && c->how.rule->kind == TAKES_ROWS &&
-           r->rule->kind == TAKES_CELLS && r->neighbours == (rows < m->rows.n ? rows : m->rows.n);
+    return is_for_cells_too(c) && r->rule->kind == TAKES_CELLS &&
+           r->neighbours == (rows < m->rows.n ? rows : m->rows.n);
 }
 
 int model_is_calibrated(const quorum_model *m, const settings *s)

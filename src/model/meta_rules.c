@@ -709,9 +709,9 @@ quorum_status read_calibration(const json_node *how, quorum_model *m)
     TRY_OR_DONE(take_word(how, "space", 0, options));
     TRY_OR_DONE(take_word(how, "graph_on", 0, options));
     TRY_OR_DONE(read_old_default(options));
+    c->unasked = json_as_number(json_member(how, "unasked"), 0.0) != 0.0;
     TRY_OR_DONE(calibration_is_for(c, m, options_values(options)));
     c->scale = json_as_number(json_member(how, "scale"), 0.0);
-    c->unasked = json_as_number(json_member(how, "unasked"), 0.0) != 0.0;
     status = c->scale >= 1.0 / LARGEST_RATIO && c->scale <= LARGEST_RATIO
                  ? QUORUM_OK
                  : damaged("calibration is out of range");

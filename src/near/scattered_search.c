@@ -4,6 +4,7 @@
 #include "near/scattered_search.h"
 
 #include "base/memory.h"
+#include "base/progress.h"
 #include "near/search_rounds.h"
 #include "team/team.h"
 
@@ -89,12 +90,20 @@ static quorum_status ask_one(void *context, size_t item, int worker)
     return a->body(a->context, a->list[a->near.query[item]], &found, worker);
 }
 
+/* The share of this rank's slice that is done when the batch from `at` on is. */
+static double share_after(const asking *a, size_t at)
+{
+    size_t mine = my_slice(a->asked->Q->n, 1).count;
+    return at + a->each < mine ? (double)(at + a->each) / (double)mine : 1.0;
+}
+
 /* Failures of `body` are agreed on by the next call. */
-static quorum_status ask_batch(quorum_status ready, asking *a, const near_holdings *held,
+static quorum_status ask_batch(quorum_status ready, asking *a, size_t at, const near_holdings *held,
                                quorum_status *own)
 {
     near_batch batch = {&a->Q, a->first, a->asker, a->asked->m, a->asked->threads};
     TRY(near_rows_find(ready, held, &batch, &a->near));
+    progress_expect(share_after(a, at));
     *own = parallel_for(a->asked->threads, a->near.count, ask_one, a);
     near_rows_free(&a->near);
     return QUORUM_OK;
@@ -118,7 +127,7 @@ quorum_status near_ask(quorum_status ready, const near_holdings *held, const nea
         ready = asking_new(&a);
     TRY_OR_DONE(share_claims(ready, &a));
     for (size_t at = 0; take_batch(&a, at) > 0; at += a.each)
-        TRY_OR_DONE(ask_batch(own, &a, held, &own));
+        TRY_OR_DONE(ask_batch(own, &a, at, held, &own));
     status = team_map(own, 1, asked->Q->n, was_asked, NULL, results, count);
 done:
     asking_free(&a);

@@ -576,7 +576,8 @@ const progress *options_progress(const quorum_options *options)
 
 void options_watch(const quorum_options *options, const char *stage, progress_watch *watch)
 {
-    progress_watch_begin(watch, team_is_alone() ? options_progress(options) : NULL, stage);
+    progress_watch_begin(watch, options_progress(options), stage);
+    watch->only_told = !team_is_alone();
 }
 
 /* Fewer where linear algebra has no memory for so many: the result is the same. */

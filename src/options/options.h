@@ -75,8 +75,9 @@ struct quorum_options {
 const settings *options_values(const quorum_options *options);
 const progress *options_progress(const quorum_options *options);
 
-/* Begins to watch whether the call is cancelled (base/progress.h); `stage` names it.  In a team
- * nobody asks between stages: one process that stops by itself would leave the others waiting. */
+/* Begins to watch whether the call is cancelled (base/progress.h); `stage` names it.  A team tells
+ * how far it is, and hears of a wish to stop at reports alone: one process that stops by itself
+ * between them would leave the others waiting. */
 void options_watch(const quorum_options *options, const char *stage, progress_watch *watch);
 
 int options_threads(const settings *s);   /* the number to use: auto resolved, and

@@ -32,3 +32,30 @@ def test_a_click_sorts_and_another_turns_round(browser):
     browser.run("document.querySelectorAll('table th button')[2].click()")
     assert browser.run(COLUMN) == sorted(before, reverse=True)
     assert browser.run("document.querySelectorAll('th[aria-sort]').length") == 1
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_what_a_page_points_to_is_there(browser, name):
+    """Contents, tables of numbers and the other pages; figures and tables are counted from 1 on, each by itself."""
+    browser.open(RESULTS / name / f"{name}.html")
+    links = browser.run("[...document.querySelectorAll('a')].map(a => a.getAttribute('href'))")
+    files = [link for link in links if not link.startswith(("#", "http"))]
+    assert all((RESULTS / name / link).resolve().is_file() for link in files)
+    assert {f"../{other}/{other}.html" for other in PAGES if other != name} <= set(files)
+    assert sum(link.endswith(".csv") for link in files) >= 3
+    sections = browser.run("[...document.querySelectorAll('h2')].length")
+    assert len([link for link in links if link.startswith("#")]) == sections > 2
+    for kind, where in (("Figure", "figcaption"), ("Table", "caption")):
+        captions = browser.run(f"[...document.querySelectorAll('{where}')].map(c => c.textContent)")
+        numbers = [int(text.split()[1].rstrip(".")) for text in captions if text.startswith(kind + " ")]
+        assert len(numbers) == len(captions) and numbers == list(range(1, len(numbers) + 1))
+
+
+@pytest.mark.parametrize("name", ["synthetic", "pumadyn"])
+def test_graphs_stand_beside_their_heat_maps(browser, name):
+    browser.open(RESULTS / name / f"{name}.html", 1280)
+    tops = browser.run("[...document.querySelectorAll('figure')].filter(f => /precision|M = \\d+, α = \\d+ %:/.test(f.textContent)).map(f => "
+                       "[/precision/.test(f.textContent), f.getBoundingClientRect().top])")
+    maps = [top for is_map, top in tops if is_map]
+    assert len(maps) >= 2 and len(tops) == 4 * len(maps)
+    assert all(any(abs(top - one) < 2 for one in maps) for _, top in tops)

@@ -72,13 +72,14 @@ LONG = {
     "report": ["report", "model.npz", "--test", "many.csv", "-o", "out.html", "--neighbours", 400],
     "sample": ["sample", "model.npz", "many.csv", "-o", "out.csv", "--neighbours", 400],
     "suggest": ["suggest", "model.npz", "many.csv", "-o", "out.csv", "--neighbours", 400],
+    "plot": ["plot", "model.npz", "--x", "a", "--y", "b", "-o", "out.svg", "--neighbours", 400],
     "compare": ["compare", "model.npz", "model.npz", "many.csv", "--neighbours", 400],
 }
 
 
 @pytest.mark.parametrize("name", LONG)
 def test_long_commands_say_how_fast_and_how_long(made, name):
-    args = [made / arg if str(arg).endswith((".csv", ".npz", ".html")) else arg for arg in LONG[name]]
+    args = [made / arg if str(arg).endswith((".csv", ".npz", ".html", ".svg")) else arg for arg in LONG[name]]
     text = on_terminal([*args, "--threads", 1], 100, until=BOTH)
     assert BOTH.search(ANSI.sub("", text)), text[-2000:]
 

@@ -2,7 +2,9 @@
  * processes: results of every form reach all of them, and who is not ready leaves nobody waiting.
  * Run under mpirun by test_team.py. */
 #include "base/memory.h"
+#include "base/progress.h"
 #include "near/scattered_search.h"
+#include "options/options.h"
 #include "team/team.h"
 
 #include <stdio.h>
@@ -244,6 +246,45 @@ static int equals_one_search(const world *w, const neighbour_index *all)
     return 1;
 }
 
+/* What a callback is told of queries; it would stop if it were asked. */
+typedef struct {
+    double last;
+    int moves, back;
+} told;
+
+static int hear(void *user, const char *stage, double fraction, const char *detail)
+{
+    told *t = user;
+    (void)detail;
+    CHECK(strcmp(stage, "predict") == 0);
+    t->moves += fraction > t->last;
+    t->back += fraction < t->last;
+    t->last = fraction;
+    return t->moves > 1;
+}
+
+/* How far this process's queries are is told one by one, to the end, and no answer between two
+ * reports stops it alone. */
+static void progress_is_told(const near_holdings *held, world *w, const team_result *results)
+{
+    told t = {.last = -1.0};
+    near_question asked = {&w->queries, w->claimed, NEAREST, 1}; /* all by the thread that tells */
+    progress_watch watch;
+    quorum_options *o = quorum_options_new();
+    quorum_options_set_progress(o, hear, &t);
+    progress_interval = 0.0;
+    options_watch(o, "predict", &watch);
+    CHECK(progress_stretch(options_progress(o), "predict", 0, QUERIES, QUERIES, "queries") ==
+          QUORUM_OK);
+    CHECK(near_ask(QUORUM_OK, held, &asked, keep, w, results, 2) ==
+          (team_size() > 1 ? QUORUM_OK : QUORUM_E_CANCELLED));
+    (void)progress_go_on();
+    CHECK(t.back == 0 && (team_size() == 1 || (t.last == 1.0 && t.moves > QUERIES / 8)));
+    progress_watch_end(&watch);
+    progress_interval = 0.1;
+    quorum_options_free(o);
+}
+
 static void scattered_rows_are_found(void)
 {
     static world w;
@@ -259,6 +300,7 @@ static void scattered_rows_are_found(void)
                              {.data = w.target, .width = NEAREST * sizeof *w.target}};
     CHECK(near_ask(QUORUM_OK, &held, &asked, keep, &w, results, 2) == QUORUM_OK);
     CHECK(equals_one_search(&w, all));
+    progress_is_told(&held, &w, results);
     for (int r = 0; r < team_size(); r++)
         CHECK(was_heard(near_ask(ready_but_for(r), &held, &asked, keep, &w, results, 2), r));
     w.fails = 1;

@@ -242,6 +242,7 @@ def test_calibration_of_the_default_serves_cells(tmp_path):
     rows = training_rows(15, 2100, 2)
     model, _ = fit(tmp_path, "model", rows, "--kernel", "se", "--train", "neighbours", "--metric", "ard")
     known, X = ref.Model(model).meta["neighbours"], query_rows(16, rows, 20)
+    assert f"for predictions by method nearest, neighbours {known}, or method cells\n" in quorum("inspect", model)
     for neighbours, serves in (("auto", True), (5 * known // 4, True), (5 * known // 4 + 1, False)):
         how = ["--method", "cells", "--neighbours", neighbours]
         on, off = predict(model, X, *how), predict(model, X, *how, "--calibration", "off")

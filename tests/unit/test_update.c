@@ -70,8 +70,8 @@ static const setup setups[] = {
     {"distances", 3, 0, 0, 0, 0, {{"theta", "0.5,1,0.02"}, {"encoding", "distance"}}},
 };
 enum { SETUPS = sizeof setups / sizeof *setups };
-enum { PARTITIONS = 3 };
-static const char *const partitions[PARTITIONS] = {"kmeans", "kdtree", "random"};
+enum { PARTITIONS = 4 };
+static const char *const partitions[PARTITIONS] = {"kmeans", "kdtree", "random", "communication"};
 
 static quorum_options *options_of(const setup *s)
 {

@@ -1,0 +1,173 @@
+"""Pictures of rows that a model is asked about: where it errs, how wide its intervals are away from the data, and what it
+has seen of them; with matplotlib, as in plots.py.
+
+Rows are in groups by the value of a column, up to ten different values being a group each, otherwise about a tenth of the
+rows each, as on the page of `quorum report`.
+"""
+import numpy as np
+
+from .plots import DARK, LIGHT, MIDDLE, _axes, _input_names, _thinned
+
+OUTSIDE = 0.9  # novelty from which the data say next to nothing
+
+
+def _shown(value):
+    return str(value) if isinstance(value, str) else f"{value:.4g}"
+
+
+def _span(values):
+    low, high = _shown(values.min()), _shown(values.max())
+    return low if low == high else f"{low} to {high}"
+
+
+def _groups(values, most=10):
+    """Rows in groups by value: numbers of rows, and a name for each group.  Levels of text are a group each."""
+    kinds = np.unique(values)
+    if len(kinds) <= most or kinds.dtype.kind not in "biuf":
+        return [(np.flatnonzero(values == kind), _shown(kind)) for kind in kinds]
+    ends = np.searchsorted(kinds, np.quantile(values, np.arange(1, most) / most, method="lower"), "right")
+    label = np.searchsorted(np.unique(ends), np.searchsorted(kinds, values), "right")
+    parts = [np.flatnonzero(label == k) for k in np.unique(label)]
+    return [(part, _span(values[part])) for part in parts]
+
+
+def _column(regressor, X, by):
+    """The values that rows are grouped by, and what they are called."""
+    if not isinstance(by, (str, int, np.integer)):
+        return np.asarray(by), getattr(by, "name", None) or "given"
+    column = regressor._feature(by)
+    values, name = regressor._table(X)[:, column], _input_names(regressor)[column]
+    levels = regressor._levels[column] if regressor._levels else None
+    return (np.array([str(levels[int(v)]) for v in values]) if levels else values), name
+
+
+def _group_errors(regressor, X, y, groups):
+    squares = (np.asarray(y, dtype=np.float64).ravel() - regressor.predict(X)) ** 2
+    return [np.sqrt(squares[part].mean()) for part, _ in groups], np.sqrt(squares.mean())
+
+
+def plot_errors(regressor, X, y, by, *, before=None, ax=None):
+    """The error of each tenth of the rows by the value of an input.
+
+    Parameters
+    ----------
+    regressor : QuorumRegressor
+        Fitted.
+    X : array-like of shape (n, n_features)
+        Inputs that were not used for the fit.
+    y : array-like of shape (n,)
+        Their targets.
+    by : str, int or array-like of shape (n,)
+        What rows are grouped by: an input by name or by number from 0, or a value for each row.
+    before : QuorumRegressor, default=None
+        An earlier model, whose errors are drawn beside.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; None: a new figure.
+
+    Returns
+    -------
+    ax : matplotlib.axes.Axes
+    """
+    values, name = _column(regressor, X, by)
+    groups = _groups(values)
+    models = [(regressor, "this model", DARK)] + ([(before, "the earlier model", MIDDLE)] if before is not None else [])
+    ax, height = _axes(ax, figsize=(6, 4)), 0.8 / len(models)
+    for k, (model, label, colour) in enumerate(models):
+        errors, whole = _group_errors(model, X, y, groups)
+        ax.barh(np.arange(len(groups)) + k * height, errors, height=height, color=colour, label=label)
+        ax.axvline(whole, color=colour, linestyle="--", linewidth=1)
+    ax.set_yticks(np.arange(len(groups)) + 0.5 * height * (len(models) - 1), [name for _, name in groups])
+    ax.invert_yaxis()
+    ax.set(xlabel="RMSE (dashed: of all rows)", ylabel=name, title=f"Error by {name}, {len(values):,} rows")
+    if before is not None:
+        ax.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2)
+    return ax
+
+
+def plot_width(regressor, X, *, interval=0.95, ax=None):
+    """The width of intervals against the distance from the data.
+
+    Parameters
+    ----------
+    regressor : QuorumRegressor
+        Fitted.
+    X : array-like of shape (n, n_features)
+        Inputs that were not used for the fit.
+    interval : float, default=0.95
+        Probability of the intervals.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; None: a new figure.
+
+    Returns
+    -------
+    ax : matplotlib.axes.Axes
+    """
+    _, lower, upper, distance = regressor.predict(X, return_interval=interval, return_distance=True)
+    width, (rows, told) = upper - lower, _thinned(len(lower))
+    tenths = [part for part in np.array_split(np.argsort(distance, kind="stable"), 10) if len(part)]
+    ax = _axes(ax, figsize=(6, 4))
+    ax.plot(distance[rows], width[rows], ".", color=MIDDLE, markersize=3)
+    ax.plot([distance[part].mean() for part in tenths], [width[part].mean() for part in tenths], "o-", color=DARK,
+            markersize=4, label="mean of each tenth")
+    ax.set(xlabel="distance from the nearest training row, in length-scales", ylabel=f"width of the {100 * interval:g} % interval",
+           xlim=(0, None), ylim=(0, None), title="Width of the interval" + told)
+    ax.legend(frameon=False, loc="lower right")
+    return ax
+
+
+def plot_novelty(regressor, X, *, ax=None):
+    """How new rows are to the model: 0 where the rows around say all there is to say, 1 where nothing is known.
+
+    Parameters
+    ----------
+    regressor : QuorumRegressor
+        Fitted.
+    X : array-like of shape (n, n_features)
+        Inputs.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; None: a new figure.
+
+    Returns
+    -------
+    ax : matplotlib.axes.Axes
+    """
+    novelty = regressor.predict(X, return_novelty=True)[1]
+    ax = _axes(ax, figsize=(6, 4))
+    ax.hist(novelty, bins=np.linspace(0, 1, 11), color=DARK, edgecolor="white")
+    ax.set(xlabel="novelty", ylabel="rows", xlim=(0, 1), title=f"How new the rows are, {len(novelty):,} rows")
+    return ax
+
+
+def plot_rows(regressor, X, X_asked, features, *, ax=None):
+    """Where training rows and asked rows are, over two inputs.
+
+    Parameters
+    ----------
+    regressor : QuorumRegressor
+        Fitted.
+    X : array-like of shape (n, n_features)
+        Rows of the fit.
+    X_asked : array-like of shape (n_asked, n_features)
+        Rows that the model is asked about: those that are far from what it has seen are marked.
+    features : pair of str or int
+        The inputs along x and y, numbers both, by name or by number from 0.
+    ax : matplotlib.axes.Axes, default=None
+        Where to draw; None: a new figure.
+
+    Returns
+    -------
+    ax : matplotlib.axes.Axes
+    """
+    across, up = (regressor._feature(feature) for feature in features)
+    known, asked = regressor._table(X), regressor._table(X_asked)
+    new = regressor.predict(X_asked, return_novelty=True)[1] > OUTSIDE
+    (some, _), (rows, told) = _thinned(len(known)), _thinned(len(asked))
+    names, ax = _input_names(regressor), _axes(ax, figsize=(6, 5))
+    ax.plot(known[some, across], known[some, up], "o", color=LIGHT, markersize=5, label="training rows")
+    shown = asked[rows]
+    ax.plot(shown[~new[rows], across], shown[~new[rows], up], ".", color=MIDDLE, markersize=4, label="asked rows")
+    ax.plot(shown[new[rows], across], shown[new[rows], up], "x", color=DARK, markersize=6,
+            label=f"outside the data: {100 * new.mean():.1f} %")
+    ax.set(xlabel=names[across], ylabel=names[up], title="Where the rows are" + told)
+    ax.legend(loc="best")
+    return ax
