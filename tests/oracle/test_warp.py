@@ -43,9 +43,15 @@ def queries(b=30, seed=8):
     return Q
 
 
-def moments(mu, s, shift=0.0):
-    law = stats.lognorm(s, scale=np.exp(mu))
+def moments(mu, s, shift=0.0, most=np.inf):
+    """most: s counts as no more, y_scale of a model without a line."""
+    law = stats.lognorm(np.minimum(s, most), scale=np.exp(mu))
     return law.mean() - shift, law.std()
+
+
+def most_of(path):
+    m = ref.Model(path)
+    return np.inf if "trend" in m.arrays else m.arrays["y_scale"]
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +88,7 @@ def test_the_model_is_that_of_the_logarithms(models, name):
                          ids=" ".join)
 def test_predictions_are_mapped(models, name, words):
     warped, logs = (predict(path, queries(), *words) for path in models[name])
-    mean, std = moments(logs["mean"], logs["std"])
+    mean, std = moments(logs["mean"], logs["std"], most=most_of(models[name][0]))
     agree("warp: mean", warped["mean"], mean, mean, 1e-12)
     agree("warp: std", warped["std"], std, std, 1e-10)
     for end in ("lower", "upper"):
@@ -113,7 +119,7 @@ def test_one_expert_is_the_exact_gp_of_the_logarithms(models):
     var = m.theta.signal - np.einsum("ij,ij->j", ks, np.linalg.solve(K, ks)) + m.theta.noise
     s = a["y_scale"] * np.sqrt(var)
     found = predict(models["one expert"][0], queries())
-    mean, std = moments(mu, s)
+    mean, std = moments(mu, s, most=a["y_scale"])
     agree("warp: exact mean", found["mean"], mean, mean, 1e-7)
     agree("warp: exact std", found["std"], std, std, 1e-7)
     for end, p in (("lower", 0.025), ("upper", 0.975)):
@@ -124,6 +130,8 @@ def test_one_expert_is_the_exact_gp_of_the_logarithms(models):
 @pytest.mark.parametrize("name", ["plain", "calibrated", "linear"])
 def test_joint_covariance(models, name):
     (mean, cov), (mu, S) = (joint(path, queries(), method="nearest") for path in models[name])
+    share = np.minimum(1.0, most_of(models[name][0]) / np.sqrt(np.diag(S)))
+    S = S * np.outer(share, share)
     centre = np.exp(mu + 0.5 * np.diag(S))
     agree("warp: joint mean", mean, centre, centre, 1e-10)
     scale = np.outer(*2 * [centre * np.sqrt(np.expm1(np.diag(S)))])
@@ -139,6 +147,25 @@ def test_joint_moments_by_sampling(models):
     error = draws.std(0) / np.sqrt(len(draws))
     assert np.all(np.abs(draws.mean(0) - mean) < 5 * error)
     np.testing.assert_allclose(np.cov(draws.T), cov, rtol=0.05, atol=0.02 * np.diag(cov).max())
+
+
+def test_where_nothing_is_known_the_mean_is_that_of_all_targets(tmp_path):
+    """A prior of variance 9 about logarithms of variance 1: exp(s^2 / 2) would be 90."""
+    rows = rows_of(300, 1)
+    path, _ = fit(tmp_path, "m", rows, "--experts", 1, "--warp", "log", "--theta", "0.3,9,0.05")
+    far = predict(path, np.full((1, 2), 50.0))
+    z = np.log(rows[:, -1])
+    agree("warp: far mean", far["mean"][0], np.exp(z.mean() + z.var() / 2), far["mean"][0], 1e-9)
+    agree("warp: far std", far["std"], far["mean"] * np.sqrt(np.expm1(z.var())), far["std"][0], 1e-9)
+    agree("warp: far end", far["upper"][0], np.exp(z.mean() + stats.norm.ppf(0.975) * z.std() * np.sqrt(9.05)),
+          far["upper"][0], 1e-9)
+    X, words, h = np.array([[1.2, 0.3]]), ("--method", "single"), 1e-6
+    near = predict(path, X, *words, "--gradient")
+    assert np.log1p((near["std"] / near["mean"]) ** 2)[0] > 0.999 * z.var()  # s counts as less there too
+    up, down = (predict(path, X + [[step, 0.0]], *words) for step in (h, -h))
+    for what in ("mean", "std"):
+        slope = next(near[name] for name in near if name.startswith(f"d{what}") and name.endswith("1"))
+        agree("warp: bounded slope", slope, (up[what] - down[what]) / (2 * h), np.abs(slope), 1e-6)
 
 
 # ---- Scores ---------------------------------------------------------------------------------------
@@ -229,7 +256,7 @@ def test_shift_of_targets_with_zeros(tmp_path, case):
     agree("y_mean", ref.Model(path).arrays["y_mean"], np.log(rows[:, -1] + shift).mean(), 1.0, 1e-12)
     found, logs = predict(path, queries()), fit(tmp_path, "logs", logs_of(rows, shift), "--experts", 1)[0]
     z = predict(logs, queries())
-    mean, std = moments(z["mean"], z["std"], shift)
+    mean, std = moments(z["mean"], z["std"], shift, ref.Model(path).arrays["y_scale"])
     agree("shift: mean", found["mean"], mean, mean + shift, 1e-10)
     agree("shift: std", found["std"], std, std, 1e-10)
 
