@@ -297,6 +297,65 @@ def test_auto_is_the_fit_of_what_it_takes(tmp_path, kind, taken, more):
         same_bits(array, auto.arrays[array], given.arrays[array])
 
 
+def test_auto_looks_only_where_targets_are_skewed(tmp_path):
+    """Targets whose logarithms by themselves are no more like a Gaussian's cost no search."""
+    for kind, looks in (("gauss", False), ("log", True)):
+        rows = rows_of(300, 7, kind)
+        y = rows[:, -1]
+        assert (np.log(y.std()) - np.log(np.log(y).std()) - np.log(y).mean() > 0.1) == looks
+        auto, none = (fit(tmp_path, name, rows, *NEAR, "--warp", name)[1] for name in ("auto", "none"))
+        assert (auto["evaluations"] > none["evaluations"]) == looks
+
+
+def test_auto_asks_for_squared_errors_too(tmp_path):
+    """Four rows of five are tiny, with a noise that is relative; the others are large, with one that is not.  Logarithms
+    have the higher density, but with one noise for all they smooth the large ones away."""
+    rng = np.random.default_rng(2)
+    x = np.sort(rng.uniform(0, 10, 600))
+    y = np.where(x < 8, 0.01 * np.exp(rng.standard_normal(600)), 100 + 50 * np.sin(8 * x) + rng.standard_normal(600))
+    rows = np.column_stack([x, y])
+    models = {warp: fit(tmp_path, warp, rows[::2], *NEAR, "--kernel", "matern32", "--warp", warp)
+              for warp in ("auto", "none", "log")}
+    np.save(tmp_path / "t.npy", rows[1::2])
+    score = {warp: json.loads(quorum("evaluate", path, tmp_path / "t.npy", "--json", "-q"))[0]
+             for warp, (path, _) in models.items()}
+    assert score["log"]["nlpd"] < score["none"]["nlpd"] - 0.2 and score["log"]["smse"] > 1.1 * score["none"]["smse"]
+    assert models["auto"][1]["warp"] == "none"
+
+
+# ---- Categories -----------------------------------------------------------------------------------
+
+
+def prices(n, seed):
+    """Levels that multiply a price: text, a number, the price."""
+    rng = np.random.default_rng(seed)
+    level, x = rng.integers(0, 6, n), rng.uniform(0, 2, n)
+    price = 100 * np.exp(2 * x + 0.3 * level + 0.05 * rng.standard_normal(n))
+    return [f"g{k}" for k in level], x, price
+
+
+def write(path, table):
+    path.write_text("grade,size,price\n" + "".join(f"{g},{x!r},{p!r}\n" for g, x, p in zip(*table)))
+    return path
+
+
+@pytest.mark.parametrize("warp", ["log", "auto"])
+@pytest.mark.parametrize("more", [[], ["--trend", "linear"], ["--calibrate", "strict"]], ids=" ".join)
+def test_positions_are_effects_on_the_logarithm(tmp_path, warp, more):
+    grade, x, price = prices(400, 1)
+    text = write(tmp_path / "p.csv", (grade, x.tolist(), price.tolist()))
+    logs = write(tmp_path / "l.csv", (grade, x.tolist(), [math.log(p) for p in price]))
+    for path, own in ((text, ["--warp", warp]), (logs, ["--warp", "none"])):
+        quorum("fit", path, "-o", path.with_suffix(".npz"), *NEAR, *more, *own, "--kernel", "matern32", "-q")
+    warped, plain = (ref.Model(path.with_suffix(".npz")) for path in (text, logs))
+    assert warped.meta["warp"] == "log" and warped.meta["categories"] == plain.meta["categories"]
+    for array in plain.arrays:
+        same_bits(array, warped.arrays[array], plain.arrays[array])
+    [category] = warped.meta["categories"]
+    steps = np.diff(category["positions"]) * np.log(price).std()  # g0 .. g5, each 0.3 above the one before
+    np.testing.assert_allclose(steps, 0.3, atol=0.05)
+
+
 def test_auto_without_neighbours_is_none(tmp_path):
     rows = rows_of(300, 7)
     assert fit(tmp_path, "a", rows, "--warp", "auto")[1]["warp"] == "none"  # train=parts
