@@ -403,9 +403,9 @@ static void qx_write(const qx_model *m, double mu, double std, qx_answer *out)
     out->lower = mu + m->lower * std;
     out->upper = mu + m->upper * std;
     if (m->is_log) {
-        double centre = exp(mu + 0.5 * std * std);
+        double s = fmin(std, m->y_scale), centre = exp(mu + 0.5 * s * s);
         out->mean = centre - m->shift;
-        out->std = centre * sqrt(expm1(std * std));
+        out->std = centre * sqrt(expm1(s * s));
         out->lower = exp(out->lower) - m->shift;
         out->upper = exp(out->upper) - m->shift;
     }

@@ -155,11 +155,12 @@ static void qx_write_slopes(const qx_model *m, double mu, double std, double dmu
     out->lower = dmu + m->lower * dstd;
     out->upper = dmu + m->upper * dstd;
     if (m->is_log) {
-        double centre = exp(mu + 0.5 * std * std), root = sqrt(expm1(std * std));
-        double rise = centre * (dmu + std * dstd);
-        double more = root > 0.0 ? centre * exp(std * std) * std / root : centre;
+        double s = fmin(std, m->y_scale), ds = s < std ? 0.0 : dstd;
+        double centre = exp(mu + 0.5 * s * s), root = sqrt(expm1(s * s));
+        double rise = centre * (dmu + s * ds);
+        double more = root > 0.0 ? centre * exp(s * s) * s / root : centre;
         out->mean = rise;
-        out->std = rise * root + more * dstd;
+        out->std = rise * root + more * ds;
         out->lower *= exp(mu + m->lower * std);
         out->upper *= exp(mu + m->upper * std);
     }

@@ -88,8 +88,8 @@ class Parameters(BaseEstimator):
     warp : {"none", "log", "auto"}, default='none'
         What of the target is modelled: the target itself, or its logarithm, for a target that
         is not negative and has a heavy tail, such as a price, a count or a rate; predictions
-        are of the target either way. auto: with train=neighbours, the logarithm where rows left
-        out have a higher density by it.
+        are of the target either way. auto: with train=neighbours, the logarithm of such a
+        target where rows left out have a higher density by it, and no larger squared errors.
     train_experts : int or None, default=None
         With train=parts, experts, drawn at random, that hyperparameters are trained on; with
         train=random, the number of random parts. None: all, or 100 when there are more. From 1

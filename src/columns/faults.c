@@ -13,6 +13,7 @@ typedef struct {
     size_t count, left_out;
     size_t whole; /* of these, columns with no other cells            */
     int wrong;    /* there are some that are not missing              */
+    int holes;    /* there are inputs with missing ones               */
 } fault_list;
 
 /* `3 ("b"): 2 missing cells, 1 that is no number, from line 7` */
@@ -46,6 +47,7 @@ static void list_faults(const reader *r, size_t inputs, const column_faults *fau
             continue;
         l->count++;
         l->wrong |= faults[i].wrong > 0;
+        l->holes |= i < inputs && faults[i].missing > 0;
         l->whole += faults[i].missing + faults[i].wrong == rows;
         describe(r, columns[i], &faults[i], item);
         if (strlen(l->columns) + ITEM >= LIST) {
@@ -61,12 +63,14 @@ static void list_faults(const reader *r, size_t inputs, const column_faults *fau
 
 static void advise(const fault_list *l, char out[SENTENCE])
 {
-    char more[40] = "";
+    char more[40] = "", rows[120] = "";
     if (l->left_out)
         snprintf(more, sizeof more, "; and %zu more", l->left_out);
+    if (!l->whole)
+        snprintf(rows, sizeof rows, "Skip the rows with --missing drop, %sor ",
+                 l->holes ? "fill missing inputs with --missing impute, " : "");
     snprintf(out, SENTENCE, ".  All columns with such cells: %s%s.  %s%s%s%s", l->columns, more,
-             l->whole ? "" : "Skip the rows with --missing drop, or ",
-             l->ignored[0] ? "leave inputs out with --ignore " : "fix them", l->ignored,
+             rows, l->ignored[0] ? "leave inputs out with --ignore " : "fix them", l->ignored,
              l->wrong ? "; texts are levels with --categorical" : "");
 }
 

@@ -2,7 +2,8 @@
  * category is one number, its position.  Everything behind it (metric, kernel, neighbours, experts,
  * gradients) sees plain numbers.
  *
- * The position of level l is its effect on the target, the numbers and the other categories being
+ * The position of level l is its effect on what is modelled of the target, the target itself or its
+ * logarithm, the numbers and the other categories being
  * alike: what pairs of rows that are near in their numbers say of it (matched_pairs.h), in standard
  * deviations of the target, shrunk towards 0 by PRIOR_ROWS rows' worth.  Levels are near each other
  * where they do the same to the target.
@@ -63,8 +64,9 @@ void encoding_stand_apart(encoding *e, const made_inputs *made);
 extern const double PRIOR_ROWS;
 
 /* Learns the positions from rows, whose inputs are numbers and levels' numbers, checked before; 0 of levels
- * that stand apart. */
-quorum_status encoding_learn(quorum_status ready, const scattered_rows *rows, encoding *e);
+ * that stand apart.  They are effects on log(y + *shift), or on y where shift is NULL. */
+quorum_status encoding_learn(quorum_status ready, const scattered_rows *rows, const double *shift,
+                             encoding *e);
 
 /* ---- levels_in_file.c ---- */
 

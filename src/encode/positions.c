@@ -1,5 +1,5 @@
-/* The positions of levels: their effects on the target (matched_pairs.h), from all rows or from
- * MOST_SAMPLED of them, spread evenly. */
+/* The positions of levels: their effects on the target or its logarithm (matched_pairs.h), from all rows
+ * or from MOST_SAMPLED of them, spread evenly. */
 #include "base/memory.h"
 #include "encode/earned.h"
 #include "encode/matched_pairs.h"
@@ -19,9 +19,10 @@ enum {
 /* The rows that positions are learned from. */
 typedef struct {
     encoding *e;
-    row_set rows;  /* inputs and target become standardised here      */
-    double *mean;  /* inputs + 1: of each column of them, the target last */
-    double *scale; /* inputs + 1                                      */
+    const double *shift; /* of the logarithm, or NULL: the target as it is */
+    row_set rows;        /* inputs and target become standardised here      */
+    double *mean;        /* inputs + 1: of each column of them, the target last */
+    double *scale;       /* inputs + 1                                      */
     char *constant;
     double *b;    /* the unknowns of the pairs */
     char *earned; /* inputs: 0 of a category that tells nothing */
@@ -61,7 +62,18 @@ static quorum_status take_sample(quorum_status ready, const scattered_rows *rows
     return status;
 }
 
-/* Numbers of the sample, and its target about its offset; levels stay as they are. */
+/* y -> log(y + shift), or y - offset. */
+static void take_target(const sample *s)
+{
+    const row_set *r = &s->rows;
+    for (size_t i = 0; i < r->n; i++)
+        if (s->shift)
+            r->y[i] = log(r->y[i] + *s->shift);
+        else if (r->offset)
+            r->y[i] -= r->offset[i];
+}
+
+/* Numbers of the sample, and its target; levels stay as they are. */
 static quorum_status standardise(sample *s)
 {
     row_set *r = &s->rows;
@@ -71,8 +83,7 @@ static quorum_status standardise(sample *s)
     NEW_ARRAY(s->constant, D + 1);
     if (!s->mean || !s->scale || !s->constant)
         return failure(QUORUM_E_MEMORY, "out of memory for %zu inputs", D);
-    for (size_t i = 0; r->offset && i < r->n; i++)
-        r->y[i] -= r->offset[i];
+    take_target(s);
     row_set target = rows_view_of(r->n, 1, r->y, NULL);
     target.weight = r->weight;
     scattered_rows inputs = rows_whole(r), targets = rows_whole(&target);
@@ -130,9 +141,10 @@ static int has_positions(const encoding *e)
     return 0;
 }
 
-quorum_status encoding_learn(quorum_status ready, const scattered_rows *rows, encoding *e)
+quorum_status encoding_learn(quorum_status ready, const scattered_rows *rows, const double *shift,
+                             encoding *e)
 {
-    sample s = {.e = e};
+    sample s = {.e = e, .shift = shift};
     if (!has_positions(e))
         return ready;
     quorum_status status = take_sample(ready, rows, &s);

@@ -158,7 +158,7 @@ static void keep_levels(const fitting *f)
     }
 }
 
-static quorum_status standardise_inputs(fitting *f, quorum_status ready)
+quorum_status standardise_inputs(fitting *f, quorum_status ready)
 {
     quorum_model *m = f->m;
     TRY(scaling_learn(ready, f->given, m->units.x_mean, m->units.x_scale, m->units.constant));
@@ -179,7 +179,7 @@ static quorum_status standardise(fitting *f, quorum_status ready)
     rows_note(f->given->held.n);
     TRY(standardise_inputs(f, ready));
     f->rows = rows_scattered(f->m->rows.n, &f->own);
-    if (f->s->warp == WARP_LOG)
+    if (f->s->warp == WARP_LOG && f->m->units.warp != WARP_LOG)
         TRY(warp_begin(f->m, f->given, NULL));
     TRY(target_standardise(f->m, f->s, f->given, &f->own));
     if (f->s->trend != TREND_LINEAR || count_warps(f->m, f->s) > 0)
@@ -499,7 +499,9 @@ static quorum_status prepare(fitting *f)
 static quorum_status train_before(fitting *f)
 {
     TRY(open_checkpoint(f->m, &f->rows, f->options, &f->kept));
-    TRY(theta_before_partition(f->m, f->s, f->p, f->given, &f->rows, f->kept, &f->found));
+    TRY(choose_warp(f));
+    TRY(theta_before_partition(f->m, f->s, f->p, f->given, &f->rows, f->searches, f->kept,
+                               &f->found));
     return f->s->train == TRAIN_PARTS ? QUORUM_OK : line_settle(f->m, f->s, f->given, &f->rows);
 }
 
@@ -600,18 +602,31 @@ static quorum_status fit_and_time(fitting *f)
     return status;
 }
 
+/* Positions of levels are effects on what is modelled, which is known by now unless warp=auto. */
+static quorum_status code_levels(fitting *f, coded_rows *coded)
+{
+    const quorum_model *from = f->learned ? f->learned : f->shared;
+    const double *shift = NULL;
+    if (f->s->warp == WARP_LOG && !from) {
+        TRY(warp_begin(f->m, f->given, NULL));
+        shift = &f->m->units.shift;
+    }
+    return code_rows(QUORUM_OK, f->given, &f->categories, f->made, from ? &from->encoding : NULL,
+                     shift, coded);
+}
+
 /* The fit of rows of numbers; the model's encoding comes after it, so that nothing is encoded twice. */
 static quorum_status fit_coded(fitting *f)
 {
     const scattered_rows *given = f->given;
     coded_rows coded = {0};
-    const quorum_model *from = f->learned ? f->learned : f->shared;
-    quorum_status status =
-        code_rows(QUORUM_OK, given, &f->categories, f->made, from ? &from->encoding : NULL, &coded);
+    quorum_status status = code_levels(f, &coded);
     f->given = &coded.rows;
+    f->coded = &coded;
     if (status >= 0)
         status = fit_and_time(f);
     f->given = given;
+    f->coded = NULL;
     if (status >= 0) {
         f->m->encoding = coded.encoding;
         coded.encoding = (encoding){0};

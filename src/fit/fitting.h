@@ -29,10 +29,18 @@ typedef struct {
     const made_inputs *made;    /* what of the inputs is made, or NULL                        */
     const quorum_model *shared; /* with share=theta: the fit to all targets together, or NULL */
     further_targets *further;   /* ... and the targets that share it, or NULL                 */
+    coded_rows *coded;          /* the rows, where they have categories, or NULL              */
+    int searches;               /* that chose the warp                                        */
 } fitting;
 
 /* Fits a new model; f has all but that. */
 quorum_status fit_rows(fitting *f, quorum_model **model);
+
+/* Units of the inputs, from all rows, and the rows of this process in them, their targets as given. */
+quorum_status standardise_inputs(fitting *f, quorum_status ready);
+
+/* chosen_warp.c: with warp=auto the warp, and what depends on it, once rows and target are standardised without. */
+quorum_status choose_warp(fitting *f);
 
 /* With share=theta what targets have in common. */
 typedef struct {

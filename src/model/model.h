@@ -301,6 +301,9 @@ quorum_status model_show_line(quorum_model *m);
 double warp_forward(const unit_change *u, double y);
 double warp_back(const unit_change *u, double z);
 
+/* The deviation of w(y), as it counts in moments of y. */
+double warp_deviation(const unit_change *u, double s);
+
 /* Of a model with a warp: mean and deviation of y, those of w(y) being mu and s; and of n joint ones,
  * in place. */
 void warp_moments(const unit_change *u, double mu, double s, double *mean, double *std);

@@ -8,7 +8,11 @@
  *   cov(y_i, y_j) = exp(mu_i + s_i^2 / 2) exp(mu_j + s_j^2 / 2) (exp(s_ij) - 1)
  *
  * y_mean, y_scale, a line and calibration are all of w(y).  What is beyond the largest number is the
- * largest. */
+ * largest.
+ *
+ * In moments s counts as no more than y_scale, the deviation of all rows' w(y), unless there is a line.  A
+ * prior may be wider than the data, s_f^2 > 1, which does no harm to w(y); but with s = 3 a mean would be 90 times the
+ * median, where nothing is known but how all targets are distributed. */
 #include "model/model.h"
 
 #include <float.h>
@@ -29,6 +33,11 @@ double warp_back(const unit_change *u, double z)
     return u->warp == WARP_LOG ? no_more_than_largest(exp(z)) - u->shift : z;
 }
 
+double warp_deviation(const unit_change *u, double s)
+{
+    return u->line ? s : fmin(s, u->y_scale);
+}
+
 void warp_moments(const unit_change *u, double mu, double s, double *mean, double *std)
 {
     if (u->warp == WARP_NONE) {
@@ -36,9 +45,9 @@ void warp_moments(const unit_change *u, double mu, double s, double *mean, doubl
         *std = s;
         return;
     }
-    double centre = no_more_than_largest(exp(mu + 0.5 * s * s));
+    double most = warp_deviation(u, s), centre = no_more_than_largest(exp(mu + 0.5 * most * most));
     *mean = centre - u->shift;
-    *std = no_more_than_largest(centre * sqrt(expm1(s * s)));
+    *std = no_more_than_largest(centre * sqrt(expm1(most * most)));
 }
 
 void warp_moments_back(const unit_change *u, double *mean, double *std)
@@ -50,8 +59,23 @@ void warp_moments_back(const unit_change *u, double *mean, double *std)
     *std = sqrt(square);
 }
 
+/* Rows and columns of queries whose deviation counts as less: a covariance stays one. */
+static void bound_deviations(const unit_change *u, size_t n, double *covariance)
+{
+    for (size_t q = 0; q < n; q++) {
+        double s = sqrt(covariance[q * n + q]), most = warp_deviation(u, s);
+        if (!(most < s))
+            continue;
+        for (size_t k = 0; k < n; k++) {
+            covariance[q * n + k] *= most / s;
+            covariance[k * n + q] *= most / s;
+        }
+    }
+}
+
 void warp_joint(const unit_change *u, size_t n, double *mean, double *covariance)
 {
+    bound_deviations(u, n, covariance);
     for (size_t q = 0; q < n; q++)
         mean[q] = no_more_than_largest(exp(mean[q] + 0.5 * covariance[q * n + q]));
     for (size_t q = 0; q < n; q++)

@@ -206,8 +206,8 @@ static const option table[] = {
     {"warp", CHOICE, FIELD(warp), "none", "none|log|auto", 0, 0, NULL, "fit",
      "What of the target is modelled: the target itself, or its logarithm, for a target that is "
      "not negative and has a heavy tail, such as a price, a count or a rate; predictions are of "
-     "the target either way.  auto: with train=neighbours, the logarithm where rows left out have "
-     "a higher density by it.",
+     "the target either way.  auto: with train=neighbours, the logarithm of such a target where "
+     "rows left out have a higher density by it, and no larger squared errors.",
      NULL},
     {"train-experts", COUNT, FIELD(train_experts), "auto", NULL, 1, 1e8, "N", "fit",
      "With train=parts, experts, drawn at random, that hyperparameters are trained on; with "

@@ -57,15 +57,16 @@ static quorum_status check_gradient(size_t D, const double *gradient, size_t que
 }
 
 /* y + c = exp(mu + s^2 / 2) = M has the derivative M (mu' + s s'), its deviation M sqrt(e - 1), with
- * e = exp(s^2), that of M times the root and M e s s' / sqrt(e - 1).  mean and std (D) hold mu' and s'
- * on entry. */
-static void through_warp(size_t D, double mu, double s, double *mean, double *std)
+ * e = exp(s^2), that of M times the root and M e s s' / sqrt(e - 1).  Where s counts as less, s' is 0.
+ * mean and std (D) hold mu' and s' on entry. */
+static void through_warp(const unit_change *u, size_t D, double mu, double found, double *mean,
+                         double *std)
 {
-    double M = exp(mu + 0.5 * s * s), root = sqrt(expm1(s * s));
+    double s = warp_deviation(u, found), M = exp(mu + 0.5 * s * s), root = sqrt(expm1(s * s));
     for (size_t d = 0; d < D; d++) {
-        double rise = M * (mean[d] + s * std[d]);
+        double ds = s < found ? 0.0 : std[d], rise = M * (mean[d] + s * ds);
         double more = root > 0.0 ? M * exp(s * s) * s / root : M;
-        std[d] = rise * root + more * std[d];
+        std[d] = rise * root + more * ds;
         mean[d] = rise;
     }
 }
@@ -84,7 +85,7 @@ quorum_status block_write_gradients(const plan *p, const block_space *w, size_t 
         turn_back(m, scale, t, std);
     }
     if (m->units.warp != WARP_NONE)
-        through_warp(D, block_mean(m, w, q), scale * sqrt(var), mean, std);
+        through_warp(&m->units, D, block_mean(m, w, q), scale * sqrt(var), mean, std);
     for (size_t d = 0; p->s->mean_only && d < D; d++)
         std[d] = NAN;
     if (out->mean_gradient)

@@ -39,7 +39,7 @@ static quorum_status make_room(const scattered_rows *given, const category_names
 
 quorum_status code_rows(quorum_status ready, const scattered_rows *given,
                         const category_names *names, const made_inputs *made,
-                        const encoding *learned, coded_rows *c)
+                        const encoding *learned, const double *shift, coded_rows *c)
 {
     encoding *e = &c->encoding;
     if (ready >= 0)
@@ -50,9 +50,17 @@ quorum_status code_rows(quorum_status ready, const scattered_rows *given,
     if (learned)
         encoding_take_positions(learned, e);
     else
-        TRY(encoding_learn(QUORUM_OK, given, e));
+        TRY(encoding_learn(QUORUM_OK, given, shift, e));
     encoding_apply(e, given->held.n, given->held.X, c->X);
-    c->rows = *given;
+    c->given = c->rows = *given;
     c->rows.held.X = c->X;
+    return QUORUM_OK;
+}
+
+quorum_status code_again(const double *shift, coded_rows *c)
+{
+    const row_set *given = &c->given.held;
+    TRY(encoding_learn(QUORUM_OK, &c->given, shift, &c->encoding));
+    encoding_apply(&c->encoding, given->n, given->X, c->X);
     return QUORUM_OK;
 }

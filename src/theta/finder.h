@@ -111,8 +111,7 @@ quorum_status learn_noise(finder *f, int learns);
 
 /* ---- warp_choice.c ---- */
 
-/* With warp=auto: the target by its logarithm if that gives rows left out a higher density, and then
- * a line if one is asked for. */
+/* The target by its logarithm if that predicts rows better that are left out. */
 quorum_status find_warp(finder *f);
 
 /* ---- trend_choice.c ---- */

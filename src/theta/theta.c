@@ -1,6 +1,6 @@
 /* Finding theta (docs/training.md).
  *
- *   warp          with warp=auto, which target: a first look and a quick round of each
+ *   warp          with warp=auto, before all else, which target: a first look and a quick round of each
  *   start         with the option start, another model's theta, kernel and metric instead of the next one
  *   first look    exact likelihood of a few random parts: theta_0, good enough for a metric
  *   quick round   block-Vecchia likelihood of few rows in theta_0's metric, for every
@@ -160,13 +160,40 @@ static quorum_status prepare_theta(void *context)
     return f->s->theta[0] != '\0' ? fixed_theta(m, f->s->theta) : QUORUM_OK;
 }
 
-quorum_status theta_before_partition(quorum_model *m, const settings *s, const progress *p,
-                                     const scattered_rows *given, const scattered_rows *rows,
-                                     checkpoint *c, training_result *result)
+quorum_status theta_choose_warp(quorum_model *m, const settings *s, const progress *p,
+                                const scattered_rows *given, const scattered_rows *rows,
+                                checkpoint *c, training_result *result, int *searches)
 {
-    settings own = *s;
     finder f = {
         .m = m, .s = s, .p = p, .given = given, .rows = rows, .checkpoint = c, .result = result};
+    *searches = 0;
+    if (count_warps(m, s) == 0)
+        return QUORUM_OK;
+    m->spread = wanted_spread(m, s);
+    f.planned = count_searches(m, s) + WARP_SEARCHES;
+    quorum_status status = team_all(QUORUM_OK, prepare_theta, &f);
+    if (status >= 0)
+        status = find_warp(&f);
+    *searches = f.searches;
+    mem_free(m->theta.lengthscale);
+    mem_free(m->log_theta);
+    m->theta.lengthscale = m->log_theta = NULL;
+    return status;
+}
+
+quorum_status theta_before_partition(quorum_model *m, const settings *s, const progress *p,
+                                     const scattered_rows *given, const scattered_rows *rows,
+                                     int searches, checkpoint *c, training_result *result)
+{
+    settings own = *s;
+    finder f = {.m = m,
+                .s = s,
+                .p = p,
+                .given = given,
+                .rows = rows,
+                .checkpoint = c,
+                .result = result,
+                .searches = searches};
     if (has_start(s) && s->theta[0] != '\0')
         return failure(QUORUM_E_ARGUMENT, "start does not go with theta, which skips training");
     m->history.train = s->train;
@@ -176,8 +203,7 @@ quorum_status theta_before_partition(quorum_model *m, const settings *s, const p
     TRY(team_all(QUORUM_OK, prepare_theta, &f));
     if (s->theta[0] != '\0')
         return learn_noise(&f, 0);
-    f.planned = count_searches(m, s) + WARP_SEARCHES * count_warps(m, s);
-    TRY(find_warp(&f));
+    f.planned = count_searches(m, s) + searches;
     if (has_start(s)) {
         TRY(theta_start(&f, &own));
         f.s = &own;

@@ -7,13 +7,19 @@
 
 /* `rows` are standardised, as they were given, before they are split among experts. */
 
+/* With warp=auto, before anything else is learned: which warp the model has; the target of `rows` is then
+ * standardised under it.  *searches: how many it took. */
+quorum_status theta_choose_warp(quorum_model *m, const settings *s, const progress *p,
+                                const scattered_rows *given, const scattered_rows *rows,
+                                checkpoint *c, training_result *result, int *searches);
+
 /* What can be learned before the rows are split: the metric, which turns the rows (Z, of the
  * inputs `given`, both as held), the kernel, and theta unless
  * train=parts; then, with partition-metric=learned, a first theta for the metric.  *result says
- * what the last search found; its evaluations are those of all. */
+ * what the last search found; its evaluations are those of all, of so many searches before too. */
 quorum_status theta_before_partition(quorum_model *m, const settings *s, const progress *p,
                                      const scattered_rows *given, const scattered_rows *rows,
-                                     checkpoint *c, training_result *result);
+                                     int searches, checkpoint *c, training_result *result);
 
 /* The rest: theta from the experts' own rows (train=parts), or the likelihood of a
  * theta that was given.  QUORUM_NO_SIGNAL when that is not surely more than noise. */

@@ -646,7 +646,7 @@ def test_all_columns_with_faults_are_named_at_once(tmp_path):
     err = fit(path, code=1).err
     assert 'line 5, column 2 ("b"): cell is empty' in err
     for said in ('1 ("a"): 1 wrong one, from line 122', '2 ("b"): 2 missing cells, from line 5', '4 ("day"): 1 wrong one, from line 132',
-                 '5 ("y"): 1 missing cell, from line 9', "--ignore 1,2,4;", "Skip the rows with --missing drop"):
+                 '5 ("y"): 1 missing cell, from line 9', "--ignore 1,2,4;", "Skip the rows with --missing drop, fill missing inputs with --missing impute, or leave"):
         assert said in err, err
     assert '("c")' not in err
     only = fit(path, "--ignore", "a,day", "--target", "c", code=1).err

@@ -43,9 +43,15 @@ def queries(b=30, seed=8):
     return Q
 
 
-def moments(mu, s, shift=0.0):
-    law = stats.lognorm(s, scale=np.exp(mu))
+def moments(mu, s, shift=0.0, most=np.inf):
+    """most: s counts as no more, y_scale of a model without a line."""
+    law = stats.lognorm(np.minimum(s, most), scale=np.exp(mu))
     return law.mean() - shift, law.std()
+
+
+def most_of(path):
+    m = ref.Model(path)
+    return np.inf if "trend" in m.arrays else m.arrays["y_scale"]
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +88,7 @@ def test_the_model_is_that_of_the_logarithms(models, name):
                          ids=" ".join)
 def test_predictions_are_mapped(models, name, words):
     warped, logs = (predict(path, queries(), *words) for path in models[name])
-    mean, std = moments(logs["mean"], logs["std"])
+    mean, std = moments(logs["mean"], logs["std"], most=most_of(models[name][0]))
     agree("warp: mean", warped["mean"], mean, mean, 1e-12)
     agree("warp: std", warped["std"], std, std, 1e-10)
     for end in ("lower", "upper"):
@@ -113,7 +119,7 @@ def test_one_expert_is_the_exact_gp_of_the_logarithms(models):
     var = m.theta.signal - np.einsum("ij,ij->j", ks, np.linalg.solve(K, ks)) + m.theta.noise
     s = a["y_scale"] * np.sqrt(var)
     found = predict(models["one expert"][0], queries())
-    mean, std = moments(mu, s)
+    mean, std = moments(mu, s, most=a["y_scale"])
     agree("warp: exact mean", found["mean"], mean, mean, 1e-7)
     agree("warp: exact std", found["std"], std, std, 1e-7)
     for end, p in (("lower", 0.025), ("upper", 0.975)):
@@ -124,6 +130,8 @@ def test_one_expert_is_the_exact_gp_of_the_logarithms(models):
 @pytest.mark.parametrize("name", ["plain", "calibrated", "linear"])
 def test_joint_covariance(models, name):
     (mean, cov), (mu, S) = (joint(path, queries(), method="nearest") for path in models[name])
+    share = np.minimum(1.0, most_of(models[name][0]) / np.sqrt(np.diag(S)))
+    S = S * np.outer(share, share)
     centre = np.exp(mu + 0.5 * np.diag(S))
     agree("warp: joint mean", mean, centre, centre, 1e-10)
     scale = np.outer(*2 * [centre * np.sqrt(np.expm1(np.diag(S)))])
@@ -139,6 +147,25 @@ def test_joint_moments_by_sampling(models):
     error = draws.std(0) / np.sqrt(len(draws))
     assert np.all(np.abs(draws.mean(0) - mean) < 5 * error)
     np.testing.assert_allclose(np.cov(draws.T), cov, rtol=0.05, atol=0.02 * np.diag(cov).max())
+
+
+def test_where_nothing_is_known_the_mean_is_that_of_all_targets(tmp_path):
+    """A prior of variance 9 about logarithms of variance 1: exp(s^2 / 2) would be 90."""
+    rows = rows_of(300, 1)
+    path, _ = fit(tmp_path, "m", rows, "--experts", 1, "--warp", "log", "--theta", "0.3,9,0.05")
+    far = predict(path, np.full((1, 2), 50.0))
+    z = np.log(rows[:, -1])
+    agree("warp: far mean", far["mean"][0], np.exp(z.mean() + z.var() / 2), far["mean"][0], 1e-9)
+    agree("warp: far std", far["std"], far["mean"] * np.sqrt(np.expm1(z.var())), far["std"][0], 1e-9)
+    agree("warp: far end", far["upper"][0], np.exp(z.mean() + stats.norm.ppf(0.975) * z.std() * np.sqrt(9.05)),
+          far["upper"][0], 1e-9)
+    X, words, h = np.array([[1.2, 0.3]]), ("--method", "single"), 1e-6
+    near = predict(path, X, *words, "--gradient")
+    assert np.log1p((near["std"] / near["mean"]) ** 2)[0] > 0.999 * z.var()  # s counts as less there too
+    up, down = (predict(path, X + [[step, 0.0]], *words) for step in (h, -h))
+    for what in ("mean", "std"):
+        slope = next(near[name] for name in near if name.startswith(f"d{what}") and name.endswith("1"))
+        agree("warp: bounded slope", slope, (up[what] - down[what]) / (2 * h), np.abs(slope), 1e-6)
 
 
 # ---- Scores ---------------------------------------------------------------------------------------
@@ -229,7 +256,7 @@ def test_shift_of_targets_with_zeros(tmp_path, case):
     agree("y_mean", ref.Model(path).arrays["y_mean"], np.log(rows[:, -1] + shift).mean(), 1.0, 1e-12)
     found, logs = predict(path, queries()), fit(tmp_path, "logs", logs_of(rows, shift), "--experts", 1)[0]
     z = predict(logs, queries())
-    mean, std = moments(z["mean"], z["std"], shift)
+    mean, std = moments(z["mean"], z["std"], shift, ref.Model(path).arrays["y_scale"])
     agree("shift: mean", found["mean"], mean, mean + shift, 1e-10)
     agree("shift: std", found["std"], std, std, 1e-10)
 
@@ -268,6 +295,65 @@ def test_auto_is_the_fit_of_what_it_takes(tmp_path, kind, taken, more):
     assert set(auto.arrays) == set(given.arrays)
     for array in auto.arrays:
         same_bits(array, auto.arrays[array], given.arrays[array])
+
+
+def test_auto_looks_only_where_targets_are_skewed(tmp_path):
+    """Targets whose logarithms by themselves are no more like a Gaussian's cost no search."""
+    for kind, looks in (("gauss", False), ("log", True)):
+        rows = rows_of(300, 7, kind)
+        y = rows[:, -1]
+        assert (np.log(y.std()) - np.log(np.log(y).std()) - np.log(y).mean() > 0.1) == looks
+        auto, none = (fit(tmp_path, name, rows, *NEAR, "--warp", name)[1] for name in ("auto", "none"))
+        assert (auto["evaluations"] > none["evaluations"]) == looks
+
+
+def test_auto_asks_for_squared_errors_too(tmp_path):
+    """Four rows of five are tiny, with a noise that is relative; the others are large, with one that is not.  Logarithms
+    have the higher density, but with one noise for all they smooth the large ones away."""
+    rng = np.random.default_rng(2)
+    x = np.sort(rng.uniform(0, 10, 600))
+    y = np.where(x < 8, 0.01 * np.exp(rng.standard_normal(600)), 100 + 50 * np.sin(8 * x) + rng.standard_normal(600))
+    rows = np.column_stack([x, y])
+    models = {warp: fit(tmp_path, warp, rows[::2], *NEAR, "--kernel", "matern32", "--warp", warp)
+              for warp in ("auto", "none", "log")}
+    np.save(tmp_path / "t.npy", rows[1::2])
+    score = {warp: json.loads(quorum("evaluate", path, tmp_path / "t.npy", "--json", "-q"))[0]
+             for warp, (path, _) in models.items()}
+    assert score["log"]["nlpd"] < score["none"]["nlpd"] - 0.2 and score["log"]["smse"] > 1.1 * score["none"]["smse"]
+    assert models["auto"][1]["warp"] == "none"
+
+
+# ---- Categories -----------------------------------------------------------------------------------
+
+
+def prices(n, seed):
+    """Levels that multiply a price: text, a number, the price."""
+    rng = np.random.default_rng(seed)
+    level, x = rng.integers(0, 6, n), rng.uniform(0, 2, n)
+    price = 100 * np.exp(2 * x + 0.3 * level + 0.05 * rng.standard_normal(n))
+    return [f"g{k}" for k in level], x, price
+
+
+def write(path, table):
+    path.write_text("grade,size,price\n" + "".join(f"{g},{x!r},{p!r}\n" for g, x, p in zip(*table)))
+    return path
+
+
+@pytest.mark.parametrize("warp", ["log", "auto"])
+@pytest.mark.parametrize("more", [[], ["--trend", "linear"], ["--calibrate", "strict"]], ids=" ".join)
+def test_positions_are_effects_on_the_logarithm(tmp_path, warp, more):
+    grade, x, price = prices(400, 1)
+    text = write(tmp_path / "p.csv", (grade, x.tolist(), price.tolist()))
+    logs = write(tmp_path / "l.csv", (grade, x.tolist(), [math.log(p) for p in price]))
+    for path, own in ((text, ["--warp", warp]), (logs, ["--warp", "none"])):
+        quorum("fit", path, "-o", path.with_suffix(".npz"), *NEAR, *more, *own, "--kernel", "matern32", "-q")
+    warped, plain = (ref.Model(path.with_suffix(".npz")) for path in (text, logs))
+    assert warped.meta["warp"] == "log" and warped.meta["categories"] == plain.meta["categories"]
+    for array in plain.arrays:
+        same_bits(array, warped.arrays[array], plain.arrays[array])
+    [category] = warped.meta["categories"]
+    steps = np.diff(category["positions"]) * np.log(price).std()  # g0 .. g5, each 0.3 above the one before
+    np.testing.assert_allclose(steps, 0.3, atol=0.05)
 
 
 def test_auto_without_neighbours_is_none(tmp_path):

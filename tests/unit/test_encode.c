@@ -92,7 +92,7 @@ static void positions_are_effects(void **state)
         var += (y[i] - mean) * (y[i] - mean) / N;
     row_set own = rows_view_of(N, 2, X, y);
     scattered_rows all = rows_scattered(N, &own);
-    assert_ok(encoding_learn(QUORUM_OK, &all, &e));
+    assert_ok(encoding_learn(QUORUM_OK, &all, NULL, &e));
     for (size_t l = 1; l < LEVELS; l++)
         assert_close((e.of[1].position[l] - e.of[1].position[0]) * sqrt(var), -0.1 * (double)l,
                      0.1 * (double)l);
