@@ -19,7 +19,7 @@ PAGES = [os.path.join(os.path.dirname(HERE), page)
          for page in ("docs/performance.md", "docs/training.md", "docs/methods.md", "docs/accuracy.md",
                       "docs/reliability.md", "docs/install.md", "README.md")]
 CAMPAIGNS = os.path.join(os.path.dirname(HERE), "tests", "campaign", "results")
-DOORS = os.path.join(os.path.dirname(HERE), "tests", "install", "record.csv")
+DOORS = os.path.join(os.path.dirname(HERE), "tests", "install")
 
 
 def rows_of(name, **wanted):
@@ -595,12 +595,19 @@ def fuzzing():
 
 
 def doors():
-    rows = read_csv(DOORS)
-    lines = [[f"`{r['door']}`", r["verdict"] if r["verdict"] == "ok" else f"**{r['verdict']}**", r["found"].replace("|", "\\|"),
-              short(r["seconds"]), r["commit"]] for r in rows]
-    when, machines = (", ".join(dict.fromkeys(r[key] for r in rows)) for key in ("date", "machine"))
+    """Every door of the script; one without a line in the record has not been run."""
+    rows = {r["door"]: r for r in read_csv(os.path.join(DOORS, "record.csv"))}
+    with open(os.path.join(DOORS, "doors")) as script:
+        names = re.findall(r"^door ([a-z0-9-]+)", script.read(), re.MULTILINE)
+    lines = [[f"`{name}`", *(door_cells(rows[name]) if name in rows else ["**not run**", "", "", ""])] for name in names]
+    when, machines = (", ".join(dict.fromkeys(r[key] for r in rows.values())) for key in ("date", "machine"))
     return (table(["door", "", "what it found", "seconds", "commit"], lines) +
             f"\n\n[record.csv](../tests/install/record.csv), {when}, {machines}.")
+
+
+def door_cells(r):
+    verdict = r["verdict"] if r["verdict"] == "ok" else f"**{r['verdict']}**"
+    return [verdict, r["found"].replace("|", "\\|"), short(r["seconds"]), r["commit"]]
 
 
 RELIABILITY = {"doors": doors, "campaigns": lambda: campaigns() + "\n\n" + campaign_source("campaigns"),
