@@ -97,11 +97,11 @@ deb:                                ## Debian packages, into BUILD/deb
 dist:                               ## the source archive, which builds without git, into BUILD
 	scripts/dist $(BUILD)
 
-doors: all                          ## every way to install it, from a clean root, with all its tests; minutes
-	tests/install/doors $(BUILD)
+doors: all                          ## every way to install it, from a clean root, with all its tests; RECORD=--record notes what was found
+	tests/install/doors $(BUILD) $(RECORD)
 
 arm64: all                          ## built for 64-bit ARM, tested under qemu; long
-	tests/install/doors $(BUILD) arm64
+	tests/install/doors $(BUILD) $(RECORD) arm64
 
 install: all                        ## library, header, pkg-config, command, man page, completion
 	cmake --install $(BUILD) --prefix $(PREFIX)

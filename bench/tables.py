@@ -3,8 +3,9 @@
 
     bench/tables.py [--check] [PAGE ...]
 
-Between `<!-- table: NAME -->` and `<!-- end -->` stands a table made from bench/results, or of the
-campaigns from tests/campaign/results; this writes it anew, so that text and CSV cannot disagree.
+Between `<!-- table: NAME -->` and `<!-- end -->` stands a table made from bench/results, of the
+campaigns from tests/campaign/results, or of the doors from tests/install/record.csv; this writes it
+anew, so that text and CSV cannot disagree.
 """
 import argparse
 import os
@@ -16,8 +17,9 @@ from uci import PUBLISHED, same_masks
 
 PAGES = [os.path.join(os.path.dirname(HERE), page)
          for page in ("docs/performance.md", "docs/training.md", "docs/methods.md", "docs/accuracy.md",
-                      "docs/reliability.md", "README.md")]
+                      "docs/reliability.md", "docs/install.md", "README.md")]
 CAMPAIGNS = os.path.join(os.path.dirname(HERE), "tests", "campaign", "results")
+DOORS = os.path.join(os.path.dirname(HERE), "tests", "install")
 
 
 def rows_of(name, **wanted):
@@ -592,7 +594,23 @@ def fuzzing():
                  [*lines, ["all", "", f"{total[0]:,}", total[1]]])
 
 
-RELIABILITY = {"campaigns": lambda: campaigns() + "\n\n" + campaign_source("campaigns"),
+def doors():
+    """Every door of the script; one without a line in the record has not been run."""
+    rows = {r["door"]: r for r in read_csv(os.path.join(DOORS, "record.csv"))}
+    with open(os.path.join(DOORS, "doors")) as script:
+        names = re.findall(r"^door ([a-z0-9-]+)", script.read(), re.MULTILINE)
+    lines = [[f"`{name}`", *(door_cells(rows[name]) if name in rows else ["**not run**", "", "", ""])] for name in names]
+    when, machines = (", ".join(dict.fromkeys(r[key] for r in rows.values())) for key in ("date", "machine"))
+    return (table(["door", "", "what it found", "seconds", "commit"], lines) +
+            f"\n\n[record.csv](../tests/install/record.csv), {when}, {machines}.")
+
+
+def door_cells(r):
+    verdict = r["verdict"] if r["verdict"] == "ok" else f"**{r['verdict']}**"
+    return [verdict, r["found"].replace("|", "\\|"), short(r["seconds"]), r["commit"]]
+
+
+RELIABILITY = {"doors": doors, "campaigns": lambda: campaigns() + "\n\n" + campaign_source("campaigns"),
                "fuzzing": lambda: fuzzing() + "\n\n" + campaign_source("fuzz")}
 ACCURACY = {"defaults": defaults, "predictions": predictions, "training": training,
             "pumadyn": pumadyn, "synthetic": synthetic, "protein": protein, "glasso_r": glasso_r,

@@ -5,6 +5,7 @@
 #include "linalg/vexp.h"
 #include "support.h"
 
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -208,30 +209,44 @@ static void limit_address_space(size_t megabytes)
     assert_int_equal(setrlimit(RLIMIT_AS, &(struct rlimit){limit, limit}), 0);
 }
 
-/* In a process of its own: how many of four calls get their memory, under a limit. */
-static int reserve_under(size_t megabytes)
+/* What `ask` answers in a process of its own that has so many megabytes more. */
+static int answer_under(size_t megabytes, int (*ask)(void))
 {
     int status = 0;
     pid_t child = fork();
     if (child == 0) {
         limit_address_space(megabytes);
-        int ready = blas_reserve(4);
-        if (ready == 0 &&
-            (blas_check() != QUORUM_E_MEMORY || !strstr(quorum_message(), "address space")))
-            ready = 100;
-        _exit(ready);
+        _exit(ask());
     }
     assert_true(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status));
     return WEXITSTATUS(status);
 }
 
+/* How many of four calls get their memory. */
+static int calls_with_memory(void)
+{
+    int ready = blas_reserve(4);
+    if (ready == 0 &&
+        (blas_check() != QUORUM_E_MEMORY || !strstr(quorum_message(), "address space")))
+        return 100;
+    return ready;
+}
+
+static int sixty_four_megabytes_are_refused(void)
+{
+    return mmap(NULL, (size_t)64 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) ==
+           MAP_FAILED;
+}
+
 static void a_lack_of_address_space_is_told(void **state)
 {
     (void)state;
-    assert_int_equal(reserve_under(60), 0);
-    assert_int_equal(reserve_under(128 + 60), 1);
-    assert_int_equal(reserve_under(3 * 128 + 60), 3);
-    assert_int_equal(reserve_under(8 * 128), 4);
+    if (!answer_under(1, sixty_four_megabytes_are_refused)) /* qemu-user passes over the limit */
+        skip();
+    assert_int_equal(answer_under(60, calls_with_memory), 0);
+    assert_int_equal(answer_under(128 + 60, calls_with_memory), 1);
+    assert_int_equal(answer_under(3 * 128 + 60, calls_with_memory), 3);
+    assert_int_equal(answer_under(8 * 128, calls_with_memory), 4);
 }
 
 /* L a = k of b columns, for sizes around panels' and groups'; a column has the bits that it has alone. */
