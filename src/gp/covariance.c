@@ -11,6 +11,7 @@
 #include "base/parallel.h"
 #include "linalg/blas.h"
 #include "linalg/clones.h"
+#include "linalg/lanes.h"
 
 enum {
     FEW_INPUTS = 16, /* up to here differences are as fast as the product */
@@ -32,18 +33,31 @@ static double distance_by_difference(const points *a, size_t i, const points *b,
     return s;
 }
 
-/* s_i = sum_d (T_id - z_d)^2 over the points first .. first+n-1 of a. */
+/* s_i = sum_d (T_id - z_d)^2 of eight points. */
+LANES_INLINED void eight_distances(size_t D, size_t stride, const double *restrict T,
+                                   const double *restrict z, double *restrict s)
+{
+    lanes8 sum = {0};
+    for (size_t d = 0; d < D; d++)
+        sum = lanes_add_distance(sum, lanes_load(T + d * stride), z[d]);
+    lanes_store(sum, s);
+}
+
+/* The same of n points; of n that is no multiple of eight the last eight are done twice in part, since numbers one by
+ * one take as long each. */
 CLONED
 static void distances_by_difference(size_t n, size_t D, size_t stride, const double *restrict T,
                                     const double *restrict z, double *restrict s)
 {
-    for (size_t i = 0; i < n; i++)
-        s[i] = (T[i] - z[0]) * (T[i] - z[0]);
-    for (size_t d = 1; d < D; d++) {
-        const double *t = T + d * stride;
-        double c = z[d];
-        for (size_t i = 0; i < n; i++)
-            s[i] += (t[i] - c) * (t[i] - c);
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        eight_distances(D, stride, T + i, z, s + i);
+    if (i < n && n >= LANES)
+        eight_distances(D, stride, T + n - LANES, z, s + n - LANES);
+    for (; n < LANES && i < n; i++) {
+        s[i] = 0.0;
+        for (size_t d = 0; d < D; d++)
+            s[i] += (T[d * stride + i] - z[d]) * (T[d * stride + i] - z[d]);
     }
 }
 
@@ -69,15 +83,23 @@ static void mend_near_pairs(const points *a, const points *b, size_t j, double *
             s[i] = distance_by_difference(a, i, b, j);
 }
 
+/* Columns of the lower triangle begin here above row j, so that they are whole lanes where the matrix is. */
+static size_t whole_lanes(size_t j)
+{
+    return j / LANES * LANES;
+}
+
 /* Columns j0 .. j0+w-1 of the squared distances into S(m x w, ld).  `selves` is
- * how many points of a each point of b is itself: 1 within one set, else 0. */
+ * how many points of a each point of b is itself: 1 within one set, of which the lower triangle is enough, else 0. */
 static void distance_panel(const points *a, const points *b, size_t j0, size_t w, size_t selves,
                            double *S, size_t ld)
 {
     if (a->D <= FEW_INPUTS) {
-        for (size_t j = 0; j < w; j++)
-            distances_by_difference(a->n, a->D, a->stride, a->T, b->Z + (j0 + j) * b->D,
-                                    S + j * ld);
+        for (size_t j = 0; j < w; j++) {
+            size_t above = selves * whole_lanes(j);
+            distances_by_difference(a->n - above, a->D, a->stride, a->T + above,
+                                    b->Z + (j0 + j) * b->D, S + j * ld + above);
+        }
         return;
     }
     blas_gemm('T', 'N', a->n, w, a->D, -2.0, a->Z, a->D, b->Z + j0 * b->D, b->D, 0.0, S, ld);
@@ -111,14 +133,14 @@ static pair_slopes slopes_from(const pair_slopes *s, size_t at)
                          .reach = s->reach ? s->reach + at : NULL};
 }
 
-/* n distances of column j below its diagonal to covariances, and to slopes where they are wanted. */
-static void apply_to_column(const self_job *s, size_t j, size_t n, double *column)
+/* n distances of a column to covariances, and from entry `at` of their matrices on to slopes where they are wanted. */
+static void apply_to_column(const self_job *s, size_t at, size_t n, double *column)
 {
     if (!s->slopes) {
         kernel_values(s->theta, n, column);
         return;
     }
-    pair_slopes here = slopes_from(s->slopes, j * s->a->n + j);
+    pair_slopes here = slopes_from(s->slopes, at);
     kernel_slopes(s->theta, n, column, &here);
 }
 
@@ -132,9 +154,9 @@ static quorum_status self_panel(void *context, size_t item, int worker)
     double *K = s->K + j0 * m + j0;
     distance_panel(&below, &below, 0, w, 1, K, m);
     for (size_t j = 0; j < w; j++) {
-        double *column = K + j * m + j;
-        column[0] = 0.0;
-        apply_to_column(s, j0 + j, m - j0 - j, column);
+        size_t above = whole_lanes(j);
+        K[j * m + j] = 0.0;
+        apply_to_column(s, (j0 + j) * m + j0 + above, m - j0 - above, K + j * m + above);
     }
     return QUORUM_OK;
 }

@@ -3,6 +3,7 @@
 #include "gp/points.h"
 
 #include "base/memory.h"
+#include "linalg/clones.h"
 
 static quorum_status make_points(size_t n, size_t D, void *(*alloc)(size_t count, size_t size),
                                  points *out)
@@ -36,6 +37,16 @@ void points_free(points *p)
     *p = (points){0};
 }
 
+/* With the bits of sum_squares. */
+CLONED
+static double sum_of_squares(size_t D, const double *z)
+{
+    double sum = 0.0;
+    for (size_t d = 0; d < D; d++)
+        sum += z[d] * z[d];
+    return sum;
+}
+
 static double scaled(double x, double lengthscale)
 {
     return bring_in(x / lengthscale);
@@ -48,21 +59,31 @@ void scale_inputs(size_t n, size_t D, const double *X, const double *lengthscale
             Z[i * D + d] = scaled(X[i * D + d], lengthscale[d]);
 }
 
-void points_scale(points *p, size_t n, const double *X, const double *center,
-                  const double *lengthscale)
+/* Z (D x n) = (X - center) / lengthscale, not brought in; whether some would have to be. */
+CLONED
+static int divide(size_t n, size_t D, const double *restrict X, const double *restrict center,
+                  const double *restrict lengthscale, double *restrict Z)
 {
-    p->n = n;
-    for (size_t i = 0; i < n; i++) {
-        double norm = 0.0;
-        for (size_t d = 0; d < p->D; d++) {
-            double z = scaled(X[i * p->D + d] - (center ? center[d] : 0.0), lengthscale[d]);
-            p->Z[i * p->D + d] = z;
-            if (p->T)
-                p->T[d * p->stride + i] = z;
-            norm += z * z;
+    int far = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t d = 0; d < D; d++) {
+            double z = (X[i * D + d] - (center ? center[d] : 0.0)) / lengthscale[d];
+            Z[i * D + d] = z;
+            far |= fabs(z) > FARTHEST;
         }
-        p->norm[i] = norm;
-    }
+    return far;
+}
+
+/* norm_i = sum_d T_id^2. */
+CLONED
+static void sum_squares(size_t n, size_t D, size_t stride, const double *restrict T,
+                        double *restrict norm)
+{
+    for (size_t i = 0; i < n; i++)
+        norm[i] = T[i] * T[i];
+    for (size_t d = 1; d < D; d++)
+        for (size_t i = 0; i < n; i++)
+            norm[i] += T[d * stride + i] * T[d * stride + i];
 }
 
 int has_opposite(size_t D, const double *x, const double *near, const double *places, size_t n)
@@ -87,6 +108,23 @@ void points_turn(points *p)
     for (size_t i = 0; i < p->n; i++)
         for (size_t d = 0; d < p->D; d++)
             p->T[d * p->stride + i] = p->Z[i * p->D + d];
+}
+
+void points_scale(points *p, size_t n, const double *X, const double *center,
+                  const double *lengthscale)
+{
+    size_t D = p->D;
+    p->n = n;
+    if (divide(n, D, X, center, lengthscale, p->Z))
+        for (size_t i = 0; i < n * D; i++)
+            p->Z[i] = bring_in(p->Z[i]);
+    if (p->T) {
+        points_turn(p);
+        sum_squares(n, D, p->stride, p->T, p->norm);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        p->norm[i] = sum_of_squares(D, p->Z + i * D);
 }
 
 void points_gather(const points *p, const size_t *which, size_t n, points *out)

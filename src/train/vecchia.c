@@ -20,7 +20,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { INDEX_FROM = 4 }; /* times as many rows as targets: search by index */
+enum {
+    INDEX_FROM = 4
+}; /* times as many rows as targets: search by index, and where any other row may be found */
 
 /* ---- Blocks in a random order ---- */
 
@@ -369,7 +371,7 @@ static quorum_status gather_and_scan(const vecchia_problem *p, const block_order
 static quorum_status parts_of_order(const vecchia_problem *p, const block_order *b,
                                     vecchia_parts *v)
 {
-    if (p->rows->n > INDEX_FROM * b->targets * p->block)
+    if (p->others || p->rows->n > INDEX_FROM * b->targets * p->block)
         return parts_by_index(p, b, v);
     return team_is_alone() ? parts_by_scan(p, b, p->rows, v) : gather_and_scan(p, b, v);
 }

@@ -1,0 +1,83 @@
+/* Eight numbers side by side, in as many registers as processors in use hold at a time: one operation is done to
+ * all of them, each rounded as if it were alone. */
+#ifndef QRM_LINALG_LANES_H
+#define QRM_LINALG_LANES_H
+
+#if defined(__x86_64__)
+#define LANES_OF_PART 4 /* AVX2 */
+#else
+#define LANES_OF_PART 2
+#endif
+
+#define LANES_INLINED static inline __attribute__((always_inline))
+
+enum { LANES = 8, LANE_PARTS = LANES / LANES_OF_PART };
+
+typedef double lane_part
+    __attribute__((vector_size(LANES_OF_PART * sizeof(double)), aligned(sizeof(double))));
+
+typedef struct {
+    lane_part at[LANE_PARTS];
+} lanes8;
+
+LANES_INLINED lanes8 lanes_load(const double *from)
+{
+    const lane_part *parts = (const lane_part *)(const void *)from;
+    lanes8 x;
+#pragma GCC unroll 4
+    for (int i = 0; i < LANE_PARTS; i++)
+        x.at[i] = parts[i];
+    return x;
+}
+
+LANES_INLINED void lanes_store(lanes8 x, double *to)
+{
+    lane_part *parts = (lane_part *)(void *)to;
+#pragma GCC unroll 4
+    for (int i = 0; i < LANE_PARTS; i++)
+        parts[i] = x.at[i];
+}
+
+/* x - factor y */
+LANES_INLINED lanes8 lanes_less(lanes8 x, lanes8 y, double factor)
+{
+#pragma GCC unroll 4
+    for (int i = 0; i < LANE_PARTS; i++)
+        x.at[i] -= y.at[i] * factor;
+    return x;
+}
+
+LANES_INLINED lanes8 lanes_times(lanes8 x, double factor)
+{
+#pragma GCC unroll 4
+    for (int i = 0; i < LANE_PARTS; i++)
+        x.at[i] *= factor;
+    return x;
+}
+
+/* x + y o y */
+LANES_INLINED lanes8 lanes_add_square(lanes8 x, lanes8 y)
+{
+#pragma GCC unroll 4
+    for (int i = 0; i < LANE_PARTS; i++)
+        x.at[i] += y.at[i] * y.at[i];
+    return x;
+}
+
+/* sum + (t - z)^2 */
+LANES_INLINED lanes8 lanes_add_distance(lanes8 sum, lanes8 t, double z)
+{
+#pragma GCC unroll 4
+    for (int i = 0; i < LANE_PARTS; i++) {
+        lane_part off = t.at[i] - z;
+        sum.at[i] += off * off;
+    }
+    return sum;
+}
+
+LANES_INLINED double lanes_at(lanes8 x, int lane)
+{
+    return x.at[lane / LANES_OF_PART][lane % LANES_OF_PART];
+}
+
+#endif
