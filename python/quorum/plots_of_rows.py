@@ -138,8 +138,41 @@ def plot_novelty(regressor, X, *, ax=None):
     return ax
 
 
-def plot_rows(regressor, X, X_asked, features, *, ax=None):
-    """Where training rows and asked rows are, over two inputs.
+def _coordinates(regressor, X):
+    """Rows in the metric's own coordinates, in which one step is one length-scale; what is missing is at the mean."""
+    table = np.array(regressor._inputs(regressor._table(X)), dtype=float)
+    positions = regressor._model.inspect().get("positions")
+    for d in range(table.shape[1]):
+        if positions and positions[d] is not None:
+            known = np.isfinite(table[:, d])
+            table[known, d] = np.asarray(positions[d])[table[known, d].astype(int)]
+    z = np.nan_to_num((table - regressor.x_mean_) / regressor.x_scale_)
+    z[:, regressor.constant_] = 0.0
+    return (z if regressor.rotation_ is None else z @ regressor.rotation_.T) / regressor.lengthscale_
+
+
+def _leading(Z):
+    """Where rows have the largest variance, and the largest that a line in the first does not explain."""
+    C = np.atleast_2d(np.cov(Z, rowvar=False))
+    if len(C) < 2:
+        raise ValueError("features: the model has one input, so name two columns")
+    first = int(np.argmax(np.diag(C)))
+    left = np.diag(C) - C[first] ** 2 / C[first, first]
+    left[first] = -np.inf
+    return first, int(np.argmax(left))
+
+
+def _direction_name(regressor, k):
+    names = regressor.input_names_
+    if regressor.rotation_ is None:
+        return f"{names[k]} (in length-scales)"
+    row = regressor.rotation_[k]
+    large = [d for d in np.argsort(-np.abs(row)) if abs(row[d]) >= 0.3 * np.abs(row).max()][:3]
+    return " ".join(f"{row[d]:+.2g} {names[d]}" for d in large) + " (in length-scales)"
+
+
+def plot_rows(regressor, X, X_asked, features=None, *, ax=None):
+    """Where training rows and asked rows are, over two directions of the metric or two inputs.
 
     Parameters
     ----------
@@ -149,8 +182,9 @@ def plot_rows(regressor, X, X_asked, features, *, ax=None):
         Rows of the fit.
     X_asked : array-like of shape (n_asked, n_features)
         Rows that the model is asked about: those that are far from what it has seen are marked.
-    features : pair of str or int
-        The inputs along x and y, numbers both, by name or by number from 0.
+    features : pair of str or int, default=None
+        The inputs along x and y, numbers both, by name or by number from 0.  None: the two leading directions of the
+        metric, in length-scales, along which the rows X are most spread out for the model.
     ax : matplotlib.axes.Axes, default=None
         Where to draw; None: a new figure.
 
@@ -158,11 +192,16 @@ def plot_rows(regressor, X, X_asked, features, *, ax=None):
     -------
     ax : matplotlib.axes.Axes
     """
-    across, up = (regressor._feature(feature) for feature in features)
-    known, asked = regressor._table(X), regressor._table(X_asked)
+    if features is None:
+        known, asked = _coordinates(regressor, X), _coordinates(regressor, X_asked)
+        across, up = _leading(known)
+        names = {k: _direction_name(regressor, k) for k in (across, up)}
+    else:
+        across, up = (regressor._feature(feature) for feature in features)
+        known, asked, names = regressor._table(X), regressor._table(X_asked), _input_names(regressor)
     new = regressor.predict(X_asked, return_novelty=True)[1] > OUTSIDE
     (some, _), (rows, told) = _thinned(len(known)), _thinned(len(asked))
-    names, ax = _input_names(regressor), _axes(ax, figsize=(6, 5))
+    ax = _axes(ax, figsize=(6, 5))
     ax.plot(known[some, across], known[some, up], "o", color=LIGHT, markersize=5, label="training rows")
     shown = asked[rows]
     ax.plot(shown[~new[rows], across], shown[~new[rows], up], ".", color=MIDDLE, markersize=4, label="asked rows")

@@ -22,7 +22,7 @@ def plot_rows(
     regressor: QuorumRegressor,
     X: ArrayLike,
     X_asked: ArrayLike,
-    features: tuple[Union[str, int], Union[str, int]],
+    features: Optional[tuple[Union[str, int], Union[str, int]]] = ...,
     *,
     ax: Optional[Any] = ...,
 ) -> Any: ...

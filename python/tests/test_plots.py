@@ -274,6 +274,23 @@ def test_plot_rows_marks_those_outside(exact, data):
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("x1", "x2")
 
 
+def test_plot_rows_along_the_metric(data, frame):
+    """One step is a length-scale along a direction; the first is the widest, the second what it leaves."""
+    X, y = data
+    model = small(n_experts=2, train="neighbours", metric="linear").fit(X, y)
+    assert model.rotation_ is not None
+    ax = quorum.plot_rows(model, X, X[:50])
+    Z = (X - model.x_mean_) / model.x_scale_ @ model.rotation_.T / model.lengthscale_
+    shown = ax.lines[0].get_xydata()
+    first = np.argmax(Z.var(axis=0))
+    left = [np.var(Z[:, k]) * (1 - np.corrcoef(Z[:, first], Z[:, k])[0, 1] ** 2) if k != first else -1
+            for k in range(Z.shape[1])]
+    assert {tuple(p) for p in shown.round(9)} <= {tuple(p) for p in Z[:, [first, np.argmax(left)]].round(9)}
+    assert ax.get_xlabel().endswith("(in length-scales)")
+    levels, table, _ = frame  # a level is where its position is
+    assert np.isfinite(quorum.plot_rows(levels, table, table[:20]).lines[0].get_xydata()).all()
+
+
 def test_plot_effect_fades_what_has_no_rows(exact):
     X = make_data(100, seed=9)[0]
     ax = quorum.plot_effect(exact.partial_dependence(X, 0, values=np.linspace(-6, 2, 30), n_curves=2))
