@@ -64,7 +64,7 @@ static void take_calibration(const quorum_model *model, const quorum_info *info,
     double tail = 0.5 - 0.5 * (text ? strtod(text, NULL) : 0.95);
     m->scale = calibrated ? info->calibration_scale : 1.0;
     m->untested = info->untested > 0.0 ? info->untested : 1.0;
-    m->surrounded = 1.0;
+    m->surrounded = info->untested > 0.0 ? 1.0 : 0.0;
     if (info->untested > 0.0 && m->scale < 1.0) {
         m->untested /= m->scale * m->scale;
         m->surrounded /= m->scale * m->scale;

@@ -368,8 +368,8 @@ static int qx_has_opposite(const qx_model *m, const double *x, const double *nea
     return product < -0.5 * sqrt(there) * sqrt(here);
 }
 
-/* u: of a query between its rows, nearest last, or the middles of parts of all rows, and of any other. */
-static double qx_beyond(const qx_model *m, const qx_space *s)
+/* Whether a query lies between its rows, nearest last, or the middles of parts of all rows. */
+static int qx_is_in_gap(const qx_model *m, const qx_space *s)
 {
     size_t D = m->inputs;
     const double *near = m->Z + s->row[m->neighbours - 1] * D;
@@ -378,17 +378,24 @@ static double qx_beyond(const qx_model *m, const qx_space *s)
         found = qx_has_opposite(m, s->z, near, m->Z + s->row[i] * D);
     for (size_t e = 0; !found && e < m->parts; e++)
         found = qx_has_opposite(m, s->z, near, m->middle + e * D);
-    return found ? m->surrounded : m->untested;
+    return found;
+}
+
+/* u: of a query in a gap times the root of what the rows around show. */
+static double qx_beyond(const qx_model *m, int is_gap, double s, double log_level)
+{
+    return is_gap && m->surrounded > 0.0 ? m->surrounded * sqrt(s * exp(-log_level)) : m->untested;
 }
 
 /* s^a (u r)^(1 - a): what multiplies `variance`, that of y. */
 static double qx_spread(const qx_model *m, const qx_sums *sums, double log_level, double excess,
-                        double variance, double u)
+                        double variance, int is_gap)
 {
     double s = qx_shown(m, sums, log_level), weight = sums->weight[1], t = 0.0;
     if (weight >= 1e-280)
         t = fmin(2.0 * sums->tested / (weight * variance), 1.0);
     double a = t * t * (excess != 0.0 ? fmin(weight, 1.0) : 1.0);
+    double u = qx_beyond(m, is_gap, s, log_level);
     double beyond = u * (excess != 0.0 ? 1.0 - excess / variance : 1.0);
     return a < 1.0 ? pow(s, a) * pow(beyond, 1.0 - a) : s;
 }
@@ -431,7 +438,7 @@ static void qx_solve_sides(const qx_model *m, size_t q, qx_space *s, double *rho
 typedef struct {
     double noise, log_level; /* around it                                */
     double mean, left;       /* of f: left of s_f^2                      */
-    double beyond;           /* u where no row has tested the variance   */
+    int is_gap;              /* whether rows lie on both sides           */
     double factor;           /* of the variance left + noise             */
     qx_sums sums;
 } qx_found;
@@ -463,9 +470,9 @@ static int qx_find(const qx_model *m, const double *x, qx_space *s, qx_found *ou
     qx_leave_out(n, q, s->C, s->w, s);
     out->sums = qx_look_around(m, rho2, q, s);
     out->left = fmax(m->signal - explained, 0.0);
-    out->beyond = qx_beyond(m, s);
+    out->is_gap = qx_is_in_gap(m, s);
     out->factor = qx_spread(m, &out->sums, out->log_level, out->noise - m->noise,
-                            out->left + out->noise, out->beyond);
+                            out->left + out->noise, out->is_gap);
     if (explained <= 1e-13 * m->signal) { /* rows that say nothing */
         out->mean = 0.0;
         out->left = m->signal;

@@ -125,7 +125,9 @@ static double qx_factor_slope(const qx_model *m, const qx_found *f, const qx_cha
 {
     double s, ds = qx_shown_slope(m, f, d, &s), V = f->left + f->noise, dV = d->left;
     double weight = f->sums.weight[1], dweight = d->sums.weight[1], excess = f->noise - m->noise;
-    double t = 0.0, dt = 0.0, near = 1.0, dnear = 0.0, b = f->beyond, db = 0.0;
+    double t = 0.0, dt = 0.0, near = 1.0, dnear = 0.0;
+    double b = qx_beyond(m, f->is_gap, s, f->log_level),
+           db = f->is_gap && m->surrounded > 0.0 ? 0.5 * b * ds / s : 0.0;
     if (weight >= 1e-280) {
         t = 2.0 * f->sums.tested / (weight * V);
         dt = 2.0 * d->sums.tested / (weight * V) - t * (dweight / weight + dV / V);
@@ -137,8 +139,8 @@ static double qx_factor_slope(const qx_model *m, const qx_found *f, const qx_cha
     if (excess != 0.0) {
         near = fmin(weight, 1.0);
         dnear = weight < 1.0 ? dweight : 0.0;
+        db = db * (1.0 - excess / V) + b * excess / (V * V) * dV;
         b *= 1.0 - excess / V;
-        db = f->beyond * excess / (V * V) * dV;
     }
     double a = t * t * near, da = 2.0 * t * dt * near + t * t * dnear;
     if (a >= 1.0)

@@ -21,7 +21,7 @@
  * about; there the factor is
  *   s^a (u r)^(1 - a),     a = t^2 h,   t = min(1, 2 v / v*)
  * u being what rows show that were left out with all rows beyond them (train/beyond.c), 1 if nothing
- * is known of it or the query lies in a gap, with rows on both sides of it, r the share of v* that it is with theta's noise, and h = min(1, sum rho_i^2) where
+ * is known of it, and (s / c)^(1/2) where the query lies in a gap, with rows on both sides of it; r is the share of v* that it is with theta's noise, and h = min(1, sum rho_i^2) where
  * the noise is not theta's, 1 where it is. */
 #include "gp/neighbourhood.h"
 
@@ -193,10 +193,17 @@ static double own_share(surroundings around)
     return has_own_noise(around) ? fmin(around.weight, 1.0) : 1.0;
 }
 
-/* b = u r: what multiplies the variance where no row has tested it. */
-static double beyond_rows(spread_rule rule, surroundings around, double variance)
+/* Whether the query lies in a gap, and something is known of gaps. */
+static int is_in_gap(spread_rule rule, surroundings around)
 {
-    double u = around.is_surrounded && rule.surrounded > 0.0 ? rule.surrounded : rule.untested;
+    return around.is_surrounded && rule.surrounded > 0.0;
+}
+
+/* b = u r: what multiplies the variance where no row has tested it; s: what the rows show. */
+static double beyond_rows(spread_rule rule, surroundings around, double variance, double s)
+{
+    double u = is_in_gap(rule, around) ? rule.surrounded * sqrt(s * exp(-around.log_level))
+                                       : rule.untested;
     return has_own_noise(around) ? u * (1.0 - around.excess / variance) : u;
 }
 
@@ -215,7 +222,7 @@ int spread_is_tested(surroundings around, double variance)
 double spread_factor(spread_rule rule, surroundings around, double variance)
 {
     double s = shown_by_rows(rule, around), a = tested_power(around, variance);
-    return a < 1.0 ? pow(s, a) * pow(beyond_rows(rule, around, variance), 1.0 - a) : s;
+    return a < 1.0 ? pow(s, a) * pow(beyond_rows(rule, around, variance, s), 1.0 - a) : s;
 }
 
 /* a' = 2 t t' h + t^2 h',   t'/t = tested'/tested - weight'/weight - v'/v,   h: the share of a noise of
@@ -258,16 +265,18 @@ static double shown_slope(spread_rule rule, surroundings around, surroundings sl
 }
 
 /* Where the factor is f = s^a b^(1 - a),
- *   f' = f (a' log(s / b) + a s' / s + (1 - a) b' / b),   b' / b = x v' / (v (v - x)),
+ *   f' = f (a' log(s / b) + a s' / s + (1 - a) b' / b),   b' / b = x v' / (v (v - x)), in a gap + s' / 2 s,
  * x being what the noise is more than theta's. */
 double spread_factor_slope(spread_rule rule, surroundings around, double variance,
                            surroundings around_slope, double variance_slope)
 {
     double s = shown_by_rows(rule, around), t = tested_share(around, variance);
-    double a = t * t * own_share(around), b = beyond_rows(rule, around, variance),
+    double a = t * t * own_share(around), b = beyond_rows(rule, around, variance, s),
            x = around.excess;
     double ds = shown_slope(rule, around, around_slope);
     double log_b_slope = x * variance_slope / (variance * (variance - x));
+    if (is_in_gap(rule, around))
+        log_b_slope += 0.5 * ds / s;
     if (!(a < 1.0))
         return ds;
     if (!(a > 0.0))

@@ -71,7 +71,8 @@ void neighbourhood_of_other_targets(const hyper *theta, const points *X, const r
 
 /* What multiplies variances: the rows around a query as far as they have tested them, weighed against
  * `prior` rows that are as theta says (INFINITY: they do not count), and beyond `untested`, or of a query
- * in a gap, with rows on both sides, `surrounded` (0: untested there too). */
+ * in a gap, with rows on both sides, `surrounded` times the root of what the rows around show (0: untested there
+ * too). */
 typedef struct {
     double prior;
     double untested, surrounded;

@@ -86,7 +86,7 @@ spread_rule model_spread(const quorum_model *m)
 {
     return (spread_rule){.prior = m->spread,
                          .untested = m->untested > 0.0 ? m->untested : 1.0,
-                         .surrounded = 1.0,
+                         .surrounded = m->untested > 0.0 ? 1.0 : 0.0,
                          .local_noise = m->local_noise,
                          .nested = m->nested_spread};
 }

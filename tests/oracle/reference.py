@@ -538,17 +538,19 @@ def lies_in_gap(theta, X, query, centres):
     return bool(np.any(from_query @ near < -0.5 * np.linalg.norm(from_query, axis=1) * np.linalg.norm(near)))
 
 
-def spread(theta, X, y, query, prior, untested=1.0, nested=True, weight=None, error=None, around=None):
+def spread(theta, X, y, query, prior, untested=1.0, nested=True, weight=None, error=None, around=None, gap=False):
     """The factor of the variance at one query, from its nearest rows X, nearest first: each of the
     first 128 is left out and predicted from all the others.  What these show is the prior of the first
     32, and that of the first 8; or not nested, as in older files, the first 32 count alone.  It holds for variances like
     theirs, and less for a larger one of the query: there it is `untested`.  A row of a weight is so
     many observations, each with the noise and its known error.  With a noise of its own around the
-    query, its variance beyond what was tested is that with the noise of theta."""
+    query, its variance beyond what was tested is that with the noise of theta.  In a gap it is also multiplied by
+    the root of what the rows show, against what theta expects."""
     around = around or Around(theta.noise)
     here = dataclasses.replace(theta, noise=around.noise)
     s, t, own = shown_and_tested(here, X, y, query, prior, nested, weight, error, around.level)
     near = (np.ones(len(y)) if weight is None else weight)[:32] @ kernel(theta, X[:32], query)[:, 0] ** 2
+    untested = untested * np.sqrt(s / around.level) if gap else untested
     share = t**2 * (1.0 if around.noise == theta.noise else min(1.0, near / theta.signal**2))
     return s ** share * (untested * (own - around.noise + theta.noise) / own) ** (1 - share)
 
@@ -877,12 +879,13 @@ class Model:
             return np.ones(len(Q))
         weight, error = self.row_fields()
         prior, beyond, nested = self.spread_rule(scale)
-        inside = min(1.0, scale) ** -2 if "untested" in self.meta else 1.0
+        inside = min(1.0, scale) ** -2
         centres = np.array([part.X.mean(axis=0) for part in self.parts])
-        return np.array([spread(self.theta, a["X"][r], a["y"][r], Q[q:q + 1], prior,
-                                inside if lies_in_gap(self.theta, a["X"][r], Q[q], centres) else beyond, nested,
-                                weight=weight[r], error=error[r], around=around and around[q])
-                         for q, r in enumerate(nearest_rows(self.theta, a["X"], Q, m))])
+        rows = nearest_rows(self.theta, a["X"], Q, m)
+        gaps = ["untested" in self.meta and lies_in_gap(self.theta, a["X"][r], Q[q], centres) for q, r in enumerate(rows)]
+        return np.array([spread(self.theta, a["X"][r], a["y"][r], Q[q:q + 1], prior, inside if gaps[q] else beyond,
+                                nested, weight=weight[r], error=error[r], around=around and around[q], gap=gaps[q])
+                         for q, r in enumerate(rows)])
 
     def _joint(self, Q, experts, local, neighbours, around=None):
         if local is None and neighbours == 0:  # one table for all

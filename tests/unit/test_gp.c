@@ -384,9 +384,14 @@ static void gaps_are_not_beyond_the_rows(void **state)
     double outside = spread_factor(rule, wild, 2.0), tested = spread_factor(rule, wild, 1.0);
     wild.is_surrounded = 1;
     assert_close(outside, pow(3.0, 0.25) * pow(5.0, 0.75), 1e-14);
-    assert_close(spread_factor(rule, wild, 2.0), pow(3.0, 0.25) * pow(1.25, 0.75), 1e-14);
+    assert_close(spread_factor(rule, wild, 2.0), pow(3.0, 0.25) * pow(1.25 * sqrt(3.0), 0.75),
+                 1e-14);
     assert_true(spread_factor(rule, wild, 1.0) == tested && spread_is_tested(wild, 1.0));
     assert_false(spread_is_tested(wild, 2.0));
+    wild.log_level = log(0.5); /* with a noise of its own, half of which theta expects: s is 2.8 */
+    assert_close(spread_factor(rule, wild, 2.0), pow(2.8, 0.25) * pow(1.25 * sqrt(2.0 * 2.8), 0.75),
+                 1e-14);
+    wild.log_level = 0.0;
     rule.surrounded = 0.0; /* nobody said what holds there */
     assert_true(spread_factor(rule, wild, 2.0) == outside);
 }
