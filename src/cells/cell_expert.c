@@ -131,7 +131,7 @@ static quorum_status fill(const cell_source *s, const size_t *row, size_t tail, 
     if (status == QUORUM_OK)
         status = leave_out(&here, &rows, L, e);
     if (status == QUORUM_OK)
-        packed_triangle_make(e->m, L, e->m, e->packed);
+        packed_triangle_make(e->m, L, e->packed);
     mem_free(L);
     rows_free(&rows);
     return status;

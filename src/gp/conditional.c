@@ -22,8 +22,6 @@
 #include "gp/covariance.h"
 #include "linalg/blas.h"
 #include "linalg/clones.h"
-#include "linalg/lanes.h"
-#include "linalg/packed_triangle.h"
 
 #include <assert.h>
 #include <math.h>
@@ -39,31 +37,14 @@ static void change_column(size_t n, const double *restrict a, const double *rest
         w[i] = w[i] - a[i] * a_j + b[i] * b_j;
 }
 
-/* Column k of what is solved with L': w, w_N, then the last s columns of the unit matrix. */
-static double right_side(size_t m, size_t given, const double *w, size_t k, size_t i)
+/* The last s columns of L^-T, m x s, into U. */
+static void last_columns(size_t m, size_t s, const double *L, double *U)
 {
-    if (i >= m)
-        return 0.0;
-    return k == 0 ? w[i] : k == 1 ? (i < given ? w[i] : 0.0) : (i == given + k - 2);
-}
-
-/* alpha = L^-T w, alpha_N = L_N^-T w_N and U (m x s), the last s columns of L^-T, eight of them at a time.
- * alpha holds w on entry; X: room for eight abreast. */
-static void solve_back(size_t m, size_t given, const double *packed, double *X, double *alpha,
-                       double *alpha_N, double *U)
-{
-    size_t rows = packed_triangle_abreast(m) / LANES, columns = m - given + 2;
-    for (size_t first = 0; first < columns; first += LANES) {
-        for (size_t i = 0; i < rows; i++)
-            for (size_t k = 0; k < LANES; k++)
-                X[i * LANES + k] = right_side(m, given, alpha, first + k, i);
-        packed_triangle_solve_transposed(m, packed, X);
-        for (size_t k = first; k < columns && k < first + LANES; k++) {
-            double *to = k == 0 ? alpha : k == 1 ? alpha_N : U + (k - 2) * m;
-            for (size_t i = 0; i < m; i++)
-                to[i] = X[i * LANES + k - first];
-        }
+    for (size_t j = 0; j < s; j++) {
+        memset(U + j * m, 0, m * sizeof *U);
+        U[j * m + m - s + j] = 1.0;
     }
+    blas_solve_lower_transposed(m, s, L, m, U, m);
 }
 
 /* What the data say of the rows' scale: of all of them, and of those given. */
@@ -93,15 +74,20 @@ static void multiply(size_t n, double factor, double *x)
         x[i] *= factor;
 }
 
-/* ws->alpha holds w on entry, ws->inverse the factor. */
+/* ws->alpha holds w on entry. */
 static void fill_gradient(const hyper *theta, const row_set *data, size_t given,
                           likelihood_space *ws, const data_fit *f, double *gradient)
 {
     size_t m = data->n, s = m - given, D = ws->D;
     row_set before = rows_view(data, 0, given);
-    double *U = ws->C, *alpha = ws->alpha;
+    double *U = ws->inverse, *alpha = ws->alpha;
     double *alpha_N = ws->side; /* free until the length-scales' turn */
-    solve_back(m, given, ws->inverse, ws->abreast, alpha, alpha_N, U);
+    last_columns(m, s, ws->C, U);
+    memset(alpha_N, 0, m * sizeof *alpha_N);
+    memcpy(alpha_N, alpha, given * sizeof *alpha_N);
+    if (given)
+        blas_solve_lower_transposed(given, 1, ws->C, m, alpha_N, m);
+    blas_solve_lower_transposed(m, 1, ws->C, m, alpha, m);
     multiply(m, sqrt(f->a), alpha);
     multiply(given, sqrt(f->b), alpha_N);
     double trace =
@@ -112,7 +98,7 @@ static void fill_gradient(const hyper *theta, const row_set *data, size_t given,
     repeated_rows(theta, data, given, &repeated);
     gradient[D] = 0.5 * ((double)s - (f->a * f->q - f->b * f->q_N) - theta->noise * trace - known);
     gradient[D + 1] = 0.5 * theta->noise * trace + repeated;
-    double *W = ws->inverse; /* the factor is not needed any more */
+    double *W = ws->C; /* the factor is not needed any more */
     blas_outer_lower(m, s, 1.0, U, m, 0.0, W, m);
     double shape[MOST_SHAPES] = {0};
     for (size_t j = 0; j < m; j++) {
@@ -133,16 +119,16 @@ quorum_status negative_log_conditional(const hyper *theta, const row_set *data, 
     TRY(covariance_self(theta, &ws->Z, ws->C, gradient ? &ws->slopes : NULL, 1));
     for (size_t i = 0; i < m; i++)
         ws->C[i * m + i] += noise_of(theta, data, i);
-    if (packed_triangle_factor(m, ws->C, m, ws->inverse))
+    if (blas_cholesky(m, ws->C, m))
         return failure(QUORUM_E_NUMERIC,
                        "the covariance matrix of %zu rows is not positive definite", m);
     memcpy(ws->alpha, data->y, m * sizeof *ws->alpha);
-    packed_triangle_solve(m, ws->inverse, 1, ws->alpha, ws->abreast);
+    blas_solve_lower(m, 1, ws->C, m, ws->alpha, m);
     data_fit f = {.q_N = vec_dot(given, ws->alpha, ws->alpha)};
     f.q = f.q_N + vec_dot(m - given, ws->alpha + given, ws->alpha + given);
     double half_log_det = 0.0;
     for (size_t i = given; i < m; i++)
-        half_log_det -= log(packed_triangle_reciprocal(ws->inverse, i));
+        half_log_det += log(ws->C[i * m + i]);
     double slope;
     *value =
         half_log_det + data_terms(nu, data, given, &f) + repeated_rows(theta, data, given, &slope);

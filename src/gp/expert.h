@@ -17,8 +17,7 @@ typedef struct {
     points Z;
     double *center;     /* D                                             */
     double *C;          /* room^2: K + s^2 I, then its factor            */
-    double *inverse;    /* room^2: C^-1, then W; of conditionals the factor, packed, before W */
-    double *abreast;    /* eight right sides of it                       */
+    double *inverse;    /* room^2: C^-1, then W                         */
     pair_slopes slopes; /* room^2 each; with one scale the first alone */
     double *alpha;      /* room: C^-1 y                                  */
     double *side;       /* room x (D+1): [Z' | 1]                        */

@@ -17,19 +17,11 @@
 #include "gp/covariance.h"
 #include "linalg/blas.h"
 #include "linalg/clones.h"
-#include "linalg/packed_triangle.h"
 #include "linalg/tiles.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
-
-/* A packed factor of few rows takes more than their matrix. */
-static size_t inverse_room(size_t room)
-{
-    size_t packed = packed_triangle_size(room);
-    return packed > room * room ? packed : room * room;
-}
 
 quorum_status likelihood_space_new(size_t room, size_t D, const kernel *k, likelihood_space *out)
 {
@@ -37,8 +29,7 @@ quorum_status likelihood_space_new(size_t room, size_t D, const kernel *k, likel
     quorum_status status = points_new(room, D, &ws.Z);
     NEW_ARRAY(ws.center, D);
     NEW_ARRAY(ws.C, room * room);
-    NEW_ARRAY(ws.inverse, inverse_room(room));
-    NEW_ARRAY(ws.abreast, packed_triangle_abreast(room));
+    NEW_ARRAY(ws.inverse, room * room);
     NEW_ARRAY(ws.slopes.slope, room * room);
     if (k->component) {
         NEW_ARRAY(ws.slopes.share, room * room);
@@ -49,8 +40,8 @@ quorum_status likelihood_space_new(size_t room, size_t D, const kernel *k, likel
     NEW_ARRAY(ws.product, room * (D + 1));
     *out = ws;
     int shaped = !k->component || (ws.slopes.share && ws.slopes.reach);
-    if (status == QUORUM_OK && ws.center && ws.C && ws.inverse && ws.abreast && ws.slopes.slope &&
-        shaped && ws.alpha && ws.side && ws.product)
+    if (status == QUORUM_OK && ws.center && ws.C && ws.inverse && ws.slopes.slope && shaped &&
+        ws.alpha && ws.side && ws.product)
         return QUORUM_OK;
     likelihood_space_free(out);
     return failure(QUORUM_E_MEMORY, "out of memory for training an expert of %zu rows", room);
@@ -62,7 +53,6 @@ void likelihood_space_free(likelihood_space *ws)
     mem_free(ws->center);
     mem_free(ws->C);
     mem_free(ws->inverse);
-    mem_free(ws->abreast);
     mem_free(ws->slopes.slope);
     mem_free(ws->slopes.share);
     mem_free(ws->slopes.reach);
@@ -75,7 +65,7 @@ void likelihood_space_free(likelihood_space *ws)
 double likelihood_space_bytes(size_t room, size_t D, const kernel *k)
 {
     double squares = k->component ? 5.0 : 3.0;
-    return 8.0 * (squares * (double)room * (double)room + (double)room * (4.0 * (double)D + 12.0));
+    return 8.0 * (squares * (double)room * (double)room + (double)room * (4.0 * (double)D + 4.0));
 }
 
 void scale_about_mean(const hyper *theta, const row_set *data, likelihood_space *ws)

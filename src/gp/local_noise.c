@@ -18,7 +18,6 @@
 
 #include "base/memory.h"
 #include "linalg/blas.h"
-#include "linalg/packed_triangle.h"
 
 #include <math.h>
 #include <string.h>
@@ -29,24 +28,20 @@ enum {
 };
 static const double FACTOR_STEP = 4.0;
 
-size_t leave_rows_out_room(size_t q)
-{
-    return packed_triangle_size(q) + packed_triangle_abreast(q) + 2 * q;
-}
-
 void leave_rows_out(size_t q, const double *T, size_t ld, const double *w, const double *rest,
                     double *room, left_out_figures *out)
 {
-    double *packed = room, *abreast = packed + packed_triangle_size(q);
-    double *precision = abreast + packed_triangle_abreast(q), *alpha = precision + q;
-    packed_triangle_make(q, T, ld, packed);
-    packed_triangle_inverse_norms(q, packed, abreast, precision); /* (C^-1)_ii */
+    double *inverse = room, *alpha = room + q * q;
+    for (size_t j = 0; j < q; j++)
+        memcpy(inverse + j * q + j, T + j * ld + j, (q - j) * sizeof *inverse);
+    blas_inverse_lower(q, inverse, q);
     memcpy(alpha, w, q * sizeof *alpha);
     blas_solve_lower_transposed_vector(q, T, ld, alpha);
     for (size_t i = 0; i < q; i++) {
-        double share = share_of_row(precision[i], rest[i]);
-        out[i] = (left_out_figures){alpha[i] * alpha[i] / precision[i] * share,
-                                    1.0 / precision[i] / share};
+        double precision = inverse[i * q + i]; /* (C^-1)_ii */
+        double share = share_of_row(precision, rest[i]);
+        out[i] =
+            (left_out_figures){alpha[i] * alpha[i] / precision * share, 1.0 / precision / share};
     }
 }
 
@@ -55,7 +50,7 @@ quorum_status local_noise_space_new(local_noise_space *out)
     local_noise_space ws = {0};
     NEW_ARRAY(ws.C, (size_t)LOCAL_ROWS * LOCAL_ROWS);
     NEW_ARRAY(ws.w, LOCAL_ROWS);
-    NEW_ARRAY(ws.room, leave_rows_out_room(LOCAL_ASKED));
+    NEW_ARRAY(ws.room, (size_t)LOCAL_ASKED * (LOCAL_ASKED + 1));
     *out = ws;
     if (ws.C && ws.w && ws.room)
         return QUORUM_OK;

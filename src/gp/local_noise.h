@@ -19,8 +19,7 @@ static inline double share_of_row(double precision, double rest)
 }
 
 /* Of the last q of the rows that C = L L' is of: T (q x q, ld) the last block of L, w (q) the last of
- * L^-1 y; rest (q) as above, room: so many numbers, or those of more rows. */
-size_t leave_rows_out_room(size_t q);
+ * L^-1 y; rest (q) as above, room: q (q + 1). */
 void leave_rows_out(size_t q, const double *T, size_t ld, const double *w, const double *rest,
                     double *room, left_out_figures *out);
 
@@ -36,7 +35,7 @@ typedef struct {
 typedef struct {
     double *C;    /* LOCAL_ROWS^2                  */
     double *w;    /* LOCAL_ROWS                    */
-    double *room; /* for leave_rows_out            */
+    double *room; /* LOCAL_ASKED (LOCAL_ASKED + 1) */
 } local_noise_space;
 
 quorum_status local_noise_space_new(local_noise_space *out);

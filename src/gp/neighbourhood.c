@@ -28,7 +28,6 @@
 #include "base/memory.h"
 #include "gp/covariance.h"
 #include "linalg/blas.h"
-#include "linalg/packed_triangle.h"
 
 #include <math.h>
 #include <string.h>
@@ -42,12 +41,11 @@ quorum_status neighbourhood_space_new(size_t room, int local_noise, neighbourhoo
     neighbourhood_space ws = {.room = room, .has_own_noise = local_noise};
     NEW_ARRAY(ws.C, room * room);
     NEW_ARRAY(ws.side, 2 * room);
-    NEW_ARRAY(ws.z, leave_rows_out_room(WIDE_ROWS));
-    NEW_ARRAY(ws.packed, packed_triangle_size(room));
+    NEW_ARRAY(ws.z, (size_t)WIDE_ROWS * (WIDE_ROWS + 1));
     NEW_ARRAY(ws.pair, 2 * room);
     quorum_status status = local_noise ? local_noise_space_new(&ws.local) : QUORUM_OK;
     *out = ws;
-    if (status == QUORUM_OK && ws.C && ws.side && ws.z && ws.packed && ws.pair)
+    if (status == QUORUM_OK && ws.C && ws.side && ws.z && ws.pair)
         return QUORUM_OK;
     neighbourhood_space_free(out);
     return failure(QUORUM_E_MEMORY, "out of memory for a neighbourhood of %zu rows", room);
@@ -58,7 +56,6 @@ void neighbourhood_space_free(neighbourhood_space *ws)
     mem_free(ws->C);
     mem_free(ws->side);
     mem_free(ws->z);
-    mem_free(ws->packed);
     mem_free(ws->pair);
     local_noise_space_free(&ws->local);
     *ws = (neighbourhood_space){0};
@@ -136,12 +133,11 @@ quorum_status neighbourhood_posterior(const hyper *theta, const points *X, const
     hyper here = take_noise(theta, rows, m, ws, out);
     for (size_t i = 0; i < m; i++)
         C[i * m + i] += noise_of(&here, rows, i);
-    if (packed_triangle_factor(m, C, m, ws->packed) != 0)
+    if (blas_cholesky(m, C, m) != 0)
         return failure(QUORUM_E_NUMERIC,
                        "the covariance matrix of a query's %zu nearest rows is not positive "
                        "definite: raise the noise variance (%g)",
                        m, theta->noise);
-    packed_triangle_unpack(m, ws->packed, C, m);
     solve_for(&here, X, rows, query, ws, out);
     if (gamma) {
         memcpy(gamma, ws->side, m * sizeof *gamma);

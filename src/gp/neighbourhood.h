@@ -44,8 +44,7 @@ typedef struct {
     size_t room;
     double *C;                /* room^2                                        */
     double *side;             /* room x 2: [k* | y], then L^-1 [k* | y]        */
-    double *z;                /* room for leave_rows_out                       */
-    double *packed;           /* the factor of C, packed                       */
+    double *z;                /* WIDE_ROWS x (WIDE_ROWS + 1): room        */
     double *pair;             /* room x 2: for slopes (slopes.h)               */
     double weight[WIDE_ROWS]; /* of the nearest rows of the neighbourhood asked last ...      */
     left_out_figures shown[WIDE_ROWS]; /* ... and what the others say of them                 */

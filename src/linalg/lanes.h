@@ -3,7 +3,9 @@
 #ifndef QRM_LINALG_LANES_H
 #define QRM_LINALG_LANES_H
 
-#if defined(__x86_64__)
+#include "linalg/clones.h"
+
+#if defined(__AVX__) || (defined(__x86_64__) && defined(QRM_HAS_CLONES))
 #define LANES_OF_PART 4 /* AVX2 */
 #else
 #define LANES_OF_PART 2

@@ -18,39 +18,50 @@ enum {
     ALONE = 3    /* right sides that are left over and solved one by one, at most */
 };
 
+static size_t panels_of(size_t m)
+{
+    return (m + R - 1) / R;
+}
+
+/* Where panel p starts: those before it have R, 2 R, .. columns. */
+static size_t panel_start(size_t p)
+{
+    return (size_t)R * R * (p * (p + 1) / 2);
+}
+
 size_t packed_triangle_size(size_t m)
 {
-    return packed_panel_start(packed_panels(m));
+    return panel_start(panels_of(m));
 }
 
 size_t packed_triangle_room(size_t m, size_t b)
 {
-    return packed_panels(m) * R * ((b + C - 1) / C * C);
+    return panels_of(m) * R * ((b + C - 1) / C * C);
 }
 
 /* Entry (i, j) as it is packed: reciprocals on the diagonal, and the unit matrix beyond row m. */
-static double packed_entry(size_t m, const double *L, size_t ld, size_t i, size_t j)
+static double packed_entry(size_t m, const double *L, size_t i, size_t j)
 {
     if (i >= m)
         return i == j;
-    return i == j ? 1.0 / L[j * ld + i] : i > j ? L[j * ld + i] : 0.0;
+    return i == j ? 1.0 / L[j * m + i] : i > j ? L[j * m + i] : 0.0;
 }
 
 /* Column j of panel p. */
-static void pack_column(size_t m, const double *L, size_t ld, size_t p, size_t j, double *to)
+static void pack_column(size_t m, const double *L, size_t p, size_t j, double *to)
 {
     if (j < p * R && (p + 1) * R <= m)
-        memcpy(to, L + j * ld + p * R, R * sizeof *to);
+        memcpy(to, L + j * m + p * R, R * sizeof *to);
     else
         for (size_t r = 0; r < R; r++)
-            to[r] = packed_entry(m, L, ld, p * R + r, j);
+            to[r] = packed_entry(m, L, p * R + r, j);
 }
 
-void packed_triangle_make(size_t m, const double *L, size_t ld, double *packed)
+void packed_triangle_make(size_t m, const double *L, double *packed)
 {
-    for (size_t p = 0; p < packed_panels(m); p++)
+    for (size_t p = 0; p < panels_of(m); p++)
         for (size_t j = 0; j < (p + 1) * R; j++)
-            pack_column(m, L, ld, p, j, packed + packed_panel_start(p) + j * R);
+            pack_column(m, L, p, j, packed + panel_start(p) + j * R);
 }
 
 /* The rows of a panel, one right side's. */
@@ -87,7 +98,7 @@ INLINED void finish(size_t c, const lanes *restrict diagonal, lanes *restrict ac
 /* Panel p of c right sides, which are a (c numbers a row): k in, a out. */
 INLINED void solve_panel(size_t c, size_t p, const double *restrict packed, double *restrict a)
 {
-    const lanes *panel = (const lanes *)(const void *)(packed + packed_panel_start(p));
+    const lanes *panel = (const lanes *)(const void *)(packed + panel_start(p));
     double *own = a + p * R * c;
     lanes acc[C];
 #pragma GCC unroll 8
@@ -113,7 +124,7 @@ INLINED void solve_panels(size_t q, size_t p, const double *restrict packed, dou
     lanes acc[ABREAST];
 #pragma GCC unroll 8
     for (size_t t = 0; t < q; t++) {
-        panel[t] = (const lanes *)(const void *)(packed + packed_panel_start(p + t));
+        panel[t] = (const lanes *)(const void *)(packed + panel_start(p + t));
         memcpy(&acc[t], a + (p + t) * R, sizeof acc[t]);
     }
     for (size_t j = 0; j < p * R; j++) {
@@ -145,7 +156,7 @@ static void take_columns(size_t m, size_t c, size_t given, const double *K, doub
     for (size_t i = 0; i < m; i++)
         for (size_t k = 0; k < c; k++)
             a[i * c + k] = k < given ? K[k * m + i] : 0.0;
-    memset(a + m * c, 0, (packed_panels(m) * R - m) * c * sizeof *a);
+    memset(a + m * c, 0, (panels_of(m) * R - m) * c * sizeof *a);
 }
 
 static void give_columns(size_t m, size_t c, size_t given, const double *a, double *K)
@@ -163,10 +174,10 @@ static size_t columns_of(size_t b, size_t group)
 /* b right sides in groups, panel after panel, while a panel is at hand. */
 static void solve_groups(size_t m, const double *packed, size_t b, double *K, double *room)
 {
-    size_t rows = packed_panels(m) * R, groups = (b + C - 1) / C;
+    size_t rows = panels_of(m) * R, groups = (b + C - 1) / C;
     for (size_t g = 0; g < groups; g++)
         take_columns(m, C, columns_of(b, g), K + g * C * m, room + g * C * rows);
-    for (size_t p = 0; p < packed_panels(m); p++)
+    for (size_t p = 0; p < panels_of(m); p++)
         for (size_t g = 0; g < groups; g++)
             solve_group(p, packed, room + g * C * rows);
     for (size_t g = 0; g < groups; g++)
@@ -179,7 +190,7 @@ void packed_triangle_solve(size_t m, const double *packed, size_t b, double *K, 
     solve_groups(m, packed, together, K, room);
     for (size_t k = together; k < b; k++) {
         take_columns(m, 1, 1, K + k * m, room);
-        solve_one(packed_panels(m), packed, room);
+        solve_one(panels_of(m), packed, room);
         give_columns(m, 1, 1, room, K + k * m);
     }
 }

@@ -263,7 +263,7 @@ static void packed_triangles_solve_in_any_company(void **state)
             double *room = mem_alloc(packed_triangle_room(m, b), sizeof *room);
             for (size_t j = 0; j < m; j++)
                 L[j * m + j] = 2.0 * sqrt((double)m) + fabs(L[j * m + j]);
-            packed_triangle_make(m, L, m, packed);
+            packed_triangle_make(m, L, packed);
             memcpy(solved, K, m * b * sizeof *K);
             packed_triangle_solve(m, packed, b, solved, room);
             for (size_t q = 0; q < b; q++) {
@@ -283,63 +283,6 @@ static void packed_triangles_solve_in_any_company(void **state)
         }
 }
 
-/* The factor of a matrix that lies in a larger one, against LAPACK's: as it is solved with and unpacked, and the diagonal
- * of the inverse. */
-static void packed_factors_equal_lapack(void **state)
-{
-    static const size_t sizes[] = {1, 3, 4, 5, 8, 9, 61, 64, 130};
-    (void)state;
-    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
-        size_t m = sizes[s], ld = m + 3, abreast = packed_triangle_abreast(m);
-        double *A = positive_definite(m), *wide = mem_alloc_zero(ld * m, sizeof *wide);
-        double *packed = mem_alloc(packed_triangle_size(m), sizeof *packed);
-        double *X = mem_alloc_zero(abreast, sizeof *X), *norm = mem_alloc(m, sizeof *norm);
-        double *K = random_normals(m * 8, 5), *L = mem_alloc_zero(m * m, sizeof *L);
-        for (size_t j = 0; j < m; j++)
-            memcpy(wide + j * ld + j, A + j * m + j, (m - j) * sizeof *A);
-        assert_int_equal(packed_triangle_factor(m, wide, ld, packed), 0);
-        packed_triangle_unpack(m, packed, L, m);
-        for (size_t i = 0; i < m * 8; i++)
-            X[i] = K[i];
-        packed_triangle_solve_transposed(m, packed, X);
-        assert_int_equal(blas_cholesky(m, A, m), 0);
-        for (size_t j = 0; j < m; j++)
-            for (size_t i = j; i < m; i++)
-                assert_true(fabs(L[j * m + i] - A[j * m + i]) < 1e-11 * (double)m);
-        for (size_t q = 0; q < 8; q++)
-            for (size_t j = 0; j < m; j++) {
-                double sum = 0.0;
-                for (size_t i = j; i < m; i++)
-                    sum += A[j * m + i] * X[i * 8 + q];
-                assert_true(fabs(sum - K[j * 8 + q]) < 1e-9);
-            }
-        packed_triangle_inverse_norms(m, packed, X, norm);
-        blas_inverse_lower(m, A, m);
-        for (size_t i = 0; i < m; i++) {
-            double direct = A[i * m + i];
-            assert_true(fabs(norm[i] / direct - 1.0) < 1e-9);
-            assert_true(fabs(packed_triangle_reciprocal(packed, i) * L[i * m + i] - 1.0) < 1e-15);
-        }
-        void *const rooms[] = {A, wide, packed, X, norm, K, L};
-        for (size_t r = 0; r < sizeof rooms / sizeof *rooms; r++)
-            mem_free(rooms[r]);
-    }
-}
-
-static void packed_factors_name_the_bad_minor(void **state)
-{
-    size_t m = 21;
-    double *A = positive_definite(m);
-    double *packed = mem_alloc(packed_triangle_size(m), sizeof *packed);
-    (void)state;
-    A[17 * m + 17] = -1.0;
-    assert_int_equal(packed_triangle_factor(m, A, m, packed), 18);
-    A[9 * m + 9] = NAN;
-    assert_int_equal(packed_triangle_factor(m, A, m, packed), 10);
-    mem_free(packed);
-    mem_free(A);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -349,8 +292,6 @@ int main(void)
         cmocka_unit_test(a_column_does_not_depend_on_its_company),
         cmocka_unit_test(a_vector_alone_is_solved_like_a_column),
         cmocka_unit_test(packed_triangles_solve_in_any_company),
-        cmocka_unit_test(packed_factors_equal_lapack),
-        cmocka_unit_test(packed_factors_name_the_bad_minor),
         cmocka_unit_test(inverse_times_matrix_is_identity),
         cmocka_unit_test(cholesky_names_the_bad_minor),
         cmocka_unit_test(eigenvalues_rebuild_the_matrix),
