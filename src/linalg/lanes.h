@@ -40,32 +40,6 @@ LANES_INLINED void lanes_store(lanes8 x, double *to)
         parts[i] = x.at[i];
 }
 
-/* x - factor y */
-LANES_INLINED lanes8 lanes_less(lanes8 x, lanes8 y, double factor)
-{
-#pragma GCC unroll 4
-    for (int i = 0; i < LANE_PARTS; i++)
-        x.at[i] -= y.at[i] * factor;
-    return x;
-}
-
-LANES_INLINED lanes8 lanes_times(lanes8 x, double factor)
-{
-#pragma GCC unroll 4
-    for (int i = 0; i < LANE_PARTS; i++)
-        x.at[i] *= factor;
-    return x;
-}
-
-/* x + y o y */
-LANES_INLINED lanes8 lanes_add_square(lanes8 x, lanes8 y)
-{
-#pragma GCC unroll 4
-    for (int i = 0; i < LANE_PARTS; i++)
-        x.at[i] += y.at[i] * y.at[i];
-    return x;
-}
-
 /* sum + (t - z)^2 */
 LANES_INLINED lanes8 lanes_add_distance(lanes8 sum, lanes8 t, double z)
 {
@@ -75,11 +49,6 @@ LANES_INLINED lanes8 lanes_add_distance(lanes8 sum, lanes8 t, double z)
         sum.at[i] += off * off;
     }
     return sum;
-}
-
-LANES_INLINED double lanes_at(lanes8 x, int lane)
-{
-    return x.at[lane / LANES_OF_PART][lane % LANES_OF_PART];
 }
 
 #endif
