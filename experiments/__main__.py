@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import sys
+import time
 from dataclasses import dataclass
 
 try:
@@ -65,6 +66,7 @@ def arguments():
 
 
 def reproduce(name, args):
+    began = time.time()
     folder = os.path.abspath(os.path.join(args.out, name + ("-quick" if args.quick else "")))
     try:
         os.makedirs(folder, exist_ok=True)
@@ -80,7 +82,8 @@ def reproduce(name, args):
     finished = runner.run(cells)
     path = report.write(experiment, setup, cells, finished)
     missing = f", {len(cells) - len(finished)} missing" if len(finished) < len(cells) else ""
-    print(f"{path}  ({runner.ran} of {len(cells)} cells run{missing})")
+    minutes = f" in {(time.time() - began) / 60:.1f} minutes" if runner.ran else ""
+    print(f"{path}  ({runner.ran} of {len(cells)} cells run{minutes}{missing})")
 
 
 def main():

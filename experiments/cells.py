@@ -4,6 +4,10 @@ An experiment is a list of cells.  cells.json in its folder has a line for each 
 command, what it printed and a key: a hash of the command, of the data it reads, of quorum's version
 and of the fit behind it.  A cell that is there with the right key is not run again, so an
 interrupted run goes on where it stopped.
+
+Cells whose seconds are looked at have the machine to themselves, one after the other.  The others
+come before them, two at a time with half of the threads each (side_by_side.py): a number does not
+depend on threads, and no processor waits for the parts of a fit that one thread does alone.
 """
 import csv
 import hashlib
@@ -11,15 +15,17 @@ import json
 import math
 import os
 import re
-import subprocess
+import threading
 import time
 from dataclasses import dataclass, field
 
 import origin
+import side_by_side
 
 # The paper's way: parts by raw inputs, hyperparameters trained on those parts, the graph learned in
 # the fit.
 PAPER = ("--kernel", "se", "--partition-metric", "input", "--train", "parts", "--graph", "glasso")
+TOGETHER = 2   # cells that run at a time, where nobody looks at their seconds
 WORK = "work"  # below the experiment's folder: made data, models, predictions
 
 
@@ -31,6 +37,7 @@ class Cell:
     about: dict = field(default_factory=dict)  # data, partition, M, seed, ...: columns of the CSV
     after: "Cell" = None     # the fit whose model or theta it uses
     seconds: float = 1.0     # a guess, for the time left
+    timed: bool = False      # its seconds are looked at: nothing else runs beside it
     keep: tuple = ()         # of a prediction: the columns to keep
     score: object = None     # of a prediction: what to keep instead, a function of its columns
 
@@ -60,16 +67,17 @@ def fit_with_noise(model, factor, train, about, *options, seconds=5.0):
                      seconds=seconds)
 
 
-def evaluate(model, what, test, *options, seconds=2.0, **about):
+def evaluate(model, what, test, *options, seconds=2.0, timed=True, **about):
     words = ("evaluate", model_of(model), test, "--json", *options)
-    return Cell(f"{model.name}: {what}", words, {**model.about, **about}, model, seconds)
+    return Cell(f"{model.name}: {what}", words, {**model.about, **about}, model, seconds, timed)
 
 
 def predict(model, what, queries, keep, *options, seconds=2.0, score=None, **about):
     """A prediction, of which columns are kept, or `score` of these columns as arrays."""
     name = f"{model.name}: {what}"
     words = ("predict", model_of(model), queries, "-o", f"{WORK}/{slug(name)}.csv", *options)
-    return Cell(name, words, {**model.about, **about}, model, seconds, tuple(keep), score)
+    return Cell(name, words, {**model.about, **about}, model, seconds, keep=tuple(keep),
+                score=score)
 
 
 def graph(model, test, *options, seconds=2.0):
@@ -132,6 +140,7 @@ class Runner:
         self.again, self.progress, self.stored = again, progress, stored
         self.hashes = {}
         self.ran = 0
+        self.storing = threading.Lock()
         self.version = origin.version(quorum)
         self.origin = {"version": self.version, "commit": origin.commit(),
                        "machine": origin.machine(), "date": origin.today()}
@@ -185,31 +194,32 @@ class Runner:
         if self.stored:
             return {c.name: self.finished(c) for c in cells if self.finished(c)}
         todo = self.unfinished(cells)
+        self.again = None  # what is run from here on is finished
         self.progress.start([c.seconds for c in todo])
-        for cell in todo:
-            self.run_cell(cell)
-            self.progress.done(cell.seconds)
-        self.again = None
+        side_by_side.run([c for c in todo if not c.timed], self.run_cell, TOGETHER)
+        side_by_side.run([c for c in todo if c.timed], self.run_cell, 1)
         return {c.name: self.finished(c) for c in cells}
 
-    def run_cell(self, cell):
+    def run_cell(self, cell, threads, children):
         command = [self.quorum, *(self.real(word, cell) for word in cell.words)]
         started = time.time()
-        child = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE,
-                                 stderr=subprocess.PIPE, text=True)
-        said = self.progress.follow(cell.name, child.stderr)
-        stdout = child.stdout.read()
-        if child.wait() != 0:
+        with children.begin(command, self.folder, threads) as child:
+            said = self.progress.follow(cell.name, child.stderr)
+            stdout = child.stdout.read()
+        if child.returncode != 0:
             raise SystemExit(f"\nquorum reproduce: {cell.name}: {' '.join(command)}\n{said}")
-        self.ran += 1
-        self.store.add({"name": cell.name, "command": "quorum " + " ".join(cell.words),
-                        "key": self.key(cell), **self.origin,
-                        "wall_seconds": round(time.time() - started, 2),
-                        "result": output_of(cell, stdout, self.folder)})
+        seconds = round(time.time() - started, 2)
+        result = output_of(cell, stdout, self.folder)
+        with self.storing:
+            self.ran += 1
+            self.store.add({"name": cell.name, "command": "quorum " + " ".join(cell.words),
+                            "key": self.key(cell), **self.origin, "threads": threads,
+                            "wall_seconds": seconds, "result": result})
+            self.progress.done(cell.seconds)
 
 
 def scores(cells, results):
-    """Tidy rows: one for each method of each evaluation."""
+    """Tidy rows: one for each method of each evaluation; no seconds of what ran beside others."""
     for cell in cells:
         if cell.words[0] != "evaluate":
             continue
@@ -220,7 +230,8 @@ def scores(cells, results):
                    "select": "all" if by_itself else r["select"],
                    "space": r["space"], "smse": r["smse"], "msll": r["msll"], "mae": r["mae"],
                    "coverage95": r["coverage"]["95"], "coverage99": r["coverage"]["99"],
-                   "experts_used": r["experts_used"], "seconds": r["seconds"], "cell": cell.name}
+                   "experts_used": r["experts_used"],
+                   "seconds": r["seconds"] if cell.timed else "", "cell": cell.name}
 
 
 def fits(cells, results):

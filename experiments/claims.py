@@ -375,8 +375,3 @@ def lines(results):
 
 def word(holds):
     return "holds" if all(holds) else "holds in part" if any(holds) else "does not hold"
-
-
-if __name__ == "__main__":    # python3 experiments/claims.py RESULTS
-    import sys
-    print("\n".join(lines(sys.argv[1])))

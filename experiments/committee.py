@@ -2,12 +2,13 @@
 
 The paper compares committees with each other.  Here they stand beside predictions from the nearest
 rows, with the same hyperparameters, on made functions of which one thing is changed at a time, and
-on real sets where --data has them.
+on real sets where --data has them.  What the graph's ranking is worth shows beside the half of the
+experts that it finds least important, for regions and for random parts.
 """
 import numpy as np
 
 import figures
-from cells import evaluate, fit
+from cells import evaluate, fit, fit_again
 from datasets import found, made, read_csv
 from tables import pick, show, stat
 
@@ -22,6 +23,8 @@ REAL = {"kin40k_10k30k": (10000, 2000), "protein": (10000, 2000)}   # rows taken
 METHODS = {"nearest rows": ("nearest", "auto"), "cells": ("cells", "all"),
            "local experts": ("npae", "local:2"), "graph:0.5": ("npae", "graph:0.5"),
            "NPAE on all": ("npae", "all")}
+HALVES = ("graph:0.5", "worst:0.5")       # the most and the least important half
+RANDOM = ", random parts"                 # of the same rows, with the same hyperparameters
 WAVES = 1000
 
 
@@ -67,7 +70,10 @@ def plan(setup):
                            for part in ("train", "test"))
             about = {"data": "made", "partition": "kmeans", "seed": seed, "M": max(rows // 250, 4),
                      "variant": f"{factor} {value:g}"}
-            cells += of_set(name, about, train, test)
+            of_this = of_set(name, about, train, test)
+            cells += of_this
+            if factor != "queries":       # the same fits again, asked elsewhere
+                cells += ranking(of_this[0], train, test)
     return cells + real_sets(setup)
 
 
@@ -79,7 +85,8 @@ def real_sets(setup):
                  for part, count in zip(("train", "test"), counts)]
         seed = setup.seeds[0]
         about = {"data": name, "partition": "kmeans", "seed": seed, "M": 20, "variant": name}
-        cells += of_set(f"{name} seed{seed}", about, *words, kernel="auto")
+        of_this = of_set(f"{name} seed{seed}", about, *words, kernel="auto")
+        cells += [*of_this, least_important(of_this[0], words[1])]
     return cells
 
 
@@ -97,6 +104,22 @@ def of_set(name, about, train, test, kernel="matern32"):
     return [model, by_rows, by_experts]
 
 
+def least_important(model, test):
+    return evaluate(model, "least important", test, "--method", "npae", "--select", HALVES[1],
+                    timed=False)
+
+
+def ranking(model, train, test):
+    """What the graph's ranking is worth: the least important half; and both halves of random parts."""
+    about = {**model.about, "partition": "random", "variant": model.about["variant"] + RANDOM}
+    other = fit_again(model, model.name + RANDOM, train, about, "--experts", str(about["M"]),
+                      "--partition", "random", "--kernel", "matern32", "--overlap", "0.5", "--graph",
+                      "glasso", "--no-calibrate", seconds=1)
+    return [least_important(model, test), other,
+            evaluate(other, "halves", test, "--method", "npae", "--select",
+                     ",".join((*HALVES, "all")), timed=False)]
+
+
 # ---- The page ----------------------------------------------------------------------------------
 
 
@@ -109,6 +132,52 @@ def ours(book, metric, name, factor, value):
                 metric)
 
 
+def npae(book, variant, select):
+    return stat(pick(book.scores, variant=variant, method="npae", select=select), "smse")
+
+
+def made_variants(book):
+    return [f"{factor} {value:g}" for factor, value, _ in made_sets(book.setup)]
+
+
+def over_nearest(book, name, variants):
+    """(seconds, error) of a way over those of nearest rows, of each set."""
+    def numbers(variant, way):
+        rows = pick(book.scores, variant=variant, method=METHODS[way][0], select=METHODS[way][1])
+        return [stat(rows, metric) for metric in ("seconds", "smse")]
+    pairs = [(numbers(v, name), numbers(v, "nearest rows")) for v in variants]
+    return [tuple(a.mean / b.mean for a, b in zip(*pair)) for pair in pairs if pair[0][0]]
+
+
+def over_all(book, variants):
+    """Errors of the least and of the most important half over that of all experts, of each set."""
+    found_ = [[npae(book, v, select) for select in (*HALVES[::-1], "all")] for v in variants]
+    return [(least.mean / all_.mean, most.mean / all_.mean)
+            for least, most, all_ in found_ if least and most and all_]
+
+
+def draw_verdict(book):
+    """One figure: when a committee pays, and when the graph's ranking helps to choose it."""
+    made_, real = made_variants(book), [name for name in REAL]
+    left = [(name, over_nearest(book, name, made_), over_nearest(book, name, real))
+            for name in METHODS if name != "nearest rows"]
+    right = [("K-means parts", over_all(book, made_), over_all(book, real)),
+             ("random parts", over_all(book, [v + RANDOM for v in made_]), [])]
+    figures.clouds(book.path("committee.svg"), [
+        figures.Cloud("When a committee pays", "seconds over those of nearest rows",
+                      "error over that of nearest rows", left, "paying"),
+        figures.Cloud("When the ranking helps", "least important half: error over that of all",
+                      "most important half: error over that of all", right, "ranking")])
+    book.page.heading("When a committee pays, and when the ranking helps")
+    book.page.figure(
+        "committee.svg", "Each point is a set of data, small ones are made (means over the seeds), "
+        "large ones real; all axes are logarithmic. Left: prediction time and SMSE over those of "
+        "nearest rows; below 1 on both axes is better and faster. Right: SMSE of NPAE on half of the "
+        "experts over that on all. On the diagonal the most important half is no better than the least "
+        "important one, below it the ranking is right; near 1 from below to above, the half is as good "
+        "as all.")
+
+
 def report(book):
     page = book.page
     page.text(
@@ -118,6 +187,7 @@ def report(book):
         "1,000 queries; the length-scale grows with the cube's diagonal. The error is against the "
         "function without noise. Local experts: the two that explain most at each query. graph:0.5: "
         "the half that is most important in the graph, for all queries.")
+    draw_verdict(book)
     page.heading("Error and time against what the data are like")
     panels = []
     for metric, title in (("smse", "SMSE"), ("seconds", "seconds")):
@@ -127,8 +197,8 @@ def report(book):
                 found_ = [(v, ours(book, metric, name, factor, v)) for v in levels]
                 series.append((name, [(v, s.mean, s.spread) for v, s in found_ if s]))
             panels.append(figures.Panel(title, LABELS[factor], series, logx=True, logy=True))
-    figures.lines(book.path("committee.svg"), panels, columns=4)
-    page.figure("committee.svg", "Error (above) and prediction time (below) against smoothness, "
+    figures.lines(book.path("factors.svg"), panels, columns=4)
+    page.figure("factors.svg", "Error (above) and prediction time (below) against smoothness, "
                 "noise, inputs and queries; mean over the seeds, bars are one standard deviation, "
                 "all axes logarithmic. Seconds of one method are those of a call that may be the "
                 "first to make factors, on a machine with other work: read them as ratios.")
@@ -142,6 +212,19 @@ def report(book):
                  for name in REAL if pick(book.scores, variant=name)]
         page.table(f"{metric.upper() if metric != 'seconds' else 'Seconds'}; real sets against "
                    "their noisy targets", ["data", *METHODS], [("", None, rows)])
+    ranking_table(book)
+
+
+def ranking_table(book):
+    rows = []
+    for variant in (*made_variants(book), *REAL):
+        for label in (variant, variant + RANDOM):
+            line = [npae(book, label, select) for select in (*HALVES, "all")]
+            if all(line):
+                rows.append([label, *(show(s, 4) for s in line)])
+    book.page.table("SMSE of NPAE on half of the experts",
+                    ["data", "most important half", "least important half", "all"],
+                    [("", None, rows)])
 
 
 def explain(book):
@@ -149,7 +232,13 @@ def explain(book):
         found_ = [ours(book, metric, left, f, v).mean / ours(book, metric, right, f, v).mean
                   for f, levels in FACTORS.items() for v in levels if ours(book, metric, left, f, v)]
         return f"{min(found_):.2f} to {max(found_):.2f}"
-    book.page.heading("What it says", 3)
+
+    def ahead(*variants):
+        pairs = over_all(book, [v for some in variants for v in some])
+        return f"{sum(most < least for least, most in pairs)} of {len(pairs)}"
+    made_ = made_variants(book)
+    random = [v + RANDOM for v in made_]
+    book.page.heading("What it says")
     book.page.points([
         f"Two experts of each query against the nearest rows: {ratio('smse', 'local experts', 'nearest rows')} "
         f"of their error, in {ratio('seconds', 'local experts', 'nearest rows')} of their time.",
@@ -158,4 +247,6 @@ def explain(book):
         "The graph's half against all experts: "
         f"{ratio('smse', 'graph:0.5', 'NPAE on all')} of their error, in "
         f"{ratio('seconds', 'graph:0.5', 'NPAE on all')} of their time.",
+        "The most important half is ahead of the least important one on "
+        f"{ahead(made_, REAL)} sets with K-means parts and on {ahead(random)} with random parts.",
     ])

@@ -1,5 +1,6 @@
 """Pictures: plots by gnuplot, graphs by Graphviz.  All can be told apart in grey."""
 import os
+import re
 import subprocess
 from dataclasses import dataclass
 
@@ -12,7 +13,8 @@ STYLES = {
     "GRBCM*(0.8)": ("#0b5fa5", 2, 5), "GRBCM*(0.5)": ("#5aa9e6", 4, 9),
     "nearest rows": ("#111111", 1, 7), "cells": ("#7f7f7f", 3, 4),
     "local experts": ("#0b5fa5", 2, 5), "graph:0.5": ("#c0392b", 4, 9),
-    "NPAE on all": ("#d68910", 5, 12),
+    "NPAE on all": ("#d68910", 5, 12), "K-means parts": ("#0b5fa5", 1, 7),
+    "random parts": ("#c0392b", 1, 8),
 }
 FONT = "Helvetica,13"
 
@@ -127,6 +129,62 @@ def lines(path, panels, columns=None):
     sheet.write(path, [(f"with linespoints {style(label)}", label) for label in labels])
 
 
+@dataclass
+class Cloud:
+    title: str
+    xlabel: str
+    ylabel: str
+    series: list             # (label, small points [(x, y), ...], large points)
+    question: str            # what the guides answer: see GUIDES
+
+
+# What to read a cloud of ratios by: lines, and words where it is good to be.
+GUIDES = {
+    "paying": ["set arrow 1 from 1, graph 0 to 1, graph 1 nohead lc rgb '#555555' dt 3",
+               "set arrow 2 from graph 0, first 1 to graph 1, first 1 nohead lc rgb '#555555' dt 3",
+               "set label 1 'faster' at graph 0.03, 0.95 tc rgb '#555555'",
+               "set label 2 'slower' at graph 0.97, 0.95 right tc rgb '#555555'"],
+    "ranking": ["set arrow 2 from graph 0, first 1 to graph 1, first 1 nohead lc rgb '#555555' dt 3",
+                "unset arrow 1", "set label 1 'ranking upside down' at graph 0.03, 0.95 "
+                "tc rgb '#555555'", "set label 2 'ranking right' at graph 0.97, 0.12 right "
+                "tc rgb '#555555'"],
+}
+
+
+def clouds(path, panels):
+    """Panels of points on logarithmic axes, both of which are ratios."""
+    sheet = Sheet(len(panels), 1, (430, 380))
+    sheet.script += ["set grid lc rgb '#dddddd' lt 1", "set format xy '%g'", "set logscale xy",
+                     "set ytics (0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500)"]
+    for i, p in enumerate(panels):
+        drawn = ["x with lines lc rgb '#555555' dt 3 lw 1"] if p.question == "ranking" else []
+        for j, (label, *sizes) in enumerate(p.series):
+            for size, points in zip((0.7, 1.5), sizes):
+                if points:
+                    sheet.script += block(f"d{i}x{j}x{size:g}".replace(".", "_"), points)
+                    drawn.append(f"$d{i}x{j}x{size:g}".replace(".", "_") +
+                                 f" using 1:2 with points {spot(label, size)}")
+        x, y = ([point[k] for _, *sizes in p.series for points in sizes for point in points]
+                for k in (0, 1))
+        sheet.script += [*sheet.place(i), f"set title '{p.title}'", f"set xlabel '{p.xlabel}'",
+                         f"set ylabel '{p.ylabel}'", *GUIDES[p.question],
+                         f"set xrange {around(x)}", f"set yrange {around(y)}",
+                         "plot " + ", ".join(drawn)]
+    sheet.script += ["unset label"]
+    labels = [label for p in panels for label, *_ in p.series]
+    sheet.write(path, [(f"with points {spot(label, 1)}", label) for label in labels])
+
+
+def around(numbers):
+    """A logarithmic axis for these ratios, with 1 on it."""
+    return f"[{min(1, *numbers) / 1.3:.4g}:{max(1, *numbers) * 1.3:.4g}]"
+
+
+def spot(label, size):
+    colour, _, point = STYLES[label]
+    return f"lc rgb '{colour}' pt {point} lw 1.5 ps {size}"
+
+
 def bars(path, panels, ylabel):
     """Panels (title, categories, {label: [(value, spread), ...]}) of grouped bars."""
     looks = ("lc rgb '#2e4a66' fs solid 1.0 border rgb '#111111'",
@@ -134,13 +192,15 @@ def bars(path, panels, ylabel):
     sheet = Sheet(len(panels), 1, (450, 330))
     sheet.script += ["set style data histograms", "set style histogram errorbars gap 1.5 lw 1.5",
                      "set grid y lc rgb '#dddddd' lt 1", "set xtics rotate by 35 right nomirror",
-                     f"set ylabel '{ylabel}'", "set yrange [0:*]"]
+                     f"set ylabel '{ylabel}'"]
     for i, (title, categories, groups) in enumerate(panels):
         rows = [" ".join([f'"{c}"'] + [f"{number:.6g}" for g in groups.values() for number in g[n]])
                 for n, c in enumerate(categories)]
         drawn = [f"$d{i} using {2 * k + 2}:{2 * k + 3}:xtic(1) {looks[k]}"
                  for k in range(len(groups))]
+        top = max(value + spread for g in groups.values() for value, spread in g)
         sheet.script += [f"$d{i} << EOD", *rows, "EOD", *sheet.place(i), f"set title '{title}'",
+                         f"set yrange [0:{1.05 * top:.3g}]",
                          "plot " + ", ".join(drawn)]
     sheet.write(path, [(f"with boxes {look}", label) for look, label in zip(looks, panels[0][2])])
 
@@ -222,24 +282,32 @@ def expert_graph(path, graph, selected, best):
     largest = max((abs(e["precision"]) for e in graph["edges"]), default=1.0)
     top = max((n["importance"] for n in graph["nodes"]), default=1.0) or 1.0
     dot = ["graph g {", "layout=neato; overlap=false; splines=false; outputorder=edgesfirst;",
-           "start=1; pad=0.2; bgcolor=\"#ffffff\"; size=\"4,4\"; ratio=0.8;",
+           "start=1; pad=0.2; bgcolor=\"#ffffff\"; ratio=0.8;",
            "node [shape=circle, style=filled, fixedsize=true, fontname=Helvetica];",
            "edge [color=\"#55555599\"];"]
     for n in sorted(graph["nodes"], key=lambda n: n["expert"]):
         i = n["expert"]
-        width = 0.34 + 0.5 * (max(n["importance"], 0.0) / top)**0.5
+        width = 0.8 + 0.8 * (max(n["importance"], 0.0) / top)**0.5
         fill, text = ("#b03a2e", "#ffffff") if i in selected else ("#ffffff", "#222222")
-        ring = "color=\"#145a32\", penwidth=2.5, peripheries=2" if i in best else \
-            "color=\"#444444\", penwidth=1, peripheries=1"
-        dot.append(f"{i} [width={width:.3f}, fontsize=13, fillcolor=\"{fill}\", "
+        ring = "color=\"#145a32\", penwidth=3, peripheries=2" if i in best else \
+            "color=\"#444444\", penwidth=2, peripheries=1"
+        dot.append(f"{i} [width={width:.3f}, fontsize=34, fillcolor=\"{fill}\", "
                    f"fontcolor=\"{text}\", {ring}];")
     for e in graph["edges"]:
         share = abs(e["precision"]) / largest
-        dot.append(f"{e['from']} -- {e['to']} [penwidth={0.3 + 3.5 * share:.2f}, "
-                   f"len={1.4 - 0.5 * share**0.5:.3f}];")
+        dot.append(f"{e['from']} -- {e['to']} [penwidth={1 + 8 * share:.2f}, "
+                   f"len={2.8 - share**0.5:.3f}];")
     done = subprocess.run(["dot", "-Tsvg"], input="\n".join(dot + ["}"]), text=True,
                           capture_output=True)
     if done.returncode != 0:
         raise SystemExit(f"quorum reproduce: Graphviz could not draw {path}:\n{done.stderr}")
     with open(path, "w") as file:
-        file.write(done.stdout)
+        file.write(as_wide(done.stdout, 288))
+
+
+def as_wide(svg, width):
+    """The picture with another width, by its viewBox: Graphviz's own `size` rounds its factor to two
+    digits, which leaves nodes beyond the edge."""
+    found = re.search(r'<svg width="([\d.]+)pt" height="([\d.]+)pt"', svg)
+    height = width * float(found[2]) / float(found[1])
+    return svg.replace(found[0], f'<svg width="{width}pt" height="{height:.0f}pt"')

@@ -1,4 +1,5 @@
 """The progress line: cell, what the command is at, time left."""
+import itertools
 import sys
 import time
 
@@ -17,7 +18,8 @@ class Progress:
         self.terminal = sys.stderr.isatty()
 
     def start(self, seconds):
-        self.total, self.count, self.number = sum(seconds), len(seconds), 0
+        self.total, self.count = sum(seconds), len(seconds)
+        self.numbers, self.ended = itertools.count(1), 0
         self.finished, self.began = 0.0, time.time()
 
     def left(self):
@@ -26,10 +28,10 @@ class Progress:
             return self.total
         return (self.total - self.finished) * (time.time() - self.began) / self.finished
 
-    def show(self, name, stage):
+    def show(self, number, name, stage):
         if self.quiet:
             return
-        text = (f"{self.title} {self.number + 1}/{self.count}  {name}"
+        text = (f"{self.title} {number}/{self.count}  {name}"
                 f"{'  ' + stage if stage else ''}  about {duration(self.left())} left")
         if self.terminal:
             sys.stderr.write(f"\r\033[K{text[:150]}")
@@ -38,16 +40,17 @@ class Progress:
         sys.stderr.flush()
 
     def follow(self, name, stderr):
-        """Shows what the command says of its stage; returns all that it said."""
-        said = []
-        self.show(name, "")
+        """Shows what the command says of its stage; returns all that it said.  Commands that run at
+        the same time take turns on the line."""
+        said, number = [], next(self.numbers)
+        self.show(number, name, "")
         for line in stderr:
             said.append(line)
-            self.show(name, line.strip().removeprefix("quorum ")[:80])
+            self.show(number, name, line.strip().removeprefix("quorum ")[:80])
         return "".join(said)
 
     def done(self, seconds):
         self.finished += seconds
-        self.number += 1
-        if self.terminal and not self.quiet and self.number == self.count:
+        self.ended += 1
+        if self.terminal and not self.quiet and self.ended == self.count:
             sys.stderr.write("\r\033[K")

@@ -39,8 +39,9 @@ def path(setup, train, test):
         model = fit(f"path {stop}", train, about, "--experts", "15", *PAPER[:-2], "--graph",
                     "none", "--max-evaluations", str(stop), "--tolerance", "1e-12", seconds=6)
         cells += [model, evaluate(model, "observed", test, "--method", "gpoe,rbcm", "--space",
-                                  "observed"),
-                  evaluate(model, "npae", test, "--method", "npae", "--select", "all")]
+                                  "observed", timed=False),
+                  evaluate(model, "npae", test, "--method", "npae", "--select", "all",
+                           timed=False)]
     return cells
 
 
@@ -54,7 +55,7 @@ def of_model(setup, seed, partition, M, train, test):
              evaluate(model, "independent", test, "--method", "gpoe,rbcm,grbcm", "--select",
                       "all,graph:0.8", "--space", "observed,latent", *ON_TEST, seconds=5),
              evaluate(model, "npae least important", test, "--method", "npae", "--select",
-                      "worst:0.5", *ON_TEST, variant="alpha"),
+                      "worst:0.5", *ON_TEST, timed=False, variant="alpha"),
              evaluate(model, "own local", test, "--method", "npae", "--select", "local:4",
                       variant="own: 4 best experts a query")]
     if partition == "kmeans" and M in GRAPHS:

@@ -91,7 +91,7 @@ def exact(seed, train, test):
 def own(seed, train, test):
     about = {"data": "synthetic", "partition": "kmeans", "M": "auto", "seed": seed,
              "variant": "own: default settings"}
-    model = fit(f"own default seed{seed}", train, about, "--calibrate")
+    model = fit(f"own default seed{seed}", train, about, "--calibrate", seconds=20)
     return [model, evaluate(model, "own default", test)]
 
 
@@ -100,7 +100,7 @@ def alphas(setup, model, test):
     shares = ALPHAS[1::3] if setup.quick else ALPHAS
     select = ",".join(f"{kind}:{a}" for a in shares for kind in ("best", "worst") if a < 1)
     return [evaluate(model, "alpha", test, "--method", "npae", "--select", select, *ON_TEST,
-                     seconds=8, variant="alpha")]
+                     seconds=8, timed=False, variant="alpha")]
 
 
 def lambdas(setup, seed, train, test):
@@ -112,7 +112,7 @@ def lambdas(setup, seed, train, test):
         model = fit(f"M20 seed{seed} lambda {value}", train, about, "--experts", "20", *PAPER,
                     "--lambda", str(value), seconds=1)
         cells += [model, evaluate(model, "npae", test, "--method", "npae", "--select",
-                                  "graph:0.5,graph:0.8", *ON_TEST)]
+                                  "graph:0.5,graph:0.8", *ON_TEST, timed=False)]
     return cells
 
 

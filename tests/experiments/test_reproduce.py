@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -75,6 +76,20 @@ def test_page_is_whole_and_self_contained(quick):
     assert "quorum reproduce synthetic --out DIR --seeds 1 --quick" in text
 
 
+def test_no_expert_is_cut_off(tmp_path):
+    """A graph fills its picture, to the edge and not beyond."""
+    import figures
+    cells = cells_of(Path(EXPERIMENTS) / "results" / "pumadyn")
+    figures.expert_graph(tmp_path / "graph.svg", cells["kmeans M15 seed1: graph"]["result"], {1}, {3})
+    text = (tmp_path / "graph.svg").read_text()
+    box = [float(v) for v in re.search(r'viewBox="0.00 0.00 ([\d.]+) ([\d.]+)"', text).groups()]
+    scale = float(re.search(r"scale\(([\d.]+)", text)[1])
+    corners = [[float(v) for v in point.split(",")]
+               for point in re.search(r'<polygon [^>]*points="([^"]+)"', text)[1].split()]
+    for size, along in zip(box, zip(*corners)):
+        assert scale * (max(along) - min(along)) == pytest.approx(size, rel=1e-3)
+
+
 def outside_svg(text):
     return re.sub(r"<svg.*?</svg>", "", text, flags=re.S)
 
@@ -123,6 +138,20 @@ def test_experiments_without_data(tmp_path, name, tables):
         assert len(rows_of(folder / table)) >= 15
 
 
+def test_again_may_name_the_fit_whose_theta_another_takes(tmp_path):
+    words = ("committee", "--out", tmp_path, "--quick", "-q")
+    reproduce(*words)
+    before = cells_of(tmp_path / "committee-quick")
+    done = reproduce(*words, "--again", "noise 0.01 seed1")
+    after = cells_of(tmp_path / "committee-quick")
+    assert "(6 of" in done.stdout
+    for name in before:
+        assert before[name]["key"] == after[name]["key"]
+    theta = [after[f"noise 0.01 seed1{more}"]["result"]["lengthscale"]
+             for more in ("", ", random parts")]
+    assert theta[0] == pytest.approx(theta[1], rel=1e-12)
+
+
 def test_consistency_scores_are_those_of_the_truth(tmp_path):
     """NPAE of one expert is the exact GP, of the low-rank factor and of the command alike."""
     import consistency
@@ -156,6 +185,17 @@ def test_tables_are_tidy(quick):
     assert {r["holds"] for r in rows_of(folder / "claims.csv")} <= {"True", "False"}
 
 
+def test_only_what_ran_alone_has_seconds(quick):
+    """Two at a time with half of the threads where nobody looks at seconds, else all of them."""
+    folder, _ = quick
+    rows = {r["cell"]: r["seconds"] for r in rows_of(folder / "scores.csv")}
+    threads = {name: cell["threads"] for name, cell in cells_of(folder).items()}
+    assert float(rows["M20 seed1: npae"]) > 0 and rows["M20 seed1: alpha"] == ""
+    assert threads["M20 seed1: npae"] >= 2 * threads["M20 seed1: alpha"] or max(
+        threads.values()) == 1
+    assert threads["M20 seed1"] == threads["M20 seed1: alpha"]
+
+
 def test_cells_say_how_they_were_made(quick):
     folder, _ = quick
     text = (folder / "cells.json").read_text()
@@ -168,7 +208,7 @@ def test_cells_say_how_they_were_made(quick):
 
 def test_second_run_executes_nothing(quick):
     folder, first = quick
-    assert "(0 of" not in first.stdout
+    assert "(0 of" not in first.stdout and " minutes)" in first.stdout
     done = reproduce("synthetic", "--out", folder.parent, "--quick")
     assert "(0 of" in done.stdout
     assert done.stderr == ""
