@@ -21,7 +21,7 @@ import numpy as np
 
 from common import HERE, load, made, measured, write_csv
 
-FIELDS = ["rows", "new", "what", "wall_seconds", "processor_seconds", "peak_mb"]
+FIELDS = ["rows", "method", "new", "what", "wall_seconds", "processor_seconds", "peak_mb"]
 
 
 def save(folder, name, rows):
@@ -74,9 +74,15 @@ def commands(args, folder, model, new, everything):
                     "--partition", "kdtree"]}
 
 
+def method_of(quorum, model):
+    """Of predictions by default: a model of cells has them found anew by an update."""
+    return "cells" if "cells by default" in measured([quorum, "inspect", model])["output"] else "nearest"
+
+
 def measure(args, rows):
     with tempfile.TemporaryDirectory(dir=args.folder) as folder:
         model, files = prepare(args, folder, rows)
+        method = method_of(args.quorum, model)
         for new, (fresh, everything) in files.items():
             lines = commands(args, folder, model, fresh, everything)
             turns = [{what: measured(words) for what, words in lines.items()}
@@ -85,7 +91,7 @@ def measure(args, rows):
                 sys.exit("the two builds wrote different models")
             for what in lines:
                 used = [turn[what] for turn in turns]
-                yield {"rows": rows, "new": new, "what": what,
+                yield {"rows": rows, "method": method, "new": new, "what": what,
                        "wall_seconds": statistics.median(u["wall"] for u in used),
                        "processor_seconds": statistics.median(u["processor"] for u in used),
                        "peak_mb": max(u["peak_mb"] for u in used)}
@@ -95,7 +101,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quorum", default=os.path.join(HERE, "..", "build", "quorum"))
     parser.add_argument("--before", help="another build of the command, to compare with")
-    parser.add_argument("--rows", type=int, nargs="+", default=[100_000, 1_000_000])
+    parser.add_argument("--rows", type=int, nargs="+", default=[100_000, 300_000, 1_000_000])
     parser.add_argument("--new", type=int, nargs="+", default=[1, 1000, 10_000])
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--folder", help="where files are made; the system's temporary folder")

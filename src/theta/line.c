@@ -53,13 +53,23 @@ static void equations_free(equations *e)
     mem_free(e->beta);
 }
 
-/* y -= f(x)' beta, and line += beta. */
-static void take_line(quorum_model *m, const double *beta, const row_set *rows)
+/* y -= f(x)' beta */
+static void take_from(const row_set *rows, const double *beta)
 {
     for (size_t i = 0; i < rows->n; i++)
         rows->y[i] -= line_at(rows->D, beta, rows->X + i * rows->D);
+}
+
+static void add_to_line(quorum_model *m, const double *beta)
+{
     for (size_t d = 0; d <= m->rows.D; d++)
         m->units.line[d] += beta[d];
+}
+
+static void take_line(quorum_model *m, const double *beta, const row_set *rows)
+{
+    take_from(rows, beta);
+    add_to_line(m, beta);
 }
 
 static void clear_line(quorum_model *m)
@@ -209,7 +219,9 @@ quorum_status line_by_theta(quorum_model *m, const settings *s, const hyper *the
     TRY_OR_DONE(remove_line(&e, given, rows));
     TRY_OR_DONE(sum_of_some(&e, s, theta, rows));
     TRY_OR_DONE(solve_line(m->rows.D, m->units.constant, e.S, e.beta, m->units.line_covariance));
-    take_line(m, e.beta, &rows->held);
+    add_to_line(m, e.beta);
+    target_apply(&m->units, &given->held, &rows->held);
+    take_from(&rows->held, m->units.line); /* in one step, as from rows that come later */
 done:
     equations_free(&e);
     return status;

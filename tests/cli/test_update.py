@@ -122,7 +122,7 @@ def test_one_at_a_time_is_all_at_once_for_nearest_rows(files, tmp_path, model):
 
 @pytest.mark.parametrize("words", [["--weights", "w", "--ignore", "e"], ["--ignore", "kind,w,e", "--share", "theta"]],
                          ids=["weights and a category", "shared theta"])
-@pytest.mark.parametrize("partition", ["kmeans", "kdtree", "random"])
+@pytest.mark.parametrize("partition", ["kmeans", "kdtree", "random", "communication"])
 def test_several_targets_are_updated_as_each_alone(files, tmp_path, partition, words):
     """Each alone is a fit to all rows (unit.test_update); the bits by nearest rows and by experts are the same."""
     here, _ = files

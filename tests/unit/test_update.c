@@ -148,21 +148,6 @@ static void add_rows(const setup *s, const table *t, quorum_model *m, size_t fir
 
 /* ---- The same by a fit to all rows ---- */
 
-/* A line is taken out of a fit's rows step by step, which rounds otherwise than at once: old rows have the targets
- * that the model's fit left. */
-static void keep_old_targets(const quorum_model *m, size_t first, quorum_model *again)
-{
-    double *y = mem_alloc(m->rows.n, sizeof *y);
-    for (size_t i = 0; i < m->rows.n; i++)
-        y[m->row[i]] = m->rows.y[i];
-    for (size_t i = 0; m->units.line && i < again->rows.n; i++)
-        if (again->row[i] + first < OLD) {
-            assert_close(again->rows.y[i], y[again->row[i]], 1e-13);
-            again->rows.y[i] = y[again->row[i]];
-        }
-    mem_free(y);
-}
-
 /* A fit to rows first .. ALL - 1 that has learned what m has, divided in another way. */
 static quorum_model *fit_again(const setup *s, const table *t, const quorum_model *m, size_t first,
                                const char *division_by)
@@ -195,7 +180,6 @@ static quorum_model *fit_again(const setup *s, const table *t, const quorum_mode
     quorum_model *again = NULL;
     f.holes = m->holes.of != NULL;
     assert_ok(fit_rows(&f, &again));
-    keep_old_targets(m, first, again);
     quorum_options_free(o);
     mem_free(X);
     mem_free(error);
@@ -319,6 +303,60 @@ static void experts_predict_as_those_of_the_same_division(void **state)
         quorum_model_free(m);
         mem_free(t);
     }
+}
+
+/* ---- Every partition, category, weight and target together ---- */
+
+enum { KINDS = 3, WEIGHINGS = 4, TARGETS = 4 };
+
+/* An option of a fit; a name that is NULL: nothing. */
+typedef struct {
+    const char *word[2];
+} asked_for;
+
+static const asked_for kinds[KINDS] = {{{NULL}}, {{NULL}}, {{"encoding", "distance"}}};
+static const asked_for targets[TARGETS] = {
+    {{NULL}}, {{NULL}}, {{"trend", "linear"}}, {{"warp", "log"}}};
+
+/* Whether that fit is possible. */
+static int make_setup(int kind, int weighing, int target, setup *s)
+{
+    const asked_for words[] = {{{"theta", "0.5,1,0.02"}}, kinds[kind], targets[target]};
+    *s = (setup){.name = "all together",
+                 .columns = kind == 0 ? 2 : 3,
+                 .weights = weighing & 1,
+                 .errors = weighing >> 1,
+                 .offset = target == 1};
+    int count = 0;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (words[i].word[0])
+            memcpy(s->options[count++], words[i].word, sizeof words[i].word);
+    return !(target == 3 && s->errors);
+}
+
+static void assert_update_is_a_fit(const setup *s, int p)
+{
+    table *t = make_table(0);
+    quorum_model *m = updated(s, t, p);
+    quorum_model *again = fit_again(s, t, m, 0, partitions[(p + 1) % PARTITIONS]);
+    assert_same_predictions(s, m, again, "nearest", "auto");
+    divide_like(m, again);
+    assert_same_predictions(s, m, again, "npae", "auto");
+    quorum_model_free(again);
+    quorum_model_free(m);
+    mem_free(t);
+}
+
+/* No category, by position, by distance; no weights, weights, known noise, both; the target itself, about an
+ * offset, about a line, by its logarithm: all of them with each partition. */
+static void all_together_predict_as_a_fit(void **state)
+{
+    (void)state;
+    setup s;
+    for (int k = 0; k < KINDS * WEIGHINGS * TARGETS; k++)
+        for (int p = 0; p < PARTITIONS; p++)
+            if (make_setup(k / WEIGHINGS / TARGETS, k / TARGETS % WEIGHINGS, k % TARGETS, &s))
+                assert_update_is_a_fit(&s, p);
 }
 
 /* A new row is with the expert whose centre, of the rows before, is nearest in the metric. */
@@ -534,6 +572,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nearest_rows_predict_as_those_of_a_fit),
         cmocka_unit_test(experts_predict_as_those_of_the_same_division),
+        cmocka_unit_test(all_together_predict_as_a_fit),
         cmocka_unit_test(rows_join_the_nearest_expert),
         cmocka_unit_test(forgotten_rows_are_as_if_never_there),
         cmocka_unit_test(rows_are_forgotten_by_number),
