@@ -17,7 +17,8 @@ from uci import PUBLISHED, same_masks
 
 PAGES = [os.path.join(os.path.dirname(HERE), page)
          for page in ("docs/performance.md", "docs/training.md", "docs/methods.md", "docs/accuracy.md",
-                      "docs/reliability.md", "docs/install.md", "README.md")]
+                      "docs/reliability.md", "docs/install.md", "docs/updating.md", "docs/serving.md",
+                      "docs/scaling.md", "README.md")]
 CAMPAIGNS = os.path.join(os.path.dirname(HERE), "tests", "campaign", "results")
 DOORS = os.path.join(os.path.dirname(HERE), "tests", "install")
 
@@ -308,6 +309,29 @@ def intervals():
                   "interval score", "CRPS"], lines)
 
 
+def beside_trees():
+    """One line a table; bold is the smallest error."""
+    lines = []
+    for r in rows_of("beside_trees"):
+        found = [float(r[way]) for way in ("quorum", "boosting", "extra_trees")]
+        marked = [f"**{number(e)}**" if e == min(found) else number(e) for e in found]
+        lines.append([r["set"], r["fitted"], f"{r['inputs']} ({r['texts']})", *marked, number(r["msll"]),
+                      f"{100 * float(r['coverage95']):.1f}"])
+    return table(["table", "rows fitted", "inputs (texts)", "quorum", "boosting", "extra trees", "quorum's MSLL", "95 %"], lines)
+
+
+def heavy_tails():
+    """One line a set: each split, as the inputs are and bent."""
+    lines = []
+    for name in dict.fromkeys(r["set"] for r in rows_of("heavy_tails")):
+        plain, bent = (rows_of("heavy_tails", set=name, input_warp=w) for w in ("none", "asinh"))
+        pairs = [f"{number(float(r['smse']), 3)} / {number(float(r['msll']), 3)}" for runs in (plain, bent) for r in runs]
+        ratio = mean(bent, "mae") / mean(plain, "mae")
+        lines.append([name, plain[0]["rows"], bent[0]["bent"], ", ".join(pairs[:len(plain)]), ", ".join(pairs[len(plain):]),
+                      number(ratio, 3)])
+    return table(["table", "rows", "inputs bent", "`none`", "`asinh`", "mean absolute error"], lines)
+
+
 def by_distance():
     """One line a set and prediction: the mean coverage of each tenth, and over all seeds the lowest and the highest."""
     rows, lines = rows_of("by_distance"), []
@@ -569,6 +593,57 @@ def successors(partition):
     return table(["prediction", *(s.replace("_10k30k", "") for s in sets), "processor seconds"], lines)
 
 
+# ---- Models that live ----
+
+def update():
+    """A line a model and number of new rows, wall and processor seconds of what took turns."""
+    whats = {"update": ("wall_seconds", "processor_seconds"), "update_before": ("wall_seconds",), "inspect": ("wall_seconds",),
+             "fit": ("wall_seconds",), "sync": ("wall_seconds",)}
+    rows = rows_of("update")
+    whats = {what: keys for what, keys in whats.items() if any(r["what"] == what for r in rows)}
+    heads = {("update", "wall_seconds"): "`update`, wall s", ("update", "processor_seconds"): "`update`, processor s",
+             ("update_before", "wall_seconds"): "before, wall s", ("inspect", "wall_seconds"): "`inspect`", ("fit", "wall_seconds"): "`fit --theta`",
+             ("sync", "wall_seconds"): "write and sync"}
+    lines, keys_of = [], [key for key in ("rows", "method", "new") if key in rows[0]]
+    for case in dict.fromkeys(tuple(r[key] for key in keys_of) for r in rows):
+        by = {r["what"]: r for r in rows if tuple(r[key] for key in keys_of) == case}
+        lines.append([*(f"{int(c):,}" if c.isdigit() else c for c in case), *(f"{float(by[what][key]):.2f}" for what, keys in whats.items() for key in keys)])
+    return table([*keys_of, *(heads[what, key] for what, keys in whats.items() for key in keys)], lines)
+
+
+def update_blocks():
+    return table(["rows", "partition", "new", "bytes of the file", "blocks as they were, at their place", "anywhere", "bytes that are new"],
+                 [[f"{int(r['rows']):,}", r["partition"], f"{int(r['new']):,}", f"{int(r['bytes']):,}", f"{100 * float(r['same_place']):.1f} %",
+                   f"{100 * float(r['anywhere']):.1f} %", f"{int(r['changed']):,}"] for r in rows_of("update_blocks")])
+
+
+def serve():
+    return table(["prediction", "queries", "a second", "errors", "half within, ms", "99 %", "99.9 %", "all", "server's processor s"],
+                 [[r["prediction"], f"{int(r['queries']):,}", short(r["achieved_rate"]), r["errors"],
+                   *(number(r[key]) for key in ("p50_ms", "p99_ms", "p999_ms", "worst_ms")), number(r["server_processor_seconds"])]
+                  for r in rows_of("serve")])
+
+
+def whole_rows():
+    """Of the rank with the most, by the number of ranks."""
+    rows = rows_of("whole_rows")
+    lines = []
+    for what in dict.fromkeys(r["what"] for r in rows):
+        own = [r for r in rows if r["what"] == what]
+        held = ["all" if all(int(n) == int(r["rows"]) for n in r["rows_each"].split()) else f"{max(map(int, r['rows_each'].split())):,}"
+                for r in own]
+        lines.append([what, ", ".join(r["peak_mb_most"] for r in own) + " MB", ", ".join(f"{float(r['computed_most']):.2f}" for r in own),
+                      ", ".join(held)])
+    ranks = ", ".join(dict.fromkeys(r["ranks"] for r in rows))
+    return table(["", f"peak memory of a rank, {ranks} ranks", "its processor seconds", "rows that a rank held at most"], lines)
+
+
+def many_queries():
+    return table(["queries", "peak memory of each rank", "processor seconds of all"],
+                 [[f"{int(r['queries']):,}", ", ".join(r["peak_mb_each"].split()) + " MB", short(r["processor_seconds_all"])]
+                  for r in rows_of("many_queries")])
+
+
 # ---- Reliability ----
 
 def campaign_source(name):
@@ -627,8 +702,9 @@ SUITE = {"limits": limits, "lapack": lapack,
          "solve": lambda: lines_of("solve"), "rows": lambda: lines_of("kmeans", "neighbours"),
          "glasso": lambda: lines_of("glasso"), "reading": lambda: lines_of("reading"),
          "whole": lambda: lines_of("whole"), "latency": latency, "slopes": slopes}
-SCRIPTS = {"calibration": calibration, "intervals": intervals, "by_distance": by_distance,
+SCRIPTS = {"calibration": calibration, "heavy_tails": heavy_tails, "beside_trees": beside_trees, "intervals": intervals, "by_distance": by_distance,
            "heteroscedastic": heteroscedastic, "outside": outside, "outside_truth": outside_truth, "jumps": jumps, "metric": metric, "uci": uci, "kernel_quorum": kernel_quorum,
+           "update": update, "update_blocks": update_blocks, "serve": serve, "whole_rows": whole_rows, "many_queries": many_queries,
            "scale": scale, "busy": busy, "peers": peers, "single_precision": single_precision}
 
 

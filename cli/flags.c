@@ -25,10 +25,10 @@ static const struct {
      "target share ignore offset weights noise-std header missing decimal thousands comment query "
      "categorical encoding unseen dates periodic lonlat"},
     {"Experts", "experts expert-size partition min-size max-size overlap"},
-    {"Training",
-     "kernel theta start train train-rows metric partition-metric trend warp train-experts "
-     "restarts max-evaluations "
-     "tolerance spread local-noise calibrate"},
+    {"Training", "kernel theta start train train-rows metric partition-metric trend warp "
+                 "input-warp train-experts "
+                 "restarts max-evaluations "
+                 "tolerance spread local-noise calibrate"},
     {"Expert graph", "graph lambda free-diagonal graph-rows graph-on"},
     {"Prediction",
      "method select neighbours space interval interval-shape calibration latent mean-only"},

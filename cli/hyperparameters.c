@@ -120,6 +120,22 @@ double effective_lengthscale(const quorum_info *info, size_t d)
     return info->constant[d] ? INFINITY : info->input_lengthscale[d];
 }
 
+bool is_bent(const quorum_info *info, size_t d)
+{
+    return info->bend_width && info->bend_width[d] > 0.0;
+}
+
+double input_unit(const quorum_info *info, size_t d)
+{
+    return info->x_scale[d] * (is_bent(info, d) ? info->bend_width[d] : 1.0);
+}
+
+double standardised_input(const quorum_info *info, size_t d, double x)
+{
+    double t = is_bent(info, d) ? asinh((x - info->bend_at[d]) / info->bend_width[d]) : x;
+    return (t - info->x_mean[d]) / info->x_scale[d];
+}
+
 double inverse_lengthscale_share(const quorum_info *info, size_t d)
 {
     double sum = 0.0;

@@ -155,7 +155,8 @@ static void add_lengthscale(table *t, const quorum_info *info, size_t d)
     }
     bool on_bound = info->at_bound[d] && !info->rotation;
     table_add(t, "%.4g%s", info->input_lengthscale[d], on_bound ? " (bound)" : "");
-    table_add(t, "%.4g", info->input_lengthscale[d] * info->x_scale[d]);
+    table_add(t, "%.4g%s", info->input_lengthscale[d] * input_unit(info, d),
+              is_bent(info, d) ? " (bent)" : "");
 }
 
 static int print_lengthscales(const arguments *given, const quorum_info *info)
@@ -326,7 +327,7 @@ static void put_input(json_writer *w, const quorum_info *info, size_t d)
     put_input_name(w, info, d);
     json_member_number(w, "lengthscale", effective_lengthscale(info, d));
     json_member_number(w, "lengthscale_in_units",
-                       effective_lengthscale(info, d) * info->x_scale[d]);
+                       effective_lengthscale(info, d) * input_unit(info, d));
     json_member_number(w, "inverse_lengthscale_share", inverse_lengthscale_share(info, d));
     json_member_flag(w, "at_bound", info->at_bound[d] && !info->rotation);
     json_member_flag(w, "at_upper_bound", is_flat(info, d));
@@ -335,6 +336,10 @@ static void put_input(json_writer *w, const quorum_info *info, size_t d)
         json_member_text(w, "degrees", d == info->longitude ? "longitude" : "latitude");
     json_member_number(w, "mean", info->x_mean[d]);
     json_member_number(w, "scale", info->x_scale[d]);
+    if (is_bent(info, d)) {
+        json_member_number(w, "bend_at", info->bend_at[d]);
+        json_member_number(w, "bend_width", info->bend_width[d]);
+    }
     json_end(w);
 }
 

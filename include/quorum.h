@@ -394,6 +394,9 @@ typedef struct {
     const char *chosen_method; /* "cells" or "nearest"; NULL: not compared, nearest          */
     double cells_error;        /* squared error of cells over that of nearest; 1: not compared */
     double cells_gain;         /* log density a row of cells, less that of nearest           */
+    /* Inputs with heavy tails, bent before they are standardised (docs/methods.md, "Bent inputs"):
+     * asinh((x - bend_at) / bend_width) where the width is above 0. */
+    const double *bend_at, *bend_width; /* inputs; NULL: none is bent                        */
 } quorum_info;
 
 QUORUM_API quorum_status quorum_inspect(const quorum_model *model, quorum_info *info);

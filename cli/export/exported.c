@@ -91,6 +91,8 @@ static void take_info(const quorum_info *info, qx_model *m)
     m->shift = info->warp_shift;
     m->x_mean = info->x_mean;
     m->x_scale = info->x_scale;
+    m->bend_at = info->bend_at;
+    m->bend_width = info->bend_width;
     m->lengthscale = info->lengthscale;
     m->rotation = info->rotation;
 }
@@ -257,6 +259,10 @@ static void write_arrays(const qx_model *m, FILE *file)
     write_array("qx_x_mean", D, m->x_mean, file);
     write_array("qx_x_scale", D, m->x_scale, file);
     write_array("qx_lengthscale", D, m->lengthscale, file);
+    if (m->bend_width) {
+        write_array("qx_bend_at", D, m->bend_at, file);
+        write_array("qx_bend_width", D, m->bend_width, file);
+    }
     if (m->rotation)
         write_array("qx_rotation", D * D, m->rotation, file);
     write_array("qx_Z", m->rows * D, m->Z, file);
@@ -275,11 +281,13 @@ static void write_model(const qx_model *m, FILE *file)
             "    %.17g, %.17g, %.17g, /* y_mean, y_scale, scale */\n"
             "    %.17g, %.17g, /* lower, upper */\n"
             "    %d, %.17g, /* is_log, shift */\n"
-            "    qx_x_mean, qx_x_scale, qx_lengthscale, %s, qx_Z, qx_y, qx_middle, %zu\n};\n",
+            "    qx_x_mean, qx_x_scale, qx_lengthscale, %s, %s, qx_Z, qx_y, qx_middle, "
+            "%zu\n};\n",
             m->rows, m->inputs, m->neighbours, m->kernel, m->scales, m->share, m->reach, m->signal,
             m->noise, m->local_noise, m->spread, m->untested, m->surrounded, m->y_mean, m->y_scale,
-            m->scale, m->lower, m->upper, m->is_log, m->shift, m->rotation ? "qx_rotation" : "NULL",
-            m->parts);
+            m->scale, m->lower, m->upper, m->is_log, m->shift,
+            m->bend_width ? "qx_bend_at, qx_bend_width" : "NULL, NULL",
+            m->rotation ? "qx_rotation" : "NULL", m->parts);
 }
 
 static void write_functions(const qx_model *m, const char *name, const char *upper, FILE *file)

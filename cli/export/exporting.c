@@ -6,6 +6,7 @@
  * rows and between them are compared with the library's. */
 #include "export/exporting.h"
 
+#include "hyperparameters.h"
 #include "progress.h"
 #include "talk.h"
 #include "targets.h"
@@ -100,11 +101,11 @@ static double largest_of_slopes(const exported *e, const quorum_info *info, cons
         if (exported_slopes(e, X + i * D, own, own + D) != 0)
             return INFINITY;
         for (size_t d = 0; d < D; d++)
-            unit = fmax(unit, fabs(p->mean_gradient[i * D + d]) * info->x_scale[d]);
+            unit = fmax(unit, fabs(p->mean_gradient[i * D + d]) * input_unit(info, d));
         for (size_t d = 0; d < D; d++) {
             double apart = fmax(fabs(own[d] - p->mean_gradient[i * D + d]),
                                 fabs(own[D + d] - p->std_gradient[i * D + d]));
-            largest = fmax(largest, apart * info->x_scale[d] / unit);
+            largest = fmax(largest, apart * input_unit(info, d) / unit);
         }
     }
     return largest;

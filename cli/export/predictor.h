@@ -28,10 +28,11 @@ typedef struct {
     int is_log;             /* the target is exp() of it ...                                     */
     double shift;           /* ... less this                                                     */
     const double *x_mean, *x_scale, *lengthscale; /* inputs                                      */
-    const double *rotation;                       /* inputs x inputs, or NULL                    */
-    const double *Z;                              /* rows x inputs, over the length-scales       */
-    const double *y;                              /* rows, standardised                          */
-    const double *middle;                         /* parts x inputs: middles of the rows' parts  */
+    const double *bend_at, *bend_width; /* inputs: bent where the width is above 0; NULL: none is */
+    const double *rotation;             /* inputs x inputs, or NULL                    */
+    const double *Z;                    /* rows x inputs, over the length-scales       */
+    const double *y;                    /* rows, standardised                          */
+    const double *middle;               /* parts x inputs: middles of the rows' parts  */
     size_t parts;
 } qx_model;
 
@@ -77,12 +78,20 @@ static qx_space qx_lay_out(const qx_model *m, double *numbers, size_t *places)
 
 /* ---- Nearest rows ---- */
 
-/* z = R ((x - mean) / scale) / l. */
+static int qx_is_bent(const qx_model *m, size_t d)
+{
+    return m->bend_width && m->bend_width[d] > 0.0;
+}
+
+/* z = R ((b(x) - mean) / scale) / l,   b(x) = asinh((x - at) / width) of inputs that are bent, otherwise x. */
 static void qx_take_query(const qx_model *m, const double *x, qx_space *s)
 {
     size_t D = m->inputs;
     for (size_t d = 0; d < D; d++)
-        s->plain[d] = (x[d] - m->x_mean[d]) / m->x_scale[d];
+        s->plain[d] =
+            ((qx_is_bent(m, d) ? asinh((x[d] - m->bend_at[d]) / m->bend_width[d]) : x[d]) -
+             m->x_mean[d]) /
+            m->x_scale[d];
     for (size_t k = 0; k < D; k++) {
         double along = m->rotation ? 0.0 : s->plain[k];
         for (size_t d = 0; m->rotation && d < D; d++)

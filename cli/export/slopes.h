@@ -90,7 +90,10 @@ static qx_change qx_change_along(const qx_model *m, const double *dx, const qx_s
     qx_change out = {0.0, 0.0, {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}, 0.0}};
     size_t D = m->inputs;
     for (size_t d = 0; d < D; d++)
-        plain[d] = dx[d] / m->x_scale[d];
+        plain[d] =
+            dx[d] / m->x_scale[d] /
+            (qx_is_bent(m, d) ? m->bend_width[d] * cosh(m->x_mean[d] + m->x_scale[d] * s->plain[d])
+                              : 1.0);
     for (size_t k = 0; k < D; k++) {
         double along = m->rotation ? 0.0 : plain[k];
         for (size_t d = 0; m->rotation && d < D; d++)

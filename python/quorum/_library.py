@@ -53,7 +53,8 @@ class Info(ctypes.Structure):
         ("target_values", c_size_t), ("common_target", c_double), ("common_rows", c_size_t),
         ("first_level", POINTER(c_size_t)),
         ("longitude", c_size_t), ("latitude", c_size_t), ("place", c_size_t),
-        ("chosen_method", c_char_p), ("cells_error", c_double), ("cells_gain", c_double)]
+        ("chosen_method", c_char_p), ("cells_error", c_double), ("cells_gain", c_double), ("bend_at", POINTER(c_double)),
+        ("bend_width", POINTER(c_double))]
 
 
 class Data(ctypes.Structure):

@@ -240,6 +240,8 @@ class Model:
             "noise_variance": info.noise_variance,
             "long_share": info.long_share,
             "long_reach": info.long_reach,
+            "bend_at": _copied(info.bend_at, D) if info.bend_at else None,
+            "bend_width": _copied(info.bend_width, D) if info.bend_width else None,
             "x_mean": _copied(info.x_mean, D),
             "x_scale": _copied(info.x_scale, D),
             "y_mean": info.y_mean,

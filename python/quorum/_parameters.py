@@ -90,6 +90,11 @@ class Parameters(BaseEstimator):
         is not negative and has a heavy tail, such as a price, a count or a rate; predictions
         are of the target either way. auto: with train=neighbours, the logarithm of such a
         target where rows left out have a higher density by it, and no larger squared errors.
+    input_warp : {"none", "asinh"}, default='none'
+        What of the inputs is modelled: the inputs themselves, or with asinh those that have
+        heavy tails, such as sums of money, populations or counts, bent: straight around their
+        median, logarithms far from it on either side. For tables in which a few rows are so
+        large that all others are alike beside them.
     train_experts : int or None, default=None
         With train=parts, experts, drawn at random, that hyperparameters are trained on; with
         train=random, the number of random parts. None: all, or 100 when there are more. From 1
@@ -212,6 +217,7 @@ class Parameters(BaseEstimator):
         partition_metric='learned',
         trend='constant',
         warp='none',
+        input_warp='none',
         train_experts=None,
         restarts=0,
         max_evaluations=200,
@@ -258,6 +264,7 @@ class Parameters(BaseEstimator):
         self.partition_metric = partition_metric
         self.trend = trend
         self.warp = warp
+        self.input_warp = input_warp
         self.train_experts = train_experts
         self.restarts = restarts
         self.max_evaluations = max_evaluations

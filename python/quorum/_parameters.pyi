@@ -28,6 +28,7 @@ class Parameters:
     partition_metric: Literal['learned', 'input']
     trend: Literal['auto', 'none', 'constant', 'linear']
     warp: Literal['none', 'log', 'auto']
+    input_warp: Literal['none', 'asinh']
     train_experts: Union[int, None]
     restarts: int
     max_evaluations: int
@@ -76,6 +77,7 @@ class Parameters:
         partition_metric: Literal['learned', 'input'] = ...,
         trend: Literal['auto', 'none', 'constant', 'linear'] = ...,
         warp: Literal['none', 'log', 'auto'] = ...,
+        input_warp: Literal['none', 'asinh'] = ...,
         train_experts: Union[int, None] = ...,
         restarts: int = ...,
         max_evaluations: int = ...,

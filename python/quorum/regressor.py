@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_array, check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from ._categories import match_levels, number_levels
 from ._dates import match_dates, number_dates
@@ -87,12 +87,20 @@ def _noise(noise_std, n):
     return _offsets(noise_std, n, "noise_std")
 
 
-def _weights(sample_weight, X):
-    """Weights as the library takes them; None stays None."""
+def _weights(sample_weight, n):
+    """Weights as the library takes them, one a row or one for all; None stays None."""
     if sample_weight is None:
         return None
-    weight = _check_sample_weight(sample_weight, X, dtype=np.float64, only_non_negative=True)
-    return np.ascontiguousarray(weight)
+    if isinstance(sample_weight, numbers.Real):
+        sample_weight = np.full(n, float(sample_weight))
+    weight = check_array(sample_weight, ensure_2d=False, dtype=np.float64, order="C", input_name="sample_weight")
+    if weight.shape != (n,):
+        raise ValueError(f"sample_weight has the shape {weight.shape}, and there are {n} rows: it takes one number a row")
+    if (weight < 0.0).any():
+        raise ValueError(f"sample_weight: negative for row {np.flatnonzero(weight < 0.0)[0] + 1}; 0 leaves a row out")
+    if not weight.any():
+        raise ValueError("sample_weight: all rows have the weight 0, zero for each: none is left to learn from")
+    return weight
 
 
 def _probabilities(quantiles):
@@ -181,6 +189,9 @@ class QuorumRegressor(RegressorMixin, Parameters):
         bends along it.  This is not its importance: a strong straight line has a small share.
     x_mean_, x_scale_ : ndarray of shape (n_inputs,)
         By which inputs were standardised.
+    bend_at_, bend_width_ : ndarray of shape (n_inputs,) or None
+        Of inputs with heavy tails (``input_warp="asinh"``): where the width is above 0, what is standardised
+        is ``arcsinh((x - bend_at_) / bend_width_)``.  None: no input is bent.
     y_mean_, y_scale_ : float
         By which the target was standardised, or what an offset or a linear trend left of it.
     target_mean_, target_scale_ : float
@@ -298,7 +309,7 @@ class QuorumRegressor(RegressorMixin, Parameters):
             getattr(self, "feature_names_in_", None), X, target))
         return self._adopt(Model.fit(
             X, y, names, options, self.verbose, _offsets(offset, len(X)), _offset_name(offset, names),
-            levels, dates, weight=_weights(sample_weight, X), noise_std=_noise(noise_std, len(X)),
+            levels, dates, weight=_weights(sample_weight, len(X)), noise_std=_noise(noise_std, len(X)),
             weight_name=_own_name(sample_weight, names, "sample_weight"),
             noise_name=_own_name(noise_std, names, "noise_std")))
 
@@ -334,7 +345,7 @@ class QuorumRegressor(RegressorMixin, Parameters):
         if y.shape != (targets, n):
             raise ValueError(f"y has {y.shape[1]} rows and {y.shape[0]} columns, X has {n} rows, and the model "
                              f"{targets} target{'s' if targets > 1 else ''}")
-        others = {"offset": _offsets(offset, n), "weight": _weights(sample_weight, queries[0]),
+        others = {"offset": _offsets(offset, n), "weight": _weights(sample_weight, n),
                   "noise_std": _noise(noise_std, n)}
         rows = [{"X": queries[t], "y": y[t], **others} for t in range(targets)]
         window = 0 if window is None else _positive(window, "window")
@@ -407,7 +418,7 @@ class QuorumRegressor(RegressorMixin, Parameters):
         self._levels = info["levels"]
         for name in ("kernel", "lengthscale", "rotation", "input_lengthscale", "neighbours",
                      "chosen_method", "constant", "signal_variance", "noise_variance", "long_share", "long_reach",
-                     "x_mean", "x_scale", "y_mean", "y_scale", "target_mean", "target_scale",
+                     "bend_at", "bend_width", "x_mean", "x_scale", "y_mean", "y_scale", "target_mean", "target_scale",
                      "warp", "warp_shift", "trend", "slope", "slope_std", "experts", "nlml", "partition",
                      "seed", "train", "train_rows", "evaluations", "at_bound", "kernel_scores", "spread",
                      "local_noise", "calibration_rows", "calibration_scale", "seconds"):
@@ -752,7 +763,7 @@ class QuorumRegressor(RegressorMixin, Parameters):
             if len(y) != len(X):
                 raise ValueError(f"y has {len(y)} entries, X has {len(X)} rows")
         rows = {"X": X, "y": y, "offset": self._matching_offsets(offset, len(X)),
-                "weight": _weights(sample_weight, X), "noise_std": _noise(noise_std, len(X))}
+                "weight": _weights(sample_weight, len(X)), "noise_std": _noise(noise_std, len(X))}
         found, about = self._model.importance(rows, _positive(max_rows, "max_rows"), options,
                                               self.verbose)
         return make_importance(self.input_names_, found, about)
@@ -839,7 +850,7 @@ class QuorumRegressor(RegressorMixin, Parameters):
         options.set("seed", check_random_state(None) if random_state is None else random_state)
         options.set("interval", interval)
         rows = {"X": self._inputs(table), "offset": self._matching_offsets(offset, len(table)),
-                "weight": _weights(sample_weight, table)}
+                "weight": _weights(sample_weight, len(table))}
         most = _positive(max_rows or (500 if len(columns) == 1 else 200), "max_rows")
         found, used = self._model.effect(rows, most, columns, [numbers_ for numbers_, _ in pairs],
                                          n_curves, options, self.verbose)

@@ -32,6 +32,8 @@ class QuorumRegressor(Parameters):
     inverse_lengthscale_share_: _Array
     x_mean_: _Array
     x_scale_: _Array
+    bend_at_: Optional[_Array]
+    bend_width_: Optional[_Array]
     y_mean_: float
     y_scale_: float
     target_mean_: float

@@ -23,10 +23,15 @@ variable.names.quorum <- function(object, ...) {
   info$names[seq_len(info$inputs)]
 }
 
+# A step of one of each standardised input in its units, of one that is bent around its middle.
+input_unit <- function(info) {
+  info$x_scale * if (is.null(info$bend_width)) 1 else ifelse(info$bend_width > 0, info$bend_width, 1)
+}
+
 # Hyperparameters in the units of the data: length-scales of the inputs, standard deviations of signal and noise.
 coef.quorum <- function(object, ...) {
   info <- quorum_info(object)
-  c(setNames(info$input_lengthscale * info$x_scale, paste0("lengthscale.", variable.names(object))),
+  c(setNames(info$input_lengthscale * input_unit(info), paste0("lengthscale.", variable.names(object))),
     signal_std = sqrt(info$signal_variance) * info$y_scale, noise_std = sqrt(info$noise_variance) * info$y_scale)
 }
 
@@ -67,7 +72,7 @@ summary.quorum <- function(object, ...) {
   inverse <- 1 / info$input_lengthscale
   bound <- info$at_bound[seq_len(info$inputs)]
   inputs <- data.frame(
-    lengthscale = info$input_lengthscale * info$x_scale, share = inverse / sum(inverse),
+    lengthscale = info$input_lengthscale * input_unit(info), share = inverse / sum(inverse),
     note = ifelse(info$constant != 0, "constant: no effect",
                   ifelse(is.null(info$rotation) & bound > 0, "hardly any effect",
                          ifelse(level_counts(info) > 0, paste(level_counts(info), "levels"), ""))),
@@ -84,7 +89,7 @@ print.summary.quorum <- function(x, digits = max(3L, getOption("digits") - 3L), 
   if (info$trend == "linear" || info$warp != "none" || info$long_share > 0 || !is.null(info$rotation))
     cat("With ", paste(c(if (info$trend == "linear") "a linear trend",
                          if (info$warp != "none") "a logarithm of the target",
-                         if (info$long_share > 0) "two scales", if (!is.null(info$rotation)) "a linear metric"),
+                         if (info$long_share > 0) paste(sub(".*x", "", info$kernel), "scales"), if (!is.null(info$rotation)) "a linear metric"),
                        collapse = ", "), "\n", sep = "")
   cat("\nInputs (length-scale in the input's units; share of the inverse ones of standardised inputs):\n")
   print(format(x$inputs, digits = digits), quote = FALSE)

@@ -81,6 +81,8 @@ static void put_hyperparameters(named_list *list, const quorum_info *info)
     put(list, "noise_variance", Rf_ScalarReal(info->noise_variance));
     put(list, "long_share", Rf_ScalarReal(info->long_share));
     put(list, "long_reach", Rf_ScalarReal(info->long_reach));
+    put(list, "bend_at", reals(info->bend_at, D));
+    put(list, "bend_width", reals(info->bend_width, D));
     put(list, "x_mean", reals(info->x_mean, D));
     put(list, "x_scale", reals(info->x_scale, D));
     put(list, "y_mean", Rf_ScalarReal(info->y_mean));
@@ -119,7 +121,7 @@ SEXP qr_info(SEXP handle, SEXP target)
     quorum_status status = quorum_inspect(model_of(handle, target), &info);
     if (status < 0)
         return reply(status, R_NilValue);
-    named_list list = new_list(15 + 20 + 15);
+    named_list list = new_list(15 + 22 + 15);
     put_columns(&list, &info);
     put_hyperparameters(&list, &info);
     put_fit(&list, &info);

@@ -1,5 +1,5 @@
 /* The positions of levels: their effects on the target or its logarithm (matched_pairs.h), from all rows
- * or from MOST_SAMPLED of them, spread evenly. */
+ * or from many of them, spread evenly (rows_sample). */
 #include "base/memory.h"
 #include "encode/earned.h"
 #include "encode/matched_pairs.h"
@@ -10,10 +10,7 @@
 const double PRIOR_ROWS = 10.0;
 
 enum {
-    MOST_SAMPLED = 20000,    /* rows ...                                  */
-    LEAST_SAMPLED = 1000,    /* ... or fewer of many inputs, but no fewer */
-    MOST_NUMBERS = 16777216, /* that the sample may have in all           */
-    PLACES = 30              /* of positions                              */
+    PLACES = 30 /* of positions */
 };
 
 /* The rows that positions are learned from. */
@@ -36,30 +33,6 @@ static void sample_free(sample *s)
     mem_free(s->constant);
     mem_free(s->b);
     mem_free(s->earned);
-}
-
-static size_t sample_size(const scattered_rows *rows)
-{
-    size_t most = MOST_NUMBERS / rows->held.D;
-    if (most > MOST_SAMPLED)
-        most = MOST_SAMPLED;
-    if (most < LEAST_SAMPLED)
-        most = LEAST_SAMPLED;
-    return rows->n < most ? rows->n : most;
-}
-
-static quorum_status take_sample(quorum_status ready, const scattered_rows *rows, sample *s)
-{
-    size_t n = sample_size(rows), *which = NULL;
-    if (ready >= 0)
-        ready = rows_new(&rows->held, n, &s->rows);
-    if (ready >= 0 && !NEW_ARRAY(which, n))
-        ready = failure(QUORUM_E_MEMORY, "out of memory for encoding %zu rows", n);
-    for (size_t i = 0; ready >= 0 && i < n; i++)
-        which[i] = (size_t)((double)i * ((double)rows->n / (double)n));
-    quorum_status status = rows_fetch(ready, rows, which, n, &s->rows);
-    mem_free(which);
-    return status;
 }
 
 /* y -> log(y + shift), or y - offset. */
@@ -147,7 +120,7 @@ quorum_status encoding_learn(quorum_status ready, const scattered_rows *rows, co
     sample s = {.e = e, .shift = shift};
     if (!has_positions(e))
         return ready;
-    quorum_status status = take_sample(ready, rows, &s);
+    quorum_status status = rows_sample(ready, rows, &s.rows);
     status = team_all(status, learn_from_sample, &s);
     sample_free(&s);
     return status;

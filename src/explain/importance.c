@@ -259,7 +259,7 @@ static quorum_status find_total(work *w, size_t j, quorum_estimate *out)
     return QUORUM_OK;
 }
 
-/* In the column's units; of a place the unit is degrees along a great circle, of levels there is
+/* In the column's units, of one that is bent around its middle; of a place the unit is degrees along a great circle, of levels there is
  * none. */
 static double lengthscale_of(const quorum_info *info, const input_group *g)
 {
@@ -271,7 +271,9 @@ static double lengthscale_of(const quorum_info *info, const input_group *g)
     }
     if (info->levels && info->levels[d] > 0)
         return NAN;
-    return info->constant[d] ? INFINITY : info->input_lengthscale[d] * info->x_scale[d];
+    int is_bent = info->bend_width && info->bend_width[d] > 0.0;
+    double unit = info->x_scale[d] * (is_bent ? info->bend_width[d] : 1.0);
+    return info->constant[d] ? INFINITY : info->input_lengthscale[d] * unit;
 }
 
 static quorum_status explain_input(work *w, size_t number, quorum_input_importance *out)

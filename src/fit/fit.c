@@ -9,6 +9,7 @@
 #include "cells/kept_cells.h"
 #include "theta/line.h"
 #include "archive/json.h"
+#include "rows/bend.h"
 #include "rows/scaling.h"
 #include "linalg/blas.h"
 
@@ -158,10 +159,22 @@ static void keep_levels(const fitting *f)
     }
 }
 
+/* Means and deviations of the inputs, of bent ones as they are then. */
+static quorum_status learn_scales(const fitting *f, quorum_status ready)
+{
+    unit_change *u = &f->m->units;
+    scattered_rows rows = *f->given;
+    if (u->bend_width && ready >= 0) {
+        bends_apply(f->own.n, f->own.D, rows.held.X, u->bend_at, u->bend_width, f->own.X);
+        rows.held.X = f->own.X;
+    }
+    return scaling_learn(ready, &rows, u->x_mean, u->x_scale, u->constant);
+}
+
 quorum_status standardise_inputs(fitting *f, quorum_status ready)
 {
     quorum_model *m = f->m;
-    TRY(scaling_learn(ready, f->given, m->units.x_mean, m->units.x_scale, m->units.constant));
+    TRY(learn_scales(f, ready));
     TRY(keep_constant_values(f));
     keep_levels(f);
     TRY(model_check_varying(m));
@@ -177,7 +190,7 @@ static quorum_status standardise(fitting *f, quorum_status ready)
     if (ready >= 0)
         ready = room_to_standardise(f);
     rows_note(f->given->held.n);
-    TRY(standardise_inputs(f, ready));
+    TRY(standardise_inputs(f, bends_begin(f, ready)));
     f->rows = rows_scattered(f->m->rows.n, &f->own);
     if (f->s->warp == WARP_LOG && f->m->units.warp != WARP_LOG)
         TRY(warp_begin(f->m, f->given, NULL));
@@ -491,6 +504,7 @@ static quorum_status prepare(fitting *f)
     TRY(blas_check());
     TRY(check_calibration(m, f->s));
     TRY(check_warp(f));
+    TRY(bends_check(f->s));
     TRY(copy_names(m, f->names));
     TRY(copy_other_names(f));
     return remember_options(m, f->options);

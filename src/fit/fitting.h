@@ -42,6 +42,14 @@ quorum_status standardise_inputs(fitting *f, quorum_status ready);
 /* chosen_warp.c: with warp=auto the warp, and what depends on it, once rows and target are standardised without. */
 quorum_status choose_warp(fitting *f);
 
+/* ---- bends.c: whether inputs with heavy tails are bent (input-warp) ---- */
+
+quorum_status bends_check(const settings *s);
+
+/* Before the inputs are standardised: which are bent, and how.  What comes back may be this process's
+ * alone, as `ready` may. */
+quorum_status bends_begin(fitting *f, quorum_status ready);
+
 /* With share=theta what targets have in common. */
 typedef struct {
     const quorum_model *model; /* the fit to all together              */

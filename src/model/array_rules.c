@@ -87,6 +87,19 @@ quorum_status check_rotation(const quorum_model *m, const model_sizes *sizes)
     return QUORUM_OK;
 }
 
+/* Widths; that numbers are finite is seen for all arrays. */
+quorum_status check_bends(const quorum_model *m, const model_sizes *sizes)
+{
+    int some = 0;
+    for (size_t d = 0; d < sizes->length[SIDE_INPUTS]; d++) {
+        double width = m->units.bend_width[d];
+        if (width < 0.0 || (width > 0.0 && !isnormal(width)))
+            return damaged("bend_width is out of range");
+        some |= width > 0.0;
+    }
+    return some ? QUORUM_OK : damaged("bend_width bends nothing");
+}
+
 quorum_status check_line_covariance(const quorum_model *m, const model_sizes *sizes)
 {
     size_t p = sizes->length[SIDE_LINE];

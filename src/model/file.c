@@ -42,6 +42,7 @@ static int is_in_model(const save_state *s, const array_member *a)
     case ALWAYS: break;
     case WITH_OVERLAP: return s->m->extra.offset != NULL;
     case WITH_ROTATION: return s->m->units.rotation != NULL;
+    case WITH_BENDS: return s->m->units.bend_width != NULL;
     case WITH_SCALES: return s->m->theta.kernel->component != NULL;
     case WITH_TREND: return s->m->units.line != NULL;
     case WHERE_LEARNED: return numbers_of(a, s->m) && s->sizes.length[a->side[0]] > 0;
@@ -248,6 +249,7 @@ static int is_in_file(const load_state *l, const array_member *a)
     case ALWAYS: break;
     case WITH_OVERLAP: return has_overlap(l);
     case WITH_ROTATION: return has_rotation(l, a);
+    case WITH_BENDS: return may_have(l, FORMAT_VERSION_BENDS, "bend_at.npy", "bend_width.npy");
     case WITH_SCALES: return l->m->theta.kernel->component != NULL;
     case WITH_TREND: return may_have(l, FORMAT_VERSION_PARTS, "trend.npy", "trend_covariance.npy");
     case WHERE_LEARNED: return has_array(l->npz, a);

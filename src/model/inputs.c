@@ -1,9 +1,10 @@
-/* Inputs as the model takes them: finite and standardised.  Those that do not vary in the training
+/* Inputs as the model takes them: finite, bent where they have heavy tails, and standardised.  Those that do not vary in the training
  * data are left out: nothing can be learned about them. */
 #include "model/model.h"
 
 #include "gp/points.h"
 #include "linalg/blas.h"
+#include "rows/bend.h"
 #include "rows/scaling.h"
 
 #include <float.h>
@@ -141,7 +142,9 @@ void model_standardise(const quorum_model *m, size_t n, const double *X, double 
     size_t D = m->rows.D;
     if (m->encoding.of)
         encoding_apply(&m->encoding, n, X, Z);
-    scaling_apply(n, D, m->encoding.of ? Z : X, u->x_mean, u->x_scale, Z);
+    if (u->bend_width)
+        bends_apply(n, D, m->encoding.of ? Z : X, u->bend_at, u->bend_width, Z);
+    scaling_apply(n, D, m->encoding.of || u->bend_width ? Z : X, u->x_mean, u->x_scale, Z);
     for (size_t d = 0; d < D; d++)
         for (size_t i = 0; u->constant[d] && i < n; i++)
             Z[i * D + d] = 0.0;
@@ -163,7 +166,17 @@ void model_in_units(const quorum_model *m, const double *z, double *x)
         for (size_t k = 0; u->rotation && k < D; k++)
             input += u->rotation[k * D + d] * z[k];
         x[d] = number_in_units(u->x_mean[d], u->x_scale[d], input);
+        if (u->bend_width && u->bend_width[d] > 0.0)
+            x[d] = number_in_units(u->bend_at[d], u->bend_width[d], sinh(x[d]));
     }
+}
+
+/* 1 / t'(x) = width cosh t, x being bent to t, of which the standardised z is. */
+double model_bend_rise(const quorum_model *m, size_t d, double z)
+{
+    const unit_change *u = &m->units;
+    int is_bent = u->bend_width && u->bend_width[d] > 0.0;
+    return is_bent ? u->bend_width[d] * cosh(u->x_mean[d] + u->x_scale[d] * z) : 1.0;
 }
 
 static int is_off_constant(const quorum_model *m, const double *x)

@@ -22,6 +22,7 @@ quorum_status check_log_noise(const quorum_model *m, const model_sizes *sizes);
 quorum_status check_logit_share(const quorum_model *m, const model_sizes *sizes);
 quorum_status check_log_reach(const quorum_model *m, const model_sizes *sizes);
 quorum_status check_rotation(const quorum_model *m, const model_sizes *sizes);
+quorum_status check_bends(const quorum_model *m, const model_sizes *sizes);
 quorum_status check_line_covariance(const quorum_model *m, const model_sizes *sizes);
 quorum_status check_calibration(const quorum_model *m, const model_sizes *sizes);
 quorum_status check_signed_ratios(const quorum_model *m, const model_sizes *sizes);

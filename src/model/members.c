@@ -108,11 +108,29 @@ const array_member array_members[] = {
      .check = check_log_reach,
      .allowed = "0 to 100",
      .doc = "of rho, how many times as far each component reaches as the one before it"},
+    {.name = "bend_at",
+     .side = {SIDE_INPUTS},
+     .when = WITH_BENDS,
+     .place = AT(units.bend_at),
+     .shown = SHOWN(bend_at),
+     .doc =
+         "inputs with heavy tails are bent before they are standardised: asinh((input - bend_at) "
+         "/ bend_width)"},
+    {.name = "bend_width",
+     .side = {SIDE_INPUTS},
+     .when = WITH_BENDS,
+     .place = AT(units.bend_width),
+     .shown = SHOWN(bend_width),
+     .check = check_bends,
+     .allowed = "0, of inputs that are left as they are, or positive; one at least is",
+     .doc = "the width in it"},
     {.name = "x_mean",
      .side = {SIDE_INPUTS},
      .place = AT(units.x_mean),
      .shown = SHOWN(x_mean),
-     .doc = "standardised input = (input - mean) / scale; of a constant column its value"},
+     .doc =
+         "standardised input = (input - mean) / scale, the input bent where it has a `bend_width`; "
+         "of a constant column its value"},
     {.name = "x_scale",
      .side = {SIDE_INPUTS},
      .place = AT(units.x_scale),
@@ -213,10 +231,10 @@ const meta_member meta_members[] = {
          "or an "
          "`offset_column`, 5 with a `warp`, 6 with `categories`, 7 with `weight` or `error`, 8 "
          "with `dates` or `made_inputs`, 10 with `holes`, 11 with `spread_rows` or `noise`, 12 "
-         "with `made_inputs` of levels, 13 with the `kind` `\"x\"` of `made_inputs`, and 14 where "
-         "`method_choice` says cells, "
+         "with `made_inputs` of levels, 13 with the `kind` `\"x\"` of `made_inputs`, 14 where "
+         "`method_choice` says cells, and 15 with `bend_width`, "
          "which "
-         "must not be overlooked (3 may have `extra`, 4 to 14, but for 9, any of them). 9 is of "
+         "must not be overlooked (3 may have `extra`, 4 to 15, but for 9, any of them). 9 is of "
          "[several targets](#several-targets). Other versions are refused with a sentence"},
     {.key = "library", .type = OWN, .put = put_library, .kind = "text", .doc = "`\"quorum\"`"},
     {.key = "library_version",
@@ -620,12 +638,18 @@ static int has_place(const quorum_model *m)
     return m->place > 0;
 }
 
+static int has_bends(const quorum_model *m)
+{
+    return m->units.bend_width != NULL;
+}
+
 /* What needs which version; the highest that a model needs is its file's. */
 static const struct {
     int version;
     int (*is_needed)(const quorum_model *m); /* NULL: by rows with weights or known errors */
     const char *wrong; /* where a file says it and its model does not need it, or the other way */
 } format_versions[] = {
+    {FORMAT_VERSION_BENDS, has_bends, "bent inputs do not go with its format version"},
     {FORMAT_VERSION_CELLS, is_by_cells, "its cells do not go with its format version"},
     {FORMAT_VERSION_PLACE, has_place, "a place does not go with its format version"},
     {FORMAT_VERSION_APART, has_levels_apart, "inputs of levels do not go with its format version"},

@@ -13,7 +13,7 @@
 /* A part that readers of earlier versions would overlook has a version of its own (the table in
  * members.c): a file is of the highest version among the parts that its model has, and may have those
  * of the versions below.  Without any it is of version 1.  Version 9 is of a file of several models,
- * one for each target, which have versions of their own.  Version 15 is of a model whose method auto is cells. */
+ * one for each target, which have versions of their own.  Version 14 is of a model whose method auto is cells. */
 enum {
     FORMAT_VERSION = 1,
     FORMAT_VERSION_OVERLAP = 2,
@@ -29,7 +29,8 @@ enum {
     FORMAT_VERSION_APART = 12,
     FORMAT_VERSION_PLACE = 13,
     FORMAT_VERSION_CELLS = 14,
-    FORMAT_VERSION_LAST = FORMAT_VERSION_CELLS
+    FORMAT_VERSION_BENDS = 15,
+    FORMAT_VERSION_LAST = FORMAT_VERSION_BENDS
 };
 
 /* The version that a file of this model has; has_own: whether its rows, which need not be there yet,
@@ -66,6 +67,7 @@ typedef enum {
     ALWAYS,
     WITH_OVERLAP,       /* format version 2, and later where it has them */
     WITH_ROTATION,      /* format version 3, and 4 where it has one  */
+    WITH_BENDS,         /* format version 15                         */
     WITH_SCALES,        /* where the kernel has several              */
     WITH_TREND,         /* format version 4 where it has one         */
     WHERE_LEARNED,      /* where the model has one                   */

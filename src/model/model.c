@@ -71,6 +71,8 @@ void quorum_model_free(quorum_model *m)
     mem_free(m->columns.offset);
     mem_free(m->columns.weights);
     mem_free(m->columns.noise_std);
+    mem_free(m->units.bend_at);
+    mem_free(m->units.bend_width);
     mem_free(m->units.x_mean);
     mem_free(m->units.x_scale);
     mem_free(m->units.constant);
@@ -134,6 +136,8 @@ quorum_status model_copy_input_units(const quorum_model *from, quorum_model *to)
 {
     size_t D = from->rows.D;
     const unit_change *u = &from->units;
+    TRY(copy_numbers(&to->units.bend_at, u->bend_at, D));
+    TRY(copy_numbers(&to->units.bend_width, u->bend_width, D));
     TRY(copy_numbers(&to->units.x_mean, u->x_mean, D));
     TRY(copy_numbers(&to->units.x_scale, u->x_scale, D));
     TRY(copy_numbers(&to->units.rotation, u->rotation, D * D));

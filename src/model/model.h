@@ -71,6 +71,9 @@ typedef struct {
 
 /* From the data's units to the model's and back (inputs.c). */
 typedef struct {
+    double *bend_at,
+        *bend_width;          /* D: inputs are bent first (rows/bend.h), where the width is above 0;
+                                     NULL: none is */
     double *x_mean, *x_scale; /* D                                  */
     char *constant;           /* D: 1 where an input does not vary  */
     double *rotation;         /* D x D: directions that stand for the standardised inputs, in
@@ -261,12 +264,15 @@ size_t model_count_new_levels(const quorum_model *m, const double *X, size_t n);
 /* The metric may be linear up to so many inputs: turning a row takes their square. */
 enum { MOST_DIRECTIONS = 256 };
 
-/* Z = X (n x D, in their units) encoded, standardised, and turned where the metric is linear. */
+/* Z = X (n x D, in their units) encoded, bent, standardised, and turned where the metric is linear. */
 void model_standardise(const quorum_model *m, size_t n, const double *X, double *Z);
 
 /* The way back, of one row (D), and of a number: rounding must not take it beyond the largest. */
 void model_in_units(const quorum_model *m, const double *z, double *x);
 double number_in_units(double mean, double scale, double z);
+
+/* How many of its units input d, at z before it is turned, rises with one of what it is bent to. */
+double model_bend_rise(const quorum_model *m, size_t d, double z);
 
 /* Queries in which a constant input has another value than in the training data. */
 size_t model_count_off_constants(const quorum_model *m, const double *X, size_t n);

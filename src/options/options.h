@@ -1,4 +1,4 @@
-/* Options: one table (options.c) makes defaults, checks, flags and docs. */
+/* Options: one table (option_table.c) makes defaults, checks, flags and docs. */
 #ifndef QRM_OPTIONS_OPTIONS_H
 #define QRM_OPTIONS_OPTIONS_H
 
@@ -26,7 +26,7 @@ typedef struct {
     /* training */
     int kernel; /* a number for kernel_at, or beyond: auto */
     const char *theta;
-    int train, metric, partition_metric, trend, warp;
+    int train, metric, partition_metric, trend, warp, input_warp;
     double train_rows, train_experts, restarts, max_evaluations, tolerance;
     const char *spread;
     int local_noise;
@@ -58,6 +58,7 @@ enum { PARTITION_LEARNED, PARTITION_INPUT };
 enum { SHARE_NONE, SHARE_THETA };
 enum { TREND_AUTO, TREND_NONE, TREND_CONSTANT, TREND_LINEAR };
 enum { WARP_NONE, WARP_LOG, WARP_AUTO };
+enum { INPUT_WARP_NONE, INPUT_WARP_ASINH };
 enum { LOCAL_NOISE_AUTO, LOCAL_NOISE_YES, LOCAL_NOISE_NO };
 enum { SPACE_LATENT, SPACE_OBSERVED };
 enum { CALIBRATION_AUTO, CALIBRATION_OFF };

@@ -1,7 +1,7 @@
 /* Gradients in the data's units, from slopes along the scaled inputs z = t / l of the model, t being
  * the standardised inputs, turned by E where the metric is linear (model/inputs.c):
  *
- *   d/dt_k = 1/l_k d/dz_k,   d/dx_d = 1/scale_d sum_k E_dk d/dt_k
+ *   d/dt_k = 1/l_k d/dz_k,   d/dx_d = b'_d(x_d)/scale_d sum_k E_dk d/dt_k,   b: what x_d is bent to
  *   mean' = y_scale (mean' + beta),   std' = y_scale c var' / (2 sqrt(var)),   c: calibration
  *   var = spread (v + noise) + doubt + known,   var' = spread' (v + noise) + spread v' + doubt'
  *
@@ -11,17 +11,27 @@
 
 #include <math.h>
 
-/* out (D): from slopes along the model's inputs (t), a number of the target for each of which there
+/* The standardised input d of a query at z, which may be turned. */
+static double before_turning(const quorum_model *m, size_t d, const double *z)
+{
+    double sum = m->units.rotation ? 0.0 : z[d];
+    for (size_t k = 0; m->units.rotation && k < m->rows.D; k++)
+        sum += m->units.rotation[k * m->rows.D + d] * z[k];
+    return sum;
+}
+
+/* out (D): from slopes along the model's inputs (t) at z, a number of the target for each of which there
  * are `unit`. */
-static void turn_back(const quorum_model *m, double unit, const double *t, double *out)
+static void turn_back(const quorum_model *m, double unit, const double *z, const double *t,
+                      double *out)
 {
     const unit_change *u = &m->units;
     size_t D = m->rows.D;
     for (size_t d = 0; d < D; d++) {
-        double sum = u->rotation ? 0.0 : t[d];
-        for (size_t k = 0; u->rotation && k < D; k++)
-            sum += u->rotation[k * D + d] * t[k];
-        out[d] = u->constant[d] ? 0.0 : unit * sum / u->x_scale[d];
+        double along = before_turning(m, d, t);
+        out[d] = u->constant[d] ? 0.0 : unit * along / u->x_scale[d];
+        if (u->bend_width)
+            out[d] /= model_bend_rise(m, d, before_turning(m, d, z));
     }
 }
 
@@ -79,10 +89,10 @@ quorum_status block_write_gradients(const plan *p, const block_space *w, size_t 
     double unit = m->units.y_scale, scale = unit * model_calibration_scale(m, p->s);
     double *t = w->u, *mean = w->u + D, *std = w->u + 2 * D;
     mean_slopes(m, w->mean_slope + q * D, t);
-    turn_back(m, unit, t, mean);
+    turn_back(m, unit, w->X + q * D, t, mean);
     if (!plan_skips_variance(p)) {
         std_slopes(m, w, q, var, p->s->latent ? 0.0 : w->known[q], t);
-        turn_back(m, scale, t, std);
+        turn_back(m, scale, w->X + q * D, t, std);
     }
     if (m->units.warp != WARP_NONE)
         through_warp(&m->units, D, block_mean(m, w, q), scale * sqrt(var), mean, std);

@@ -142,6 +142,37 @@ quorum_status rows_pick(quorum_status ready, const scattered_rows *r, const size
     return QUORUM_OK;
 }
 
+enum {
+    MOST_SAMPLED = 20000,   /* rows ...                                  */
+    LEAST_SAMPLED = 1000,   /* ... or fewer of many inputs, but no fewer */
+    MOST_NUMBERS = 16777216 /* that the sample may have in all           */
+};
+
+static size_t sample_size(const scattered_rows *r)
+{
+    size_t most = MOST_NUMBERS / r->held.D;
+    if (most > MOST_SAMPLED)
+        most = MOST_SAMPLED;
+    if (most < LEAST_SAMPLED)
+        most = LEAST_SAMPLED;
+    return r->n < most ? r->n : most;
+}
+
+quorum_status rows_sample(quorum_status ready, const scattered_rows *r, row_set *out)
+{
+    size_t n = sample_size(r), *which = NULL;
+    *out = (row_set){0};
+    if (ready >= 0)
+        ready = rows_new(&r->held, n, out);
+    if (ready >= 0 && !NEW_ARRAY(which, n))
+        ready = failure(QUORUM_E_MEMORY, "out of memory for a sample of %zu rows", n);
+    for (size_t i = 0; ready >= 0 && i < n; i++)
+        which[i] = (size_t)((double)i * ((double)r->n / (double)n));
+    quorum_status status = rows_fetch(ready, r, which, n, out);
+    mem_free(which);
+    return status;
+}
+
 quorum_status rows_gather(quorum_status ready, const scattered_rows *r, row_set *all)
 {
     row_column column[ROW_COLUMNS_MOST];

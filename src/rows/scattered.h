@@ -34,6 +34,10 @@ quorum_status rows_fetch(quorum_status ready, const scattered_rows *r, const siz
 quorum_status rows_pick(quorum_status ready, const scattered_rows *r, const size_t *which,
                         size_t count, row_set *room, scattered_rows *out);
 
+/* All rows, or where there are more than 20,000, or of many inputs fewer, so many that are spread
+ * evenly, to every process in all their fields; rows_free, also after a failure. */
+quorum_status rows_sample(quorum_status ready, const scattered_rows *r, row_set *out);
+
 /* Lists of rows, ascending in each, list k being list[start[k]] .. list[start[k+1]-1]: their rows
  * go to the process that does item first + k of `who`.  `to` has those of this process's lists, one
  * list after another, in the fields that it has. */

@@ -101,6 +101,8 @@ static int same_inputs(const quorum_model *a, const quorum_model *b)
 {
     size_t D = a->rows.D;
     int same = D == b->rows.D && a->made.count == b->made.count &&
+               same_bytes(a->units.bend_at, b->units.bend_at, D * sizeof(double)) &&
+               same_bytes(a->units.bend_width, b->units.bend_width, D * sizeof(double)) &&
                same_bytes(a->units.x_mean, b->units.x_mean, D * sizeof(double)) &&
                same_bytes(a->units.x_scale, b->units.x_scale, D * sizeof(double)) &&
                same_bytes(a->units.constant, b->units.constant, D) &&

@@ -3,7 +3,8 @@
  *
  *   l'_d = l_d x_d / x'_d,   s_f'^2 = s_f^2 (y / y')^2,   s'^2 = s^2 (y / y')^2
  *
- * and of a linear metric, z = S z' with S = diag(x'_d / x_d), the directions E' and length-scales of
+ * a bent input's scale being that around its middle, and of a linear metric, z = S z' with S = diag(x'_d / x_d), the
+ * directions E' and length-scales of
  *
  *   S E L^-2 E' S = E' L'^-2 E''     by its eigenvectors
  *
@@ -79,9 +80,16 @@ static int takes_directions(const starting *s)
 
 /* ---- Length-scales and variances ---- */
 
+/* A bent input's unit is that around its middle. */
+static double input_unit(const unit_change *u, size_t d)
+{
+    int is_bent = u->bend_width && u->bend_width[d] > 0.0;
+    return u->x_scale[d] * (is_bent ? u->bend_width[d] : 1.0);
+}
+
 static double unit_ratio(const starting *s, size_t d)
 {
-    return s->from->units.x_scale[d] / s->f->m->units.x_scale[d];
+    return input_unit(&s->from->units, d) / input_unit(&s->f->m->units, d);
 }
 
 static void take_lengthscales(const starting *s)

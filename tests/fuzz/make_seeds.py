@@ -110,6 +110,8 @@ TABLE_FITS = {
     "levels": ("a,kind,y", lambda i: f"{i % 7},{'uvw'[i % 3]},{i % 5}", "--theta 1,1,0.1 --kernel se --experts 2"),
     "dates": ("when,y", lambda i: f"2020-01-{i + 1:02d},{i % 5}", "--theta 1,1,0.1 --kernel se --experts 2 --periodic when:week"),
     "place": ("lon,lat,y", lambda i: f"{20 * i},{5 * i % 80},{i % 5}", "--theta 1,1,0.1 --kernel se --experts 2 --lonlat lon,lat"),
+    "bent": ("a,b,y", lambda i: f"{i if i < 13 else 1000},{i % 3},{i % 5}",
+             "--theta 1,1,1,0.1 --kernel se --experts 2 --input-warp asinh"),
     "all": ("when,kind,w,y", lambda i: f"2020-01-{i + 1:02d},{'uv'[i % 2]},{i % 4},{1 + i % 5}",
             "--theta 1,1,0.1 --kernel se --experts 2 --periodic when:week --weights w --spread 4 --warp log"),
 }

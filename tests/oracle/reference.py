@@ -765,6 +765,9 @@ class Model:
         return other
 
     def standardise(self, X):
+        if "bend_width" in self.arrays:
+            at, width = self.arrays["bend_at"], self.arrays["bend_width"]
+            X = np.where(width > 0, np.arcsinh((X - at) / np.where(width > 0, width, 1)), X)
         Z = (X - self.arrays["x_mean"]) / self.arrays["x_scale"]
         return Z @ self.arrays["rotation"].T if "rotation" in self.arrays else Z
 

@@ -8,6 +8,8 @@ test_that("print and summary say what there is", {
   expect_equal(sum(said$inputs$share), 1)
   expect_output(print(said), "3 levels")
   expect_output(print(said), "Predictions by ")
+  for (kernel in c("matern32x2", "matern32x3"))
+    expect_output(print(summary(quick(yield ~ depth, table, kernel = kernel))), paste("With", sub(".*x", "", kernel), "scales"))
 })
 
 test_that("formula, nobs, coef and variable.names answer", {
