@@ -10,7 +10,7 @@ RESULTS  = bench/results
 CAMPAIGN_SECONDS ?= 3600
 LONG     = -LE long
 
-.PHONY: all setup demo test test-only campaign fuzz bench bench-results sanitize sanitize-all thread-sanitize format format-check tidy \
+.PHONY: all setup setup-doors demo test test-only campaign fuzz bench bench-results sanitize sanitize-all thread-sanitize format format-check tidy \
         check-includes docs wheel deb dist doors arm64 install r-check r-package clean help
 
 all: $(BUILD)/build.ninja           ## build the library, the command and the tests
@@ -22,13 +22,16 @@ help:                               ## list the targets
 setup:                              ## install what is missing (apt; sudo when not root)
 	@scripts/setup
 
+setup-doors: | setup
+	@scripts/setup doors
+
 $(BUILD)/build.ninja: CMakeLists.txt tests/CMakeLists.txt bench/CMakeLists.txt | setup
 	cmake -S . -B $(BUILD) -G Ninja -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(CMAKE_FLAGS)
 
 demo: all                           ## fit, predict and evaluate on built-in data; draws demo.svg
 	$(BUILD)/quorum demo -o $(BUILD)
 
-test: all                           ## all tests
+test: all | setup-doors             ## all tests
 	ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
 
 campaign: all                       ## faults, kills, limits and fuzzing for CAMPAIGN_SECONDS (3600), then a table
@@ -97,7 +100,7 @@ deb:                                ## Debian packages, into BUILD/deb
 dist:                               ## the source archive, which builds without git, into BUILD
 	scripts/dist $(BUILD)
 
-doors: all                          ## every way to install it, from a clean root, with all its tests; RECORD=--record notes what was found
+doors: all | setup-doors            ## every way to install it, from a clean root, with all its tests; RECORD=--record notes what was found
 	tests/install/doors $(BUILD) $(RECORD)
 
 arm64: all                          ## built for 64-bit ARM, tested under qemu; long

@@ -113,6 +113,8 @@ def test_bad_weights_and_noise():
         QuorumRegressor().fit(X, y, sample_weight=weight - 1.0)
     with pytest.raises(ValueError, match="NaN"):
         QuorumRegressor().fit(X, y, sample_weight=np.where(weight > 0, weight, np.nan))
+    with pytest.raises(ValueError, match="sample_weight has the shape"):
+        QuorumRegressor().fit(X, y, sample_weight=weight[1:])
     with pytest.raises(ValueError, match="weight 0"):
         QuorumRegressor().fit(X, y, sample_weight=np.zeros(len(y)))
     with pytest.raises(ValueError, match="row 1: its noise-std is -1"):
