@@ -1,10 +1,12 @@
 /* Test rows with what was predicted of them, cut into groups by a key (breakdown.h).
  *
  * A group of n rows whose 95 % interval is right has k of them inside, k ~ Binomial(n, 0.95):
- * expected[] are the quantiles of k / n at 2.5 and 97.5 %. */
+ * expected[] are the quantiles of k / n at 2.5 and 97.5 %; with weights n is as many rows as tell as much. */
 #include "breakdown.h"
 
 #include "binomial.h"
+#include "dates.h"
+#include "digits.h"
 #include "talk.h"
 
 #include <math.h>
@@ -138,6 +140,23 @@ static size_t count_runs(const breakdown *b)
     return runs;
 }
 
+static double weight_at(const breakdown *b, size_t i)
+{
+    return b->weighted ? b->weight[i] : 1.0;
+}
+
+/* Rows of weights w tell as much as (sum w)^2 / sum w^2 rows without; at least one. */
+static size_t effective_rows(const breakdown *b, const row_group *g)
+{
+    double sum = 0.0, squares = 0.0;
+    for (size_t k = 0; k < g->count; k++) {
+        double w = weight_at(b, b->order[g->first + k]);
+        sum += w;
+        squares += w * w;
+    }
+    return squares > 0.0 ? (size_t)fmax(1.0, sum * sum / squares + 1e-9) : 1;
+}
+
 /* The rows from the end of the last group up to `end` are one. */
 static void add_group(breakdown *b, size_t end)
 {
@@ -147,8 +166,9 @@ static void add_group(breakdown *b, size_t end)
                      .count = end - first,
                      .low = b->key[b->order[first]],
                      .high = b->key[b->order[end - 1]]};
-    g->expected[0] = binomial_quantile(g->count, LEVEL, 0.5 - 0.5 * LEVEL);
-    g->expected[1] = binomial_quantile(g->count, LEVEL, 0.5 + 0.5 * LEVEL);
+    size_t rows = effective_rows(b, g);
+    g->expected[0] = binomial_quantile(rows, LEVEL, 0.5 - 0.5 * LEVEL);
+    g->expected[1] = binomial_quantile(rows, LEVEL, 0.5 + 0.5 * LEVEL);
 }
 
 /* A cut stands where the next run begins; few runs are a group each. */
@@ -168,6 +188,69 @@ static void cut(breakdown *b)
     add_group(b, b->rows);
 }
 
+/* ---- Of a category with many levels ---- */
+
+typedef struct {
+    double key;
+    size_t first, rows; /* order[first] .. */
+} key_run;
+
+static int by_rows(const void *a, const void *b)
+{
+    const key_run *x = a, *y = b;
+    if (x->rows != y->rows)
+        return x->rows > y->rows ? -1 : 1;
+    return (x->key > y->key) - (x->key < y->key);
+}
+
+static int by_run_key(const void *a, const void *b)
+{
+    const key_run *x = a, *y = b;
+    return (x->key > y->key) - (x->key < y->key);
+}
+
+/* Those that most rows have first, and these and the others each by their keys. */
+static void sort_runs(const breakdown *b, key_run *run, size_t count)
+{
+    size_t k = 0;
+    for (size_t i = 0; i < b->rows; i++) {
+        if (starts_run(b, i))
+            run[k++] = (key_run){b->key[b->order[i]], i, 0};
+        run[k - 1].rows++;
+    }
+    qsort(run, count, sizeof *run, by_rows);
+    qsort(run, MOST_GROUPS - 1, sizeof *run, by_run_key);
+    qsort(run + MOST_GROUPS - 1, count - (MOST_GROUPS - 1), sizeof *run, by_run_key);
+}
+
+static void cut_levels(breakdown *b, const key_run *run, size_t count, size_t *order)
+{
+    size_t place = 0;
+    for (size_t k = 0; k < count; place += run[k++].rows)
+        memcpy(order + place, b->order + run[k].first, run[k].rows * sizeof *order);
+    memcpy(b->order, order, b->rows * sizeof *order);
+    place = 0;
+    for (size_t k = 0; k + 1 < MOST_GROUPS; k++)
+        add_group(b, place += run[k].rows);
+    add_group(b, b->rows);
+    b->group[MOST_GROUPS - 1].others = count - (MOST_GROUPS - 1);
+}
+
+static int group_levels(breakdown *b, const arguments *given, size_t count)
+{
+    key_run *run = malloc(count * sizeof *run);
+    size_t *order = malloc(b->rows * sizeof *order);
+    bool fits = run && order;
+    if (fits) {
+        sort_runs(b, run, count);
+        cut_levels(b, run, count, order);
+    }
+    free(run);
+    free(order);
+    return fits ? EXIT_DONE
+                : failure(given, "out of memory for the order of %zu test rows", b->rows);
+}
+
 int breakdown_group(breakdown *b, const arguments *given)
 {
     b->order = malloc(b->rows * sizeof *b->order);
@@ -176,13 +259,11 @@ int breakdown_group(breakdown *b, const arguments *given)
     for (size_t i = 0; i < b->rows; i++)
         b->order[i] = i;
     qsort_r(b->order, b->rows, sizeof *b->order, by_key, b->key);
+    size_t keys = count_runs(b);
+    if (b->levels > 0 && keys > MOST_GROUPS)
+        return group_levels(b, given, keys);
     cut(b);
     return EXIT_DONE;
-}
-
-static double weight_at(const breakdown *b, size_t i)
-{
-    return b->weighted ? b->weight[i] : 1.0;
 }
 
 static double weight_of_group(const breakdown *b, const row_group *group)
@@ -220,8 +301,10 @@ static bool is_called(const quorum_info *info, size_t d, const char *by)
     return info->names ? strcmp(info->names[d], by) == 0 : strcmp(number, by) == 0;
 }
 
-void breakdown_name_levels(breakdown *b, const quorum_info *info)
+void breakdown_name_keys(breakdown *b, const quorum_info *info)
 {
+    for (size_t d = 0; info->date && d < info->columns; d++)
+        b->is_date |= info->date[d] && is_called(info, d, b->by);
     for (size_t d = 0; info->levels && d < info->inputs; d++)
         if (info->levels[d] > 0 && is_called(info, d, b->by)) {
             b->level = info->level[d];
@@ -229,11 +312,18 @@ void breakdown_name_levels(breakdown *b, const quorum_info *info)
         }
 }
 
+static double spread_of_keys(const breakdown *b)
+{
+    return b->key[b->order[b->rows - 1]] - b->key[b->order[0]];
+}
+
 /* One of none is a level that is not known. */
 static void key_name(const breakdown *b, double key, char *text, size_t size)
 {
-    if (b->levels == 0)
-        snprintf(text, size, "%.5g", key);
+    if (b->is_date)
+        date_shown(key, text, size);
+    else if (b->levels == 0)
+        snprintf(text, size, "%.*g", digits_among(key, spread_of_keys(b), 5), key);
     else if (key >= 0.0 && key < (double)b->levels)
         snprintf(text, size, "%s", b->level[(size_t)key]);
     else
@@ -243,6 +333,10 @@ static void key_name(const breakdown *b, double key, char *text, size_t size)
 void group_name(const breakdown *b, const row_group *g, char *text, size_t size)
 {
     char low[256], high[256];
+    if (g->others > 0) {
+        snprintf(text, size, "%zu other levels", g->others);
+        return;
+    }
     key_name(b, g->low, low, sizeof low);
     key_name(b, g->high, high, sizeof high);
     if (g->low == g->high)

@@ -2,7 +2,8 @@
  * column.
  *
  * Rows in the order of the key are cut into ten groups of about as many rows each; rows with the
- * same key stay together, and up to ten different keys are a group each.  All rows have to be seen
+ * same key stay together, and up to ten different keys are a group each.  Of a category with more levels
+ * the nine that most rows have are a group each, and all others one.  All rows have to be seen
  * first: 3 numbers are kept of each row, with its weight 4, and 3 for each way of predicting it. */
 #ifndef QUORUM_CLI_BREAKDOWN_H
 #define QUORUM_CLI_BREAKDOWN_H
@@ -22,6 +23,7 @@ typedef struct {
 typedef struct {
     size_t first, count;
     double low, high;
+    size_t others; /* levels that are together because few rows have each; 0: keys low to high */
     double expected[2]; /* the central 95 % of the shares that an interval which covers 95 % has
                            inside, of so many rows */
 } row_group;
@@ -35,6 +37,7 @@ typedef struct breakdown {
     bool by_distance;         /* the key is what a prediction gives     */
     const char *const *level; /* of a category: the names of its levels, ... */
     size_t levels;            /* ... so many; 0: the key is a number  */
+    bool is_date;             /* the key is seconds since 1970        */
     double memory;            /* bytes that it may take                 */
     size_t ways;              /* of predicting                          */
     size_t rows, room;
@@ -74,8 +77,9 @@ int breakdown_group(breakdown *b, const arguments *given);
 group_scores breakdown_scores(const breakdown *b, size_t way, const row_group *group,
                               const quorum_info *info);
 
-/* Where the key is a category of the model, groups are called by its levels; what info has is kept. */
-void breakdown_name_levels(breakdown *b, const quorum_info *info);
+/* Where the key is a category of the model, groups are called by its levels, where it is a date by dates; what
+ * info has is kept. */
+void breakdown_name_keys(breakdown *b, const quorum_info *info);
 
 /* "0.12 to 0.34", or "3" where all keys are the same. */
 void group_name(const breakdown *b, const row_group *g, char *text, size_t size);

@@ -375,7 +375,7 @@ static int compare(work *w, const arguments *given)
         code = load_side(&w->side[k], given, k);
     if (code == EXIT_DONE)
         code = check_targets(w, given);
-    breakdown_name_levels(&w->rows, &w->side[A].info);
+    breakdown_name_keys(&w->rows, &w->side[A].info);
     for (int k = A; code == EXIT_DONE && k < SIDES; k++)
         code = open_side(w, k, given);
     if (code == EXIT_DONE)
@@ -410,8 +410,8 @@ static const own_flag flags[] = {
     {"by", 0, "KEY", NULL, NULL,
      "Also compare in groups of rows, about a tenth of them each: by 'distance', to the nearest "
      "training row of A in length-scales, or by a column of TEST, which need not be an input "
-     "(name, "
-     "or number from 1). Up to ten different values are a group each."},
+     "(name, or number from 1). Up to ten different values are a group each; of a category with "
+     "more levels the nine that most rows have are, and the others one."},
     {"json", 0, NULL, NULL, NULL, "Print the comparison as JSON."},
     TARGET_FLAG_ONE,
     {NULL, 0, NULL, NULL, NULL, NULL},

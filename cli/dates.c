@@ -4,8 +4,25 @@
 #include "hyperparameters.h"
 #include "talk.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
+
+static const double LATEST = 1e12; /* seconds */
+
+void date_shown(double seconds, char *text, size_t size)
+{
+    struct tm day;
+    time_t whole = (time_t)fmax(-LATEST, fmin(LATEST, floor(seconds)));
+    bool is_date = fabs(seconds) < LATEST && gmtime_r(&whole, &day) != NULL;
+    bool is_midnight = is_date && day.tm_hour == 0 && day.tm_min == 0 && day.tm_sec == 0;
+    size_t written = !is_date      ? 0
+                     : is_midnight ? strftime(text, size, "%Y-%m-%d", &day)
+                                   : strftime(text, size, "%Y-%m-%d %H:%M", &day);
+    if (written == 0)
+        snprintf(text, size, "%.5g", seconds);
+}
 
 /* "when (dd/mm/yyyy), due (yyyy-mm-dd)", as far as it fits. */
 static void list_dates(char *const *names, const char *const *date, size_t columns, char out[400])

@@ -6,6 +6,9 @@
 #include "quorum.h"
 #include "report.h"
 
+/* "2024-07-01", with the time of day where that is not midnight; a number where it is no date of ours. */
+void date_shown(double seconds, char *text, size_t size);
+
 /* A note of the forms in which the training data have been read; none without dates. */
 void note_dates(const arguments *given, const quorum_data *data);
 

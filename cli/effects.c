@@ -2,11 +2,12 @@
  * row, as csv or as a picture. */
 #include "effects.h"
 
+#include "axis_range.h"
 #include "arguments.h"
 #include "cells.h"
 #include "command.h"
 #include "explain.h"
-#include "grid_dates.h"
+#include "date_values.h"
 #include "hyperparameters.h"
 #include "output.h"
 #include "picture.h"
@@ -101,43 +102,18 @@ static int take_range(effect_found *f, size_t k, double low, double high, size_t
     return EXIT_DONE;
 }
 
-/* "NAME" or "NAME=FROM:TO"; true where there is a range. */
-static bool split_axis(const char *text, char *name, size_t size, double *low, double *high)
-{
-    const char *equals = strrchr(text, '=');
-    char rest;
-    bool ranged = equals && sscanf(equals, "=%lf:%lf%c", low, high, &rest) == 2 && isfinite(*low) &&
-                  isfinite(*high) && *low < *high;
-    snprintf(name, size, "%.*s", ranged ? (int)(equals - text) : (int)size - 1, text);
-    return ranged;
-}
-
-static size_t find_column(const quorum_info *info, const char *name)
-{
-    size_t d = 0;
-    while (d < info->columns && strcmp(info->names[d], name) != 0)
-        d++;
-    return d;
-}
-
 static int read_axis(effect_found *f, const explained *e, const char *option, size_t points,
                      const arguments *given)
 {
     size_t k = f->grid.axes++;
-    char name[512];
-    double low, high;
-    bool ranged = split_axis(argument_value(given, option), name, sizeof name, &low, &high);
-    size_t d = f->grid.column[k] = find_column(&e->info, name);
-    if (d == e->info.columns)
-        return failure(given, "--%s: \"%s\" is no input of the model; 'quorum inspect' lists them",
-                       option, name);
-    if (effect_is_category(f, k) && ranged)
-        return usage_error(given->command, "--%s: \"%s\" is a category and has no range", option,
-                           name);
-    if (effect_is_category(f, k))
+    axis_range a;
+    int code = axis_read(e->model, &e->info, option, given, &a);
+    f->grid.column[k] = a.column;
+    if (code == EXIT_DONE && effect_is_category(f, k))
         return take_levels(f, k, given);
-    int code = ranged ? EXIT_DONE : find_range(e, d, &low, &high, given);
-    return code == EXIT_DONE ? take_range(f, k, low, high, points, given) : code;
+    if (code == EXIT_DONE && !a.ranged)
+        code = find_range(e, a.column, &a.from, &a.to, given);
+    return code == EXIT_DONE ? take_range(f, k, a.from, a.to, points, given) : code;
 }
 
 static int read_grid(effect_found *f, const explained *e, const arguments *given)
@@ -321,7 +297,8 @@ static const operand operands[] = {
 
 static const own_flag flags[] = {
     {"x", 0, "NAME", NULL, NULL,
-     "The input, over the range of DATA or NAME=FROM:TO; of a category all levels."},
+     "The input, over the range of DATA or NAME=FROM:TO, in dates of a date; of a category all "
+     "levels."},
     {"y", 0, "NAME", NULL, NULL, "A second input: all combinations of both."},
     {"curves", 0, "N", NULL, NULL,
      "Curves of so many single rows: columns curve_1 to curve_N of the csv. Default: none in csv, "

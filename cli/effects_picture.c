@@ -11,27 +11,13 @@
 #include <string.h>
 
 enum { TEXT = 600 };
-static const double YEAR = 31556952.0; /* seconds */
-static const double FADED = 0.2;       /* of the ink's opacity */
-static const double COVER = 0.75;      /* of a map's cells that have no support */
+static const double FADED = 0.2;  /* of the ink's opacity */
+static const double COVER = 0.75; /* of a map's cells that have no support */
 
 static const ink mean_ink = {"#1f4e9e", 2.4, NULL, 1.0};
 static const ink band_ink = {"#7fa8dc", 0.0, NULL, 0.5};
 static const ink curve_ink = {"#555555", 0.8, NULL, 0.35};
 static const ink faded_ink = {"#1f4e9e", 2.4, NULL, 0.2};
-
-/* A date's seconds as a year with its fraction. */
-static double shown_value(const effect_found *f, size_t axis, size_t i)
-{
-    double value = f->values[axis][i];
-    return effect_is_date(f, axis) ? 1970.0 + value / YEAR : value;
-}
-
-static void axis_label(const effect_found *f, size_t axis, char out[TEXT])
-{
-    name_text name = input_name(f->info, f->grid.column[axis]);
-    snprintf(out, TEXT, "%.150s%s", name.text, effect_is_date(f, axis) ? " (years)" : "");
-}
 
 static bool has_support(const effect_found *f, size_t point)
 {
@@ -120,37 +106,33 @@ static void draw_keys(FILE *file, const effect_found *f, double left)
 static void draw_along(const effect_found *f, FILE *file)
 {
     bool levels = effect_is_category(f, 0);
-    char label[TEXT], title[TEXT];
-    double *x = malloc(f->points * sizeof *x);
-    for (size_t i = 0; x && i < f->points; i++)
-        x[i] = shown_value(f, 0, i);
-    axis_label(f, 0, label);
-    snprintf(title, sizeof title, "Effect of %.150s on %.150s, mean of %zu rows", label,
+    char title[TEXT];
+    const double *x = f->values[0];
+    name_text name = input_name(f->info, f->grid.column[0]);
+    snprintf(title, sizeof title, "Effect of %.150s on %.150s, mean of %zu rows", name.text,
              target_name(f->info), f->used);
     plot_begin(file, 800.0, 456.0, title, "quorum effects: partial dependence");
     draw_keys(file, f, 72.0);
-    if (x) {
-        panel p = {.left = 72.0,
-                   .top = 68.0,
-                   .width = 700.0,
-                   .height = 336.0,
-                   .x_min = levels ? -0.5 : x[0],
-                   .x_max = levels ? (double)f->points - 0.5 : x[f->points - 1],
-                   .x_label = label,
-                   .y_label = target_name(f->info),
-                   .no_x_ticks = levels};
-        set_range(f, &p);
-        if (levels)
-            p.y_min -= 0.06 * (p.y_max - p.y_min); /* room for their names */
-        plot_panel(file, &p);
-        if (levels)
-            draw_levels(file, &p, f, x);
-        else
-            draw_curve(file, &p, f, x);
-        plot_panel_end(file, &p);
-    }
+    panel p = {.left = 72.0,
+               .top = 68.0,
+               .width = 700.0,
+               .height = 336.0,
+               .x_min = levels ? -0.5 : x[0],
+               .x_max = levels ? (double)f->points - 0.5 : x[f->points - 1],
+               .x_label = name.text,
+               .y_label = target_name(f->info),
+               .no_x_ticks = levels,
+               .x_is_date = effect_is_date(f, 0)};
+    set_range(f, &p);
+    if (levels)
+        p.y_min -= 0.06 * (p.y_max - p.y_min); /* room for their names */
+    plot_panel(file, &p);
+    if (levels)
+        draw_levels(file, &p, f, x);
+    else
+        draw_curve(file, &p, f, x);
+    plot_panel_end(file, &p);
     plot_end(file);
-    free(x);
 }
 
 /* ---- Across two ---- */
@@ -159,7 +141,7 @@ static void draw_along(const effect_found *f, FILE *file)
 static void set_axis(const effect_found *f, size_t axis, double *low, double *high)
 {
     size_t n = f->grid.count[axis];
-    double first = shown_value(f, axis, 0), last = shown_value(f, axis, n - 1);
+    double first = f->values[axis][0], last = f->values[axis][n - 1];
     double half = n > 1 ? 0.5 * (last - first) / (double)(n - 1) : 0.5;
     *low = first - half;
     *high = last + half;
@@ -185,16 +167,20 @@ static void draw_map(const effect_found *f, FILE *file, panel p, const char *nam
 
 static void draw_maps(const effect_found *f, FILE *file, double *cover, double *width)
 {
-    char x_label[TEXT], y_label[TEXT];
-    panel p = {.left = 66.0, .top = 84.0, .width = 340.0, .height = 340.0};
+    name_text x = input_name(f->info, f->grid.column[0]);
+    name_text y = input_name(f->info, f->grid.column[1]);
+    panel p = {.left = 66.0,
+               .top = 84.0,
+               .width = 340.0,
+               .height = 340.0,
+               .x_label = x.text,
+               .y_label = y.text,
+               .x_is_date = effect_is_date(f, 0),
+               .y_is_date = effect_is_date(f, 1)};
     for (size_t i = 0; i < f->points; i++) {
         cover[i] = has_support(f, i) ? 0.0 : COVER;
         width[i] = f->curves.upper[i] - f->curves.lower[i];
     }
-    axis_label(f, 0, x_label);
-    axis_label(f, 1, y_label);
-    p.x_label = x_label;
-    p.y_label = y_label;
     set_axis(f, 0, &p.x_min, &p.x_max);
     set_axis(f, 1, &p.y_min, &p.y_max);
     draw_map(f, file, p, "mean", f->curves.mean, cover);

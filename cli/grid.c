@@ -3,6 +3,7 @@
 #include "grid.h"
 
 #include "cells.h"
+#include "date_values.h"
 #include "grid_dates.h"
 #include "talk.h"
 
@@ -56,6 +57,25 @@ void grid_free(grid *g)
 
 /* ---- Words ---- */
 
+/* What follows the quoted text at the front, in which "" stands for "; NULL: the quote is left open. */
+static const char *skip_quoted(const char *text)
+{
+    do {
+        text = strchr(text + 1, '"');
+    } while (text && text[1] == '"' && text++);
+    return text ? text + 1 : NULL;
+}
+
+/* [text, end), without the quotes where it stands in such. */
+static char *copy_word(const char *text, const char *end)
+{
+    char *copy = *text == '"' ? copy_bytes(text + 1, (size_t)(end - text) - 2)
+                              : copy_bytes(text, (size_t)(end - text));
+    for (char *c = copy; c && *text == '"' && (c = strchr(c, '"')); c++)
+        memmove(c, c + 1, strlen(c));
+    return copy;
+}
+
 /* All of [text, end) is a finite number. */
 static bool is_number(const char *text, const char *end, double *value)
 {
@@ -104,7 +124,7 @@ static int read_values(quorum_axis *a, const char *text, const char *end, const 
         fits = grid_fill_axis(a, from, from, 1);
     } else {
         a->count = 1;
-        fits = (a->text = copy_bytes(text, (size_t)(end - text))) != NULL;
+        fits = (a->text = copy_word(text, end)) != NULL;
     }
     return fits ? EXIT_DONE : failure(given, "out of memory for a grid");
 }
@@ -113,12 +133,18 @@ static int read_values(quorum_axis *a, const char *text, const char *end, const 
 static const char *read_name(const char *text, quorum_axis *a)
 {
     bool quoted = *text == '"';
-    const char *begin = text + quoted, *end = strchr(begin, quoted ? '"' : '=');
-    const char *equals = end && quoted ? end + 1 : end;
-    if (!end || *equals != '=' || end == begin)
+    const char *end = quoted ? skip_quoted(text) : strchr(text, '=');
+    if (!end || *end != '=' || end <= text + (quoted ? 2 : 0))
         return NULL;
-    a->name = copy_bytes(begin, (size_t)(end - begin));
-    return equals + 1;
+    a->name = copy_word(text, end);
+    return end + 1;
+}
+
+/* Where the value at the front ends, in quotes or not; NULL: a quote is left open, or does not end at a comma. */
+static const char *find_end(const char *value)
+{
+    const char *end = *value == '"' ? skip_quoted(value) : value + strcspn(value, ",");
+    return end && (*end == ',' || !*end) ? end : NULL;
 }
 
 static int check_twice(const grid *g, const char *option, const arguments *given)
@@ -136,16 +162,18 @@ static int read_axis(grid *g, const char **text, const char *option, const argum
         return usage_error(given->command, "--%s: more than %d inputs", option, MOST_AXES);
     quorum_axis *a = &g->axis[g->axes];
     *a = (quorum_axis){0};
-    const char *value = read_name(*text, a);
-    if (!value)
+    const char *value = read_name(*text, a), *end = value ? find_end(value) : NULL;
+    if (!end) {
+        free((char *)a->name);
+        a->name = NULL;
         return usage_error(given->command,
                            "--%s: NAME=FROM:TO:COUNT or NAME=VALUE is wanted, separated by commas, "
                            "not '%.80s'",
                            option, *text);
+    }
     if (!a->name)
         return failure(given, "out of memory for a grid");
     g->axes++;
-    const char *end = value + strcspn(value, ",");
     int code = read_values(a, value, end, option, given);
     *text = *end ? end + 1 : NULL;
     return code == EXIT_DONE ? check_twice(g, option, given) : code;

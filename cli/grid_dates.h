@@ -4,14 +4,8 @@
 
 #include "grid.h"
 
-#include <stdio.h>
-
 /* Makes ranges of axes that have a text FROM:TO:COUNT and are columns of dates: the model reads both ends as it
  * reads a query file.  The exit code, after saying what is wrong. */
 int grid_take_dates(grid *g, const char *option, const quorum_model *model, const arguments *given);
-
-/* Seconds since 1970-01-01 UTC as a date of this form, such as "dd/mm/yyyy zone"; with the time of day where
- * that is not midnight, or where there is a zone. */
-void write_date(double seconds, const char *form, FILE *file);
 
 #endif

@@ -9,37 +9,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHOWN_LEVELS = 24 /* of many half as many of each end */ };
-
-typedef struct {
-    const char *name;
-    double position;
-} placed;
-
 static int compare_placed(const void *a, const void *b)
 {
-    const placed *x = a, *y = b;
+    const placed_level *x = a, *y = b;
     if (x->position != y->position)
         return x->position < y->position ? -1 : 1;
     return strcmp(x->name, y->name);
 }
 
-/* The levels of input d by position; NULL: out of memory. */
-static placed *sort_levels(const arguments *given, const quorum_info *info, size_t d)
+placed_level *levels_in_order(const arguments *given, const quorum_info *info, size_t d)
 {
     size_t levels = info->levels[d];
-    placed *list = malloc(levels * sizeof *list);
+    placed_level *list = malloc(levels * sizeof *list);
     if (!list) {
         failure(given, "out of memory for %zu levels", levels);
         return NULL;
     }
     for (size_t l = 0; l < levels; l++)
-        list[l] = (placed){info->level[d][l], info->position[d][l]};
+        list[l] = (placed_level){info->level[d][l], info->position[d][l]};
     qsort(list, levels, sizeof *list, compare_placed);
     return list;
 }
 
-static void print_list(const placed *list, size_t levels)
+static void print_list(const placed_level *list, size_t levels)
 {
     for (size_t l = 0; l < levels; l++) {
         if (levels > SHOWN_LEVELS && l == SHOWN_LEVELS / 2) {
@@ -65,7 +57,7 @@ int print_levels(const arguments *given, const quorum_info *info)
                    input_name(info, d).text, info->levels[d]);
             continue;
         }
-        placed *list = sort_levels(given, info, d);
+        placed_level *list = levels_in_order(given, info, d);
         if (!list)
             return EXIT_FAILED;
         printf("\nCategory %s: %zu level%s by position, those that are alike beside each other\n",
@@ -76,7 +68,8 @@ int print_levels(const arguments *given, const quorum_info *info)
     return EXIT_DONE;
 }
 
-static void put_category(json_writer *w, const quorum_info *info, size_t d, const placed *list)
+static void put_category(json_writer *w, const quorum_info *info, size_t d,
+                         const placed_level *list)
 {
     json_begin_object(w);
     json_member_text(w, "input", info->names[d]);
@@ -101,7 +94,7 @@ int put_levels(json_writer *w, const arguments *given, const quorum_info *info)
     json_key(w, "categories");
     json_begin_list(w);
     for (size_t d = 0; d < info->inputs; d++) {
-        placed *list = info->levels[d] > 0 ? sort_levels(given, info, d) : NULL;
+        placed_level *list = info->levels[d] > 0 ? levels_in_order(given, info, d) : NULL;
         if (info->levels[d] > 0 && !list)
             return EXIT_FAILED;
         if (list)

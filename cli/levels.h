@@ -6,6 +6,16 @@
 #include "arguments.h"
 #include "quorum.h"
 
+enum { SHOWN_LEVELS = 24 /* of many half as many of each end */ };
+
+typedef struct {
+    const char *name; /* the model's */
+    double position;
+} placed_level;
+
+/* The levels of input d by position, to be freed; NULL: out of memory, which has been said. */
+placed_level *levels_in_order(const arguments *given, const quorum_info *info, size_t d);
+
 /* Prints each category with its levels, those that are alike beside each other; nothing without
  * any.  Returns the exit code. */
 int print_levels(const arguments *given, const quorum_info *info);

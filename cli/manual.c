@@ -105,15 +105,38 @@ static void print_exit_status(void)
     print_item("128+N", "Stopped by signal N: 130 after Ctrl-C.");
 }
 
-static void print_environment(bool runs_experiments)
+/* Every variable that is asked for, and of which command alone. */
+static const struct {
+    const char *name, *help;
+    const command *only; /* NULL: all */
+} variables[] = {
+    {"COLUMNS",
+     "Width of tables and of progress on a terminal; without it, what the terminal says.", NULL},
+    {"NO_COLOR", "When not empty, terminals get no colour.", NULL},
+    {"TERM", "Without it, and when it is dumb, terminals get no colour.", NULL},
+    {"OPENBLAS_CORETYPE",
+     "Forces a BLAS kernel set; without it the fastest one is "
+     "chosen with which a prediction does not depend on its batch.",
+     NULL},
+    {"PATH",
+     "Where programs are looked for: rsvg-convert for pictures as PNG, neato for those of a "
+     "graph, and what 'quorum reproduce' and 'quorum export-fmu' start.",
+     NULL},
+    {"TMPDIR", "Directory in which 'quorum export-fmu' compiles; without it, /tmp.",
+     &export_fmu_command},
+    {"QUORUM_EXPERIMENTS",
+     "Directory of the experiments that 'quorum reproduce' runs; "
+     "without it, the one that belongs to this command.",
+     &reproduce_command},
+};
+
+/* Those of one command; `all` of them on the page of all commands. */
+static void print_environment(const command *c, bool all)
 {
     printf(".SH ENVIRONMENT\n");
-    print_item("OPENBLAS_CORETYPE", "Forces a BLAS kernel set; without it the fastest one is "
-                                    "chosen with which a prediction does not depend on its batch.");
-    if (!runs_experiments)
-        return;
-    print_item("QUORUM_EXPERIMENTS", "Directory of the experiments that 'quorum reproduce' runs; "
-                                     "without it, the one that belongs to this command.");
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+        if (all || !variables[i].only || variables[i].only == c)
+            print_item(variables[i].name, variables[i].help);
 }
 
 static void print_methods(void)
@@ -143,7 +166,7 @@ static void print_whole(void)
         "\\fBfit\\fR|\\fBpredict\\fR|\\fBevaluate\\fR \\fIarguments\\fR\ndoes the same job with R "
         "processes, with the same results to the last bit: see \\fBquorum\\-mpi\\fR(1).\n");
     print_exit_status();
-    print_environment(true);
+    print_environment(NULL, true);
     printf(".SH EXAMPLES\n");
     print_lines("  quorum demo\n"
                 "  quorum fit train.csv --target y -o model.npz\n"
@@ -167,7 +190,7 @@ static void print_one(const command *c)
     printf("\n.SH OPTIONS\n");
     print_arguments(c);
     print_exit_status();
-    print_environment(c == &reproduce_command);
+    print_environment(c, false);
     if (c->examples) {
         printf(".SH EXAMPLES\n");
         print_lines(c->examples);
@@ -197,7 +220,7 @@ static void print_team(void)
     print_team_commands();
     printf(".PP\nAll others are work for one process, and refused with more.\n");
     print_exit_status();
-    print_environment(false);
+    print_environment(NULL, false);
     printf(".SH EXAMPLES\n");
     print_lines("  mpirun -np 4 quorum-mpi fit train.csv --threads 1 -o model.npz\n"
                 "  mpirun -np 4 quorum-mpi predict model.npz queries.csv -o predictions.csv\n");

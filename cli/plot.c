@@ -1,9 +1,11 @@
 /* The chart writer: axes with round ticks, marks clipped to their panel, text escaped for XML. */
 #include "plot.h"
 
+#include "date_ticks.h"
 #include "io/plain_text.h"
 
 #include <math.h>
+#include <string.h>
 
 static double pixel_x(const panel *p, double x)
 {
@@ -74,48 +76,98 @@ void plot_end(FILE *file)
 
 /* ---- Axes ------------------------------------------------------------------------------ */
 
-static void draw_tick_x(FILE *file, const panel *p, double x, int decimals)
+enum { NUMBER_ROOM = 32 };
+
+typedef struct {
+    char text[NUMBER_ROOM];
+} number_text;
+
+static int decimals_of(double step)
 {
-    char text[32];
-    snprintf(text, sizeof text, "%.*f", decimals, fabs(x) < 1e-12 ? 0.0 : x);
+    return step < 1.0 ? (int)fmin(20.0, ceil(-log10(step) - 1e-9)) : 0;
+}
+
+/* With the step's decimals, or with an exponent where that would be long. */
+static number_text tick_number(double value, double step)
+{
+    number_text n;
+    double shown = fabs(value) < 1e-9 * step ? 0.0 : value;
+    bool is_long = fabs(shown) >= 1e7 || step < 1e-6;
+    snprintf(n.text, sizeof n.text, is_long ? "%.*g" : "%.*f", is_long ? 6 : decimals_of(step),
+             shown);
+    return n;
+}
+
+/* Letters of the longer of the numbers at both ends. */
+static int longest_number(double min, double max, double step)
+{
+    int low = (int)strlen(tick_number(min, step).text),
+        high = (int)strlen(tick_number(max, step).text);
+    return low > high ? low : high;
+}
+
+static const double LETTER = 6.7; /* width in pixels, about */
+
+/* So that numbers below the axis do not run into each other. */
+static double step_along_x(const panel *p)
+{
+    double range = p->x_max - p->x_min, step = nice_step(range, (int)(p->width / 55.0));
+    double wide = LETTER * longest_number(p->x_min, p->x_max, step) + 12.0;
+    return wide > 55.0 ? nice_step(range, (int)fmax(1.0, p->width / (1.3 * wide))) : step;
+}
+
+static double step_along_y(const panel *p)
+{
+    return nice_step(p->y_max - p->y_min, (int)(p->height / 45.0));
+}
+
+static void draw_tick_x(FILE *file, const panel *p, double x, const char *text)
+{
     fprintf(file, "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#e4e4e4\"/>\n",
             pixel_x(p, x), pixel_x(p, x), p->top, p->top + p->height);
     write_label(file, pixel_x(p, x), p->top + p->height + 16.0, "text-anchor=\"middle\"", text);
 }
 
-static void draw_tick_y(FILE *file, const panel *p, double y, int decimals)
+static void draw_tick_y(FILE *file, const panel *p, double y, const char *text)
 {
-    char text[32];
-    snprintf(text, sizeof text, "%.*f", decimals, fabs(y) < 1e-12 ? 0.0 : y);
     fprintf(file, "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#e4e4e4\"/>\n",
             p->left, p->left + p->width, pixel_y(p, y), pixel_y(p, y));
     if (p->y_label)
         write_label(file, p->left - 6.0, pixel_y(p, y) + 4.0, "text-anchor=\"end\"", text);
 }
 
-static int decimals_of(double step)
+static void draw_ticks_x(FILE *file, const panel *p)
 {
-    return step < 1.0 ? (int)ceil(-log10(step) - 1e-9) : 0;
+    date_tick date[MOST_DATE_TICKS];
+    double step = step_along_x(p);
+    size_t dates = 0;
+    if (p->x_is_date)
+        dates = date_ticks(p->x_min, p->x_max, (int)(p->width / 85.0), false, date);
+    for (size_t i = 0; i < dates; i++)
+        draw_tick_x(file, p, date[i].at, date[i].text);
+    for (double k = ceil(p->x_min / step - 1e-9);
+         !p->x_is_date && k * step <= p->x_max + 1e-9 * step; k++)
+        draw_tick_x(file, p, k * step, tick_number(k * step, step).text);
 }
 
-static void draw_ticks(FILE *file, const panel *p)
+static void draw_ticks_y(FILE *file, const panel *p)
 {
-    double step = nice_step(p->x_max - p->x_min, (int)(p->width / 55.0));
-    for (double k = ceil(p->x_min / step - 1e-9);
-         !p->no_x_ticks && k * step <= p->x_max + 1e-9 * step; k++)
-        draw_tick_x(file, p, k * step, decimals_of(step));
-    step = nice_step(p->y_max - p->y_min, (int)(p->height / 45.0));
-    for (double k = ceil(p->y_min / step - 1e-9); k * step <= p->y_max + 1e-9 * step; k++)
-        draw_tick_y(file, p, k * step, decimals_of(step));
+    date_tick date[MOST_DATE_TICKS];
+    double step = step_along_y(p);
+    size_t dates = 0;
+    if (p->y_is_date)
+        dates = date_ticks(p->y_min, p->y_max, (int)(p->height / 45.0), true, date);
+    for (size_t i = 0; i < dates; i++)
+        draw_tick_y(file, p, date[i].at, date[i].text);
+    for (double k = ceil(p->y_min / step - 1e-9);
+         !p->y_is_date && k * step <= p->y_max + 1e-9 * step; k++)
+        draw_tick_y(file, p, k * step, tick_number(k * step, step).text);
 }
 
 /* Letters of the longest number beside the ticks of y. */
 static int longest_tick(const panel *p)
 {
-    int decimals = decimals_of(nice_step(p->y_max - p->y_min, (int)(p->height / 45.0)));
-    int low = snprintf(NULL, 0, "%.*f", decimals, p->y_min);
-    int high = snprintf(NULL, 0, "%.*f", decimals, p->y_max);
-    return low > high ? low : high;
+    return p->y_is_date ? 7 : longest_number(p->y_min, p->y_max, step_along_y(p));
 }
 
 static void draw_labels(FILE *file, const panel *p)
@@ -128,7 +180,7 @@ static void draw_labels(FILE *file, const panel *p)
         write_label(file, middle, p->top + p->height + 34.0, "text-anchor=\"middle\"", p->x_label);
     if (p->y_label) {
         char turned[128];
-        double x = p->left - fmax(38.0, fmin(58.0, 14.0 + 6.7 * longest_tick(p)));
+        double x = p->left - fmax(38.0, fmin(58.0, 14.0 + LETTER * longest_tick(p)));
         double y = p->top + p->height / 2.0;
         snprintf(turned, sizeof turned,
                  "text-anchor=\"middle\" transform=\"rotate(-90 %.1f %.1f)\"", x, y);
@@ -138,7 +190,9 @@ static void draw_labels(FILE *file, const panel *p)
 
 void plot_panel(FILE *file, const panel *p)
 {
-    draw_ticks(file, p);
+    if (!p->no_x_ticks)
+        draw_ticks_x(file, p);
+    draw_ticks_y(file, p);
     draw_labels(file, p);
     fprintf(file,
             "<clipPath id=\"clip%.0f-%.0f\"><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "

@@ -23,6 +23,7 @@ typedef struct {
     const char *x_label, *y_label; /* NULL: none; without y_label the
                                           ticks of y have no numbers either */
     bool no_x_ticks;               /* what is along x has names, not numbers */
+    bool x_is_date, y_is_date;     /* seconds since 1970-01-01 UTC           */
 } panel;
 
 typedef struct {

@@ -43,13 +43,13 @@ static const operand operands[] = {
 static const own_flag flags[] = {
     {"x", 0, "NAME", NULL, NULL,
      "The input that varies from left to right, over the range of the training rows or "
-     "NAME=FROM:TO."},
+     "NAME=FROM:TO, in dates of a date."},
     {"y", 0, "NAME", NULL, NULL,
      "A second input, upwards: the picture is then a map of the mean and one of the std."},
     {"at", 0, "LIST", NULL, NULL,
-     "Where the other inputs stand, as in c=3,city=Rome; without it at their medians, categories "
-     "at "
-     "their most frequent level, an offset at 0."},
+     "Where the other inputs stand, as in c=3,city=Rome,day=2024-07-01, a level with a comma in "
+     "double quotes; without it at their medians, categories at their most frequent level, an "
+     "offset at 0."},
     {"output", 'o', "FILE", NULL, NULL,
      "The picture, FILE.svg or FILE.png (librsvg makes it); SVG on standard output when absent."},
     TARGET_FLAG_ONE,
@@ -63,9 +63,9 @@ const command plot_command = {
     .description =
         "Draws a slice through the model: along one input the mean with its interval, along "
         "two a map of the mean and one of the std, in colours whose lightness tells them apart for "
-        "every reader. The training rows that are nearest to the slice, a tenth of them at most "
-        "and none beyond a "
-        "length-scale, are points.",
+        "every reader. The training rows that are nearest to the slice, a twentieth of them at "
+        "most "
+        "(but up to 40), none beyond a length-scale or of another level, are points.",
     .option_names = "method select neighbours space interval interval-shape calibration latent "
                     "threads memory",
     .operands = operands,

@@ -67,7 +67,7 @@ void progress_part(progress *p, size_t k, size_t n)
 {
     p->part = k;
     p->parts = n;
-    if (k == 0 && p->before == 0.0)
+    if (k == 0 && (p->before == 0.0 || p->before >= 1.0)) /* not in the midst of a file */
         p->work_start = seconds_now();
 }
 

@@ -1,11 +1,15 @@
 /* Where a slice lies, what the model says along it, and which rows are near it.
  *
  * Inputs that stand still are at the median of the training rows, categories at their most frequent
- * level.  The rows that are shown are the nearest tenth, those whose distance from the slice, sqrt(sum_d
- * ((x_d - at_d) / (scale_d l_d))^2) over the inputs that stand still, is at most one length-scale. */
+ * level.  The rows that are shown are the nearest ones, those whose distance from the slice, sqrt(sum_d
+ * ((x_d - at_d) / (scale_d l_d))^2) over the inputs (those made of a date or a place too), is at most one
+ * length-scale; rows of another level are farther away than that. */
 #include "slice.h"
 
+#include "axis_range.h"
+#include "date_values.h"
 #include "grid.h"
+#include "hyperparameters.h"
 #include "talk.h"
 
 #include <math.h>
@@ -13,7 +17,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE_POINTS = 301, MAP_POINTS = 81, LEAST_NEAR = 40, MOST_NEAR = 800 };
+enum {
+    LINE_POINTS = 301,
+    MAP_POINTS = 81,
+    NEAR_SHARE = 20, /* one row in so many is near at most, but ... */
+    LEAST_NEAR = 40, /* ... so many may be                          */
+    MOST_NEAR = 800,
+    MEASURED_AT_ONCE = 1024
+};
 
 static const double NEAR = 1.0;    /* length-scales                                        */
 static const double MARGIN = 0.03; /* beyond the training rows, as a share of their range  */
@@ -106,43 +117,22 @@ static int find_middles(slice *s)
 
 /* ---- Flags ---- */
 
-static size_t find_column(const slice *s, const char *name)
-{
-    size_t d = 0;
-    while (d < s->info.columns && strcmp(s->info.names[d], name) != 0)
-        d++;
-    return d;
-}
-
 static int no_column(const slice *s, const char *option, const char *name)
 {
     return failure(s->given, "--%s: \"%s\" is no input of the model; 'quorum inspect' lists them",
                    option, name);
 }
 
-/* "NAME" or "NAME=FROM:TO". */
 static int read_axis(slice *s, const char *option, size_t count)
 {
-    const char *text = argument_value(s->given, option);
-    slice_axis *a = &s->axis[s->axes++];
-    char name[512], rest;
-    const char *equals = strrchr(text, '=');
-    *a = (slice_axis){.from = NAN, .count = count};
-    bool ranged = equals && sscanf(equals, "=%lf:%lf%c", &a->from, &a->to, &rest) == 2 &&
-                  isfinite(a->from) && isfinite(a->to) && a->from < a->to;
-    if (!ranged)
-        a->from = NAN;
-    snprintf(name, sizeof name, "%.*s", ranged ? (int)(equals - text) : 511, text);
-    a->column = find_column(s, name);
-    if (a->column == s->info.columns && equals && !ranged)
-        return usage_error(s->given->command, "--%s: NAME or NAME=FROM:TO is wanted, not '%s'",
-                           option, text);
-    if (a->column == s->info.columns)
-        return no_column(s, option, name);
-    if (is_category(s, a->column))
+    axis_range a;
+    int code = axis_read(s->model, &s->info, option, s->given, &a);
+    if (code == EXIT_DONE && is_category(s, a.column))
         return failure(s->given, "--%s: \"%s\" is a category; give it one level by --at %s=LEVEL",
-                       option, name, name);
-    return EXIT_DONE;
+                       option, s->info.names[a.column], s->info.names[a.column]);
+    s->axis[s->axes++] = (slice_axis){
+        .column = a.column, .from = a.ranged ? a.from : NAN, .to = a.to, .count = count};
+    return code;
 }
 
 static int read_level(slice *s, size_t d, const char *text)
@@ -157,7 +147,7 @@ static int read_level(slice *s, size_t d, const char *text)
 
 static int set_value(slice *s, const quorum_axis *a)
 {
-    size_t d = find_column(s, a->name);
+    size_t d = column_named(&s->info, a->name);
     char number[40];
     if (a->count != 1)
         return usage_error(s->given->command, "--at: %s: one value is wanted", a->name);
@@ -174,10 +164,11 @@ static int set_value(slice *s, const quorum_axis *a)
         snprintf(number, sizeof number, "%.15g", a->value ? a->value[0] : 0.0);
         return read_level(s, d, a->text ? a->text : number);
     }
+    if (a->text && s->info.date && s->info.date[d])
+        return date_read(s->model, &s->info, d, a->text, strlen(a->text), "at", s->given,
+                         &s->at[d]);
     if (!a->value)
-        return failure(s->given, "--at: %s=%s: a number is wanted%s", a->name, a->text,
-                       s->info.date && s->info.date[d] ? ", seconds since 1970-01-01 UTC of a date"
-                                                       : "");
+        return failure(s->given, "--at: %s=%s: a number is wanted", a->name, a->text);
     s->at[d] = a->value[0];
     return EXIT_DONE;
 }
@@ -262,49 +253,6 @@ static int predict_slice(slice *s)
 
 /* ---- Rows near the slice ---- */
 
-/* Squared, in length-scales, along input d alone. */
-static double squared_distance(const slice *s, size_t d, double x)
-{
-    double at = s->at[d];
-    for (size_t k = 0; k < s->axes; k++)
-        if (s->axis[k].column == d)
-            return 0.0;
-    if (s->info.constant[d])
-        return 0.0;
-    if (is_category(s, d)) {
-        x = s->info.position[d][(size_t)x];
-        at = s->info.position[d][(size_t)at];
-    }
-    double z = (x - at) / (s->info.x_scale[d] * s->info.input_lengthscale[d]);
-    return z * z;
-}
-
-/* Of column d of a row: its own value where that varies, and otherwise the slice's. */
-static double held_at(const slice *s, size_t d, const double *row)
-{
-    for (size_t k = 0; k < s->axes; k++)
-        if (s->axis[k].column == d)
-            return row[d];
-    return s->at[d];
-}
-
-/* Squared, in length-scales, of the row's place from the slice: the chord, with
- * |p - q|^2 = 4 (sin^2(dlat / 2) + cos lat_p cos lat_q sin^2(dlon / 2)). */
-static double squared_chord(const slice *s, const double *row)
-{
-    const double degree = M_PI / 180.0;
-    const quorum_info *info = &s->info;
-    size_t d = info->place;
-    while (d < info->place + 2 && info->constant[d])
-        d++;
-    double lat = degree * row[info->latitude];
-    double to = degree * held_at(s, info->latitude, row);
-    double up = sin(0.5 * (lat - to));
-    double along = sin(0.5 * degree * (row[info->longitude] - held_at(s, info->longitude, row)));
-    double unit = info->x_scale[d] * info->input_lengthscale[d];
-    return 4.0 * (up * up + cos(lat) * cos(to) * along * along) / (unit * unit);
-}
-
 typedef struct {
     double distance; /* squared */
     size_t row;
@@ -318,24 +266,71 @@ static int compare_near(const void *a, const void *b)
     return (x->row > y->row) - (x->row < y->row);
 }
 
-static near_row measure(const slice *s, size_t i)
+/* The place of the slice that a row is to be near to: its own values where they vary, and otherwise the slice's. */
+static void put_on_slice(const slice *s, const double *row, double *on)
 {
-    near_row r = {.row = i};
-    for (size_t d = 0; d < s->info.columns; d++)
-        r.distance += squared_distance(s, d, s->table[i * s->info.columns + d]);
-    if (s->info.place > 0)
-        r.distance += squared_chord(s, s->table + i * s->info.columns);
-    return r;
+    memcpy(on, s->at, s->info.columns * sizeof *on);
+    for (size_t k = 0; k < s->axes; k++)
+        on[s->axis[k].column] = row[s->axis[k].column];
 }
 
-/* How many of the rows, the nearest first, are shown: of a tenth those within NEAR, or where no input
+/* Squared, in length-scales, between inputs. */
+static double squared_distance(const slice *s, const double *x, const double *on)
+{
+    double sum = 0.0;
+    for (size_t d = 0; d < s->info.inputs; d++) {
+        double apart =
+            standardised_input(&s->info, d, x[d]) - standardised_input(&s->info, d, on[d]);
+        double z = apart / s->info.input_lengthscale[d];
+        if (d < s->info.columns && is_category(s, d))
+            sum += x[d] == on[d] ? 0.0 : 2.0 * NEAR * NEAR;
+        else if (!s->info.constant[d] && isfinite(z)) /* a missing cell says nothing */
+            sum += z * z;
+    }
+    return sum;
+}
+
+/* Rows from `first` on, `count` of them; room: table (count x columns), x and on (count x inputs). */
+static quorum_status measure(const slice *s, size_t first, size_t count, double *table, double *x,
+                             double *on, near_row *out)
+{
+    size_t columns = s->info.columns, inputs = s->info.inputs;
+    const double *rows = s->table + first * columns;
+    for (size_t i = 0; i < count; i++)
+        put_on_slice(s, rows + i * columns, table + i * columns);
+    quorum_status status = quorum_make_inputs(s->model, rows, count, x);
+    if (status >= 0)
+        status = quorum_make_inputs(s->model, table, count, on);
+    for (size_t i = 0; status >= 0 && i < count; i++)
+        out[first + i] = (near_row){
+            .distance = squared_distance(s, x + i * inputs, on + i * inputs), .row = first + i};
+    return status;
+}
+
+static int measure_all(const slice *s, near_row *out)
+{
+    size_t columns = s->info.columns, inputs = s->info.inputs, n = s->info.rows;
+    double *table = malloc(MEASURED_AT_ONCE * columns * sizeof *table);
+    double *x = malloc(2 * inputs * MEASURED_AT_ONCE * sizeof *x);
+    quorum_status status = table && x ? QUORUM_OK : QUORUM_E_MEMORY;
+    for (size_t i = 0; status >= 0 && i < n; i += MEASURED_AT_ONCE) {
+        size_t count = n - i < MEASURED_AT_ONCE ? n - i : MEASURED_AT_ONCE;
+        status = measure(s, i, count, table, x, x + MEASURED_AT_ONCE * inputs, out);
+    }
+    free(table);
+    free(x);
+    return status < 0 ? library_failure(s->given, status) : EXIT_DONE;
+}
+
+/* How many of the rows, the nearest first, are shown: of a share those within NEAR, or where no input
  * stands still all. */
 static size_t count_near(const slice *s, const near_row *sorted)
 {
-    size_t n = s->info.rows, tenth = n / 10 > LEAST_NEAR ? n / 10 : LEAST_NEAR, count = 0;
+    size_t n = s->info.rows, count = 0;
+    size_t most = n / NEAR_SHARE > LEAST_NEAR ? n / NEAR_SHARE : LEAST_NEAR;
     if (sorted[n - 1].distance == 0.0)
         return n;
-    while (count < n && count < tenth && sorted[count].distance <= NEAR * NEAR)
+    while (count < n && count < most && sorted[count].distance <= NEAR * NEAR)
         count++;
     return count;
 }
@@ -346,8 +341,11 @@ static int find_near(slice *s)
     near_row *sorted = malloc(s->info.rows * sizeof *sorted);
     if (!sorted)
         return failure(s->given, "out of memory for %zu rows", s->info.rows);
-    for (size_t i = 0; i < s->info.rows; i++)
-        sorted[i] = measure(s, i);
+    int code = measure_all(s, sorted);
+    if (code != EXIT_DONE) {
+        free(sorted);
+        return code;
+    }
     qsort(sorted, s->info.rows, sizeof *sorted, compare_near);
     size_t count = count_near(s, sorted), step = (count + MOST_NEAR - 1) / MOST_NEAR;
     for (size_t i = 0; i < count; i += step)

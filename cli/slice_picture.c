@@ -1,6 +1,7 @@
 /* A line with its band, or two maps beside each other. */
 #include "slice_picture.h"
 
+#include "dates.h"
 #include "heat.h"
 #include "hyperparameters.h"
 #include "plot.h"
@@ -9,7 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static const ink row_ink = {"#333333", 3.0, NULL, 0.7};
 static const ink mean_ink = {"#1f4e9e", 2.2, NULL, 1.0};
@@ -24,12 +24,10 @@ enum { VALUE = 64 };
 /* The value of a column of the slice: a level's name, a date, or a number. */
 static void describe_value(const slice *s, size_t d, char out[VALUE])
 {
-    time_t seconds = (time_t)s->at[d];
-    struct tm date;
     if (s->info.levels && s->info.levels[d] > 0)
         snprintf(out, VALUE, "%.60s", s->info.level[d][(size_t)s->at[d]]);
-    else if (s->info.date && s->info.date[d] && gmtime_r(&seconds, &date))
-        strftime(out, VALUE, "%Y-%m-%d %H:%M", &date);
+    else if (s->info.date && s->info.date[d])
+        date_shown(s->at[d], out, VALUE);
     else
         snprintf(out, VALUE, "%.4g", s->at[d]);
 }
@@ -71,6 +69,11 @@ static void stretch(const double *values, size_t n, double *low, double *high)
         *low = fmin(*low, values[i]);
         *high = fmax(*high, values[i]);
     }
+}
+
+static bool is_date(const slice *s, size_t axis)
+{
+    return s->info.date && s->info.date[s->axis[axis].column];
 }
 
 /* ---- A line ---- */
@@ -124,7 +127,7 @@ static void draw_line(const slice *s, const char *rest, FILE *file)
                NULL,
                s->info.names[s->axis[0].column],
                target_name(&s->info),
-               false};
+               .x_is_date = is_date(s, 0)};
     snprintf(title, sizeof title, "%.100s by %.100s", target_name(&s->info), p.x_label);
     plot_begin(file, 800.0, 476.0, title, rest);
     plot_note(file, 400.0, 43.0, rest);
@@ -155,7 +158,8 @@ static void draw_map(FILE *file, const slice *s, const char *name, double left, 
                title,
                s->info.names[s->axis[0].column],
                s->info.names[s->axis[1].column],
-               false};
+               .x_is_date = is_date(s, 0),
+               .y_is_date = is_date(s, 1)};
     stretch(value, s->points, &low, &high);
     plot_panel(file, &p);
     heat_cells(file, &p, s->axis[0].count, s->axis[1].count, value, low, high);

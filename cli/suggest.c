@@ -40,9 +40,10 @@ static int read_flags(work *w, const arguments *given)
 }
 
 /* All rows of a file. */
-static int read_rows(work *w, row_block *b, const char *path, const arguments *given)
+static int read_rows(work *w, row_block *b, const char *path, const char *keep,
+                     const arguments *given)
 {
-    quorum_stream_request wanted = {.keep = ""}; /* rows have their numbers in the file */
+    quorum_stream_request wanted = {.keep = keep};
     quorum_status status = rows_open_with(b, path, w->model, &wanted, 0, given);
     if (status < 0)
         return library_failure(given, status);
@@ -62,52 +63,30 @@ static int read_inputs(work *w, const arguments *given)
     if (code != EXIT_DONE)
         return code;
     w->model = w->target.model[0];
-    code = read_rows(w, &w->candidates, given->operands[1], given);
+    code = read_rows(w, &w->candidates, given->operands[1], "all", given);
     if (code == EXIT_DONE && over)
-        code = read_rows(w, &w->over, over, given);
+        code = read_rows(w, &w->over, over, "", given);
     if (code == EXIT_DONE && w->count > w->candidates.count)
         w->count = w->candidates.count;
     return code;
 }
 
-/* A name as csv wants it. */
-static void write_name(FILE *file, const char *name)
+/* Rows are as they stand in the file, with their numbers there. */
+static void write_rows(const work *w)
 {
-    fputs(",\"", file);
-    for (; *name; name++) {
-        if (*name == '"')
-            fputc('"', file);
-        fputc(*name, file);
-    }
-    fputc('"', file);
-}
-
-static void write_header(const work *w, const quorum_info *info)
-{
-    fputs("rank,row", w->out.file);
-    for (size_t d = 0; d < info->columns; d++) {
-        if (info->names)
-            write_name(w->out.file, info->names[d]);
-        else
-            fprintf(w->out.file, ",x%zu", d + 1);
-    }
-    fputs(",reduction\n", w->out.file);
-}
-
-static void write_rows(const work *w, size_t columns)
-{
-    size_t D = w->candidates.inputs;
+    const kept_rows *kept = &w->candidates.kept;
+    fputs("rank,row,", w->out.file);
+    kept_write_names(kept, w->out.file);
+    fputs("reduction\n", w->out.file);
     for (size_t i = 0; i < w->count; i++) {
-        fprintf(w->out.file, "%zu,%zu", i + 1, w->candidates.kept.number[w->row[i]]);
-        for (size_t d = 0; d < columns; d++)
-            fprintf(w->out.file, ",%.17g", w->candidates.X[w->row[i] * D + d]);
-        fprintf(w->out.file, ",%.17g\n", w->reduction[i]);
+        fprintf(w->out.file, "%zu,%zu,", i + 1, kept->number[w->row[i]]);
+        kept_write_row(kept, w->row[i], w->out.file);
+        fprintf(w->out.file, "%.17g\n", w->reduction[i]);
     }
 }
 
 static int suggest(work *w, const arguments *given)
 {
-    quorum_info info;
     w->row = malloc(w->count * sizeof *w->row);
     w->reduction = malloc(w->count * sizeof *w->reduction);
     if (!w->row || !w->reduction)
@@ -116,14 +95,11 @@ static int suggest(work *w, const arguments *given)
         quorum_suggest(w->model, w->candidates.X, w->candidates.count, w->over.X, w->over.count,
                        given->options, w->count, w->row, w->reduction, &w->about);
     progress_clear(&w->progress);
-    if (status >= 0)
-        status = quorum_inspect(w->model, &info);
     if (status < 0)
         return library_failure(given, status);
     if (interrupted())
         return interruption(given);
-    write_header(w, &info);
-    write_rows(w, info.columns);
+    write_rows(w);
     return output_commit(&w->out, given);
 }
 
@@ -200,8 +176,9 @@ const command suggest_command = {
     .usage = "MODEL CANDIDATES [-n N] [--over FILE] [-o OUT.csv] [options]",
     .description =
         "Finds the N rows of CANDIDATES whose measurement would make the model's predictions "
-        "surest, and writes csv with the columns rank, row (counted from 1), the inputs and "
-        "reduction: by how much the measurement, after those before it, lowers the mean variance "
+        "surest, and writes csv with the columns rank, row (counted from 1), those of CANDIDATES "
+        "as they stand there, and reduction: by how much the measurement, after those before it, "
+        "lowers the mean variance "
         "(of the function, without noise) over all candidates, or over the rows of --over. Rows "
         "are taken one by one, each the best after the ones before it: places far from the data "
         "come first, and none beside one that is suggested already.",

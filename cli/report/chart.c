@@ -1,9 +1,13 @@
 /* A figure: title, the chart without scripts, a canvas with its data as JSON, and what to see in it. */
 #include "report/chart.h"
 
+#include "date_ticks.h"
 #include "report/html.h"
 
+#include <math.h>
 #include <string.h>
+
+enum { DATES_ALONG = 6 };
 
 static const char *const kind_name[] = {"points", "line",  "band",  "links",
                                         "bars",   "spans", "cells", "region"};
@@ -68,6 +72,29 @@ static void put_series(json_writer *w, const series *s)
     json_end(w);
 }
 
+/* "x_ticks": round dates, [{at, text}]; nothing where x is no date. */
+static void put_dates(json_writer *w, const chart *c)
+{
+    date_tick tick[MOST_DATE_TICKS];
+    double low = INFINITY, high = -INFINITY;
+    for (size_t k = 0; k < c->count; k++)
+        for (size_t i = 0; c->x_is_date && i < c->series[k].count; i++) {
+            low = fmin(low, c->series[k].x[i]);
+            high = fmax(high, c->series[k].x[i]);
+        }
+    if (!c->x_is_date)
+        return;
+    json_key(w, "x_ticks");
+    json_begin_list(w);
+    for (size_t i = 0, count = date_ticks(low, high, DATES_ALONG, false, tick); i < count; i++) {
+        json_begin_object(w);
+        json_member_number(w, "at", tick[i].at);
+        json_member_text(w, "text", tick[i].text);
+        json_end(w);
+    }
+    json_end(w);
+}
+
 static void put_chart(FILE *file, const chart *c)
 {
     json_writer w = html_json(file);
@@ -77,6 +104,7 @@ static void put_chart(FILE *file, const chart *c)
     json_member_flag(&w, "same_scale", c->same_scale);
     json_member_flag(&w, "from_zero", c->from_zero);
     put_texts(&w, "category", c->category, c->series[0].count);
+    put_dates(&w, c);
     json_key(&w, "series");
     json_begin_list(&w);
     for (size_t k = 0; k < c->count; k++)

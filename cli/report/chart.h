@@ -47,6 +47,7 @@ typedef struct {
     series series[MOST_SERIES];
     size_t count;
     bool same_scale; /* x and y have the same range */
+    bool x_is_date;  /* x is in seconds since 1970-01-01 UTC */
     bool from_zero;  /* y begins at 0               */
 } chart;
 

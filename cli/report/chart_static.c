@@ -56,6 +56,7 @@ static panel panel_of(const chart *c)
     p.x_max = x.high;
     p.y_min = c->from_zero ? fmin(0.0, y.low) : y.low;
     p.y_max = y.high;
+    p.x_is_date = c->x_is_date;
     return p;
 }
 

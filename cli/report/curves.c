@@ -1,9 +1,9 @@
 /* Which effects, at which values, from how many rows.
  *
- * An input is looked at where one of its shares is LEAST_SHARE or more, those of the larger share
- * first, a place by both of its columns.  Values go evenly over the asked rows' range without the
- * OUTERMOST share at either end, so that one odd row does not squeeze the rest; of a category they are
- * the levels that most rows have. */
+ * An input is looked at where one of its shares is LEAST_SHARE or more, beyond chance if it is the first one, which
+ * few rows move a lot; those of the larger share first, a place by both of its columns.  Values go evenly over the
+ * rows' range without the OUTERMOST share at either end, so that one odd row does not squeeze the rest; where there
+ * are no more than POINTS different ones it is these, and of a category the levels that most rows have. */
 #include "report/curves.h"
 
 #include "report/facts.h"
@@ -26,6 +26,11 @@ static const double LEAST_SHARE = 0.01, OUTERMOST = 0.005;
 static double share_of(const quorum_input_importance *i)
 {
     return fmax(i->first.value, i->total.value);
+}
+
+static bool has_effect(const quorum_input_importance *i)
+{
+    return i->total.value >= LEAST_SHARE || (i->first.value >= LEAST_SHARE && i->first.low > 0.0);
 }
 
 static int by_larger_share(const void *a, const void *b)
@@ -52,7 +57,9 @@ static int choose_inputs(facts *f)
     for (size_t k = 0; k < s->about.inputs; k++)
         order[k] = &s->input[k];
     qsort(order, s->about.inputs, sizeof *order, by_larger_share);
-    for (size_t k = 0; k < s->about.inputs && share_of(order[k]) >= LEAST_SHARE; k++) {
+    for (size_t k = 0; k < s->about.inputs; k++) {
+        if (!has_effect(order[k]))
+            continue;
         add_input(&f->effects, order[k]->column);
         if (order[k]->also != order[k]->column)
             add_input(&f->effects, order[k]->also);
@@ -82,17 +89,23 @@ static int by_rows(const void *a, const void *b)
     return (x->value > y->value) - (x->value < y->value);
 }
 
+static double value_at(const facts *f, const input_effect *e, size_t i)
+{
+    return f->basis.X[i * f->info.inputs + e->column];
+}
+
 /* The levels that most rows have, in the order of their numbers. */
 static bool take_levels(const facts *f, input_effect *e)
 {
     size_t levels = f->info.levels[e->column];
     counted *each = calloc(levels, sizeof *each);
+    e->each = true;
     e->points = levels < MOST_LEVELS ? levels : MOST_LEVELS;
-    e->values = malloc(e->points * sizeof *e->values);
+    e->values = calloc(e->points, sizeof *e->values);
     for (size_t l = 0; each && l < levels; l++)
         each[l].value = (double)l;
-    for (size_t i = 0; each && i < f->rows.count; i++) {
-        double x = f->rows.X[i * f->rows.inputs + e->column];
+    for (size_t i = 0; each && i < f->basis.rows; i++) {
+        double x = value_at(f, e, i);
         if (x >= 0.0 && x < (double)levels)
             each[(size_t)x].rows++;
     }
@@ -106,23 +119,48 @@ static bool take_levels(const facts *f, input_effect *e)
     return each && e->values;
 }
 
+/* The different ones of sorted values, where there are no more than POINTS; how many, 0: more. */
+static size_t take_each(const double *sorted, size_t n, double values[POINTS])
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0 && sorted[i] == sorted[i - 1])
+            continue;
+        if (count == POINTS)
+            return 0;
+        values[count++] = sorted[i];
+    }
+    return count;
+}
+
+/* From one end to the other, without the outermost. */
+static size_t take_grid(const double *sorted, size_t n, double values[POINTS])
+{
+    size_t away = (size_t)(OUTERMOST * (double)n);
+    away = sorted[away] < sorted[n - 1 - away] ? away : 0;
+    double low = sorted[away], high = sorted[n - 1 - away];
+    for (size_t p = 0; p < POINTS; p++)
+        values[p] = low + (high - low) * ((double)p / (POINTS - 1));
+    return POINTS;
+}
+
 /* No points where all rows have the same value. */
 static bool take_range(const facts *f, input_effect *e)
 {
     size_t n = 0;
-    double *sorted = malloc(f->rows.count * sizeof *sorted);
-    e->values = malloc(POINTS * sizeof *e->values);
-    for (size_t i = 0; sorted && i < f->rows.count; i++)
-        if (!isnan(f->rows.X[i * f->rows.inputs + e->column]))
-            sorted[n++] = f->rows.X[i * f->rows.inputs + e->column];
+    double *sorted = malloc(f->basis.rows * sizeof *sorted);
+    e->values = calloc(POINTS, sizeof *e->values);
+    for (size_t i = 0; sorted && i < f->basis.rows; i++)
+        if (!isnan(value_at(f, e, i)))
+            sorted[n++] = value_at(f, e, i);
     if (sorted && e->values && n > 0) {
-        size_t away = (size_t)(OUTERMOST * (double)n);
         qsort(sorted, n, sizeof *sorted, compare_values);
-        away = sorted[away] < sorted[n - 1 - away] ? away : 0;
-        double low = sorted[away], high = sorted[n - 1 - away];
-        e->points = low < high ? POINTS : 0;
-        for (size_t p = 0; p < e->points; p++)
-            e->values[p] = low + (high - low) * ((double)p / (POINTS - 1));
+        e->points = take_each(sorted, n, e->values);
+        e->each = e->points > 0;
+        if (!e->each)
+            e->points = take_grid(sorted, n, e->values);
+        if (e->points == 1)
+            e->points = 0;
     }
     free(sorted);
     return sorted && e->values;
@@ -141,15 +179,16 @@ static bool reserve(input_effect *e)
     return e->mean && e->lower && e->upper && e->support && e->occurring;
 }
 
-/* About the value: within half a step of the grid; of a category the level itself. */
+/* About the value: within half a step of the grid; where each value is a point the value itself.  Of training rows no
+ * prediction is known. */
 static void find_occurring(const facts *f, input_effect *e)
 {
     const asked_rows *a = &f->rows;
-    double half = is_category(&f->info, e->column) ? 0.0 : 0.5 * (e->values[1] - e->values[0]);
+    double half = e->each ? 0.0 : 0.5 * (e->values[1] - e->values[0]);
     for (size_t p = 0; p < e->points; p++) {
         double sum = 0.0, weight = 0.0;
         size_t rows = 0;
-        for (size_t i = 0; i < a->count; i++)
+        for (size_t i = 0; i < a->count && !f->of_training; i++)
             if (fabs(a->X[i * a->inputs + e->column] - e->values[p]) <= half) {
                 sum += asked_weight(a, i) * a->mean[i];
                 weight += asked_weight(a, i);
@@ -162,11 +201,8 @@ static void find_occurring(const facts *f, input_effect *e)
 
 static quorum_status ask_library(facts *f, input_effect *e, const double *offset, size_t rows)
 {
-    const asked_rows *a = &f->rows;
-    quorum_new_rows given = {.rows = a->count,
-                             .X = a->X,
-                             .offset = f->info.offset_name ? offset : NULL,
-                             .weight = a->weighted ? a->weight : NULL};
+    quorum_new_rows given = f->basis;
+    given.offset = f->info.offset_name ? offset : NULL;
     quorum_effect_grid grid = {
         .axes = 1, .column = {e->column}, .count = {e->points}, .value = {e->values}};
     quorum_effect_curves curves = {
@@ -195,9 +231,9 @@ int effects_find(facts *f)
     if (code != EXIT_DONE || e->count == 0)
         return code;
     size_t rows = PREDICTIONS / (POINTS * e->count);
-    double *zero = calloc(f->rows.count, sizeof *zero); /* effects are without the offset */
+    double *zero = calloc(f->basis.rows, sizeof *zero); /* effects are without the offset */
     if (!zero)
-        return failure(f->given, "out of memory for %zu rows", f->rows.count);
+        return failure(f->given, "out of memory for %zu rows", f->basis.rows);
     for (size_t k = 0; k < e->count && code == EXIT_DONE; k++) {
         progress_task(&f->progress, "effects (%zu of %zu)", k + 1, e->count);
         progress_part(&f->progress, k, e->count);

@@ -1,8 +1,9 @@
 /* How the prediction changes with the inputs that matter most: partial dependence by quorum_effect
- * over some of the asked rows. */
+ * over some of the asked rows, or of the training rows where those are too few. */
 #ifndef QUORUM_CLI_REPORT_CURVES_H
 #define QUORUM_CLI_REPORT_CURVES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct facts;
@@ -11,6 +12,7 @@ enum { MOST_EFFECTS = 6, FEWEST_THERE = 5 };
 
 typedef struct {
     size_t column, points;
+    bool each;      /* the points are all values that there are, or levels              */
     double *values; /* points: of the column, level numbers of a category            */
     double *mean, *lower, *upper, *support; /* points, as quorum_effect_curves has them */
     double *

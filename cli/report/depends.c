@@ -10,7 +10,6 @@
 #include <stdio.h>
 
 enum { MOST_VALUES = 32, TOLD = 800 };
-static const double YEAR = 31556952.0; /* seconds */
 
 /* What one chart is drawn from. */
 typedef struct {
@@ -25,16 +24,18 @@ typedef struct {
     const char *about[MOST_VALUES];
     value_text value[MOST_VALUES];
     const char *values[MOST_VALUES];
-    char id[32], title[640], label[640];
+    char id[32], title[640];
 } effect_view;
 
 static void tell(effect_view *v, size_t p)
 {
     const input_effect *e = v->e;
+    double spread = v->f->info.target_scale;
     snprintf(v->told[p], TOLD,
              "%.60s: %.60s\nmean prediction %s\n95 %% of the function: %s to %s%s", v->name.text,
-             v->value[p].text, plain_number(e->mean[p]).text, plain_number(e->lower[p]).text,
-             plain_number(e->upper[p]).text, v->faded[p] ? "\nfew rows are like this" : "");
+             v->value[p].text, number_among(e->mean[p], spread).text,
+             number_among(e->lower[p], spread).text, number_among(e->upper[p], spread).text,
+             v->faded[p] ? "\nfew rows are like this" : "");
     v->about[p] = v->told[p];
 }
 
@@ -50,15 +51,13 @@ static void gather_occurring(effect_view *v)
 
 static void view_effect(effect_view *v, const facts *f, const input_effect *e)
 {
-    bool dated = is_date(&f->info, e->column);
     v->f = f;
     v->e = e;
     v->name = input_name(&f->info, e->column);
     snprintf(v->id, sizeof v->id, "effect-of-%zu", e->column + 1);
     snprintf(v->title, sizeof v->title, "Effect of %s", v->name.text);
-    snprintf(v->label, sizeof v->label, "%s%s", v->name.text, dated ? " (years)" : "");
     for (size_t p = 0; p < e->points; p++) {
-        v->x[p] = dated ? 1970.0 + e->values[p] / YEAR : e->values[p];
+        v->x[p] = e->values[p];
         v->faded[p] = e->support[p] < EFFECT_SUPPORTED;
         v->value[p] = value_of_column(&f->info, e->column, e->values[p]);
         v->values[p] = v->value[p].text;
@@ -72,7 +71,8 @@ static chart begin_chart(const effect_view *v, const value_text *target)
     return (chart){.id = v->id,
                    .title = v->title,
                    .about = "",
-                   .x_label = v->label,
+                   .x_label = v->name.text,
+                   .x_is_date = is_date(&v->f->info, v->e->column),
                    .y_label = target->text,
                    .count = v->there > 1 ? 3 : 2};
 }
@@ -112,6 +112,25 @@ static void draw_effect_chart(FILE *file, effect_view *v)
     chart_write(file, &c);
 }
 
+/* The mean of m rows of which each has f of the deviation s differs by about s / sqrt(m) from that of other such
+ * rows, whichever input is set to whichever value. */
+static void say_chance(FILE *file, const facts *f)
+{
+    const asked_rows *a = &f->rows;
+    double weight = 0.0, mean = 0.0, squares = 0.0;
+    for (size_t i = 0; i < a->count; i++) {
+        weight += asked_weight(a, i);
+        mean += asked_weight(a, i) * a->mean[i];
+    }
+    mean /= weight;
+    for (size_t i = 0; i < a->count; i++)
+        squares += asked_weight(a, i) * pow(a->mean[i] - mean, 2.0);
+    if (f->of_training || f->effects.rows >= a->count)
+        return;
+    html_say(file, "With other rows the whole line would lie higher or lower, by about %s. ",
+             plain_number(sqrt(squares / weight / (double)f->effects.rows)).text);
+}
+
 void write_effects(FILE *file, const facts *f)
 {
     const found_effects *e = &f->effects;
@@ -121,15 +140,17 @@ void write_effects(FILE *file, const facts *f)
     fputs("<h3>Effects</h3>\n<p>", file);
     html_say(
         file,
-        "In each chart one input is set to value after value in %zu of the asked rows, while "
+        "In each chart one input is set to value after value in %zu of the %s rows, while "
         "all else stays as it is. The line is the mean prediction, the band the mean 95 %% "
         "interval of the function, without the noise of a single row. It is faded where most "
         "rows have no such value near them: rows like that hardly occur, and the model guesses. ",
-        e->rows);
-    if (!f->info.offset_name)
-        html_say(file, "The other line is the mean prediction of the rows that have about that "
-                       "value, with all that goes with it: where the two differ, other inputs do "
-                       "it. ");
+        e->rows, f->of_training ? "training" : "asked");
+    say_chance(file, f);
+    if (!f->info.offset_name && !f->of_training)
+        html_say(file,
+                 "The other line is the mean prediction of all rows that have about that "
+                 "value, with all that goes with it: where the two differ by more, other inputs "
+                 "do it. ");
     html_say(file, "'quorum effects' draws any other input, and two at a time.");
     fputs("</p>\n<div class=\"charts\">\n", file);
     for (size_t k = 0; k < e->count; k++)

@@ -339,10 +339,10 @@ static void list_experts(FILE *file, const expert_view *v)
     const quorum_info *info = &v->f->info;
     size_t listed = v->nodes < LISTED ? v->nodes : LISTED;
     char neighbours[128];
-    html_table_begin(file,
-                     info->ranking ? "Those that err, then the most important first"
-                                   : "Those that err, then the largest first",
-                     titles, 7);
+    html_word_table_begin(file,
+                          info->ranking ? "Those that err, then the most important first"
+                                        : "Those that err, then the largest first",
+                          titles, 7);
     for (size_t k = 0; k < listed; k++) {
         size_t e = v->expert[k];
         list_neighbours(v, e, neighbours, sizeof neighbours);

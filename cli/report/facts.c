@@ -151,7 +151,9 @@ int facts_make(facts *f, const arguments *given)
         return code;
     f->scores = asked_scores(&f->rows, &f->info);
     f->trivial = score_trivial(f);
-    code = groupings_make(f);
+    code = dominant_find(f);
+    if (code == EXIT_DONE)
+        code = groupings_make(f);
     if (code == EXIT_DONE)
         code = choose_points(f);
     if (code == EXIT_DONE)

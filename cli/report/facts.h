@@ -8,6 +8,7 @@
 #include "quorum.h"
 #include "report/asked.h"
 #include "report/curves.h"
+#include "report/dominant.h"
 #include "report/gaps.h"
 #include "report/groups.h"
 #include "report/places.h"
@@ -25,6 +26,7 @@ typedef struct facts {
     asked_rows rows;          /* of TEST, or left out                                        */
     quorum_metrics scores;    /* of these                                                    */
     quorum_metrics trivial;   /* of the training target's mean and deviation on them         */
+    dominant_rows dominant;   /* those of the rows that make half of the squared error       */
     const char *test;         /* the file; NULL: the rows are left-out ones                  */
     const char *before;       /* the earlier model's file; NULL: none                        */
     chosen_targets old;       /* the earlier model                                           */
@@ -36,6 +38,8 @@ typedef struct facts {
     size_t shown_count;       /*                                                             */
     size_t *shown_training;   /* likewise of the training rows                               */
     size_t shown_train_count; /*                                                             */
+    quorum_new_rows basis;    /* what shares and effects are of: asked rows, or training rows ... */
+    bool of_training;         /* ... where those are fewer than the library asks for         */
     importance_found shares;  /* what predictions depend on; no inputs: rows are too few     */
     found_effects effects;    /* how they change with the inputs that matter most            */
     places places;            /* two axes, and where rows and experts are on them            */
@@ -66,7 +70,8 @@ typedef struct {
 static const double ROUNDING = 1e-9; /* of a training row that came back from a model, in scales */
 value_text value_of_column(const quorum_info *info, size_t d, double value);
 value_text plain_number(double value);
-value_text target_label(const quorum_info *info); /* as much of its name as fits */
+value_text number_among(double value, double spread); /* with digits for what is so far apart */
+value_text target_label(const quorum_info *info);     /* as much of its name as fits */
 
 bool is_category(const quorum_info *info, size_t d);
 bool is_date(const quorum_info *info, size_t d);

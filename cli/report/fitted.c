@@ -32,7 +32,8 @@ static void say_data(FILE *file, const facts *f)
     say(file, "Model", "%s", f->given->operands[0]);
     say(file, "Data", "%zu rows, %zu column%s", info->rows, info->columns, plural(info->columns));
     say(file, "Target", "%s: mean %s, standard deviation %s", target_label(info).text,
-        plain_number(info->target_mean).text, plain_number(info->target_scale).text);
+        number_among(info->target_mean, info->target_scale).text,
+        plain_number(info->target_scale).text);
     if (strcmp(info->warp, "none") != 0)
         say(file, "Warp", "the model is of %s", target_unit(info).text);
     if (info->offset_name)
@@ -88,7 +89,7 @@ static double most_frequent(const double *sorted, size_t n)
 static size_t count_beyond(const facts *f, size_t d, double low, double high)
 {
     size_t beyond = 0;
-    double slack = is_category(&f->info, d) ? 0.0 : ROUNDING * f->info.x_scale[d];
+    double slack = is_category(&f->info, d) ? 0.0 : ROUNDING * input_unit(&f->info, d);
     for (size_t i = 0; i < f->rows.count; i++) {
         double x = f->rows.X[i * f->rows.inputs + d];
         beyond += x < low - slack || x > high + slack;
@@ -118,7 +119,7 @@ static void write_column(FILE *file, const facts *f, size_t d, double *sorted)
     } else if (is_category(info, d)) {
         html_cell(file, "category");
         html_cell(file, "%zu levels", info->levels[d]);
-        html_cell(file, "%s", value_of_column(info, d, most_frequent(sorted, n)).text);
+        html_text_cell(file, value_of_column(info, d, most_frequent(sorted, n)).text);
         html_cell(file, " ");
     } else {
         html_cell(file, "%s", is_date(info, d) ? "date" : "number");

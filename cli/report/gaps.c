@@ -1,8 +1,9 @@
 /* Gaps of the map.  Its frame, from the OUTERMOST share of the training rows to the same at the other
  * end along either axis, is cut into across x across cells of ROWS_A_CELL training rows on average.  A
- * cell without a training row is a gap where there are some in SIDES of the four directions, and the
- * nearest cells that have some there have ENOUGH on average: of as many rows a cell would be empty by
- * chance once in exp(ENOUGH) times. */
+ * cell without a training row is a gap where there are some on both sides of it along an axis, and the
+ * two nearest cells that have some there have ENOUGH on average: of as many rows a cell would be empty
+ * by chance once in exp(ENOUGH) times.  Along an axis of few values, such as whole numbers or the levels of a
+ * category, nothing is between two of them. */
 #include "report/gaps.h"
 
 #include "report/facts.h"
@@ -12,20 +13,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS_A_CELL = 10, FEWEST_ACROSS = 4, MOST_ACROSS = 24, SIDES = 3 };
+enum {
+    ROWS_A_CELL = 10,
+    FEWEST_ACROSS = 4,
+    MOST_ACROSS = 24,
+    VALUES_A_CELL = 4 /* that an axis has at least, on average, if it is not one of few values */
+};
 static const double OUTERMOST = 0.005, ENOUGH = 5.0;
 
 typedef struct {
     size_t across;
     double low[2], step[2];
-    size_t *rows; /* across x across: training rows of each cell */
-    bool *empty;  /* the same: gaps                              */
+    bool is_dense[2]; /* axes that are not of few values */
+    size_t *rows;     /* across x across: training rows of each cell */
+    bool *empty;      /* the same: gaps                              */
 } cells;
 
 static int compare_values(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
+}
+
+static size_t count_values(const double *sorted, size_t n)
+{
+    size_t count = 1;
+    for (size_t i = 1; i < n; i++)
+        count += sorted[i] > sorted[i - 1];
+    return count;
 }
 
 static bool find_frame(const facts *f, cells *c)
@@ -36,6 +51,7 @@ static bool find_frame(const facts *f, cells *c)
         for (size_t i = 0; i < n; i++)
             sorted[i] = f->places.training[2 * i + a];
         qsort(sorted, n, sizeof *sorted, compare_values);
+        c->is_dense[a] = count_values(sorted, n) >= VALUES_A_CELL * c->across;
         c->low[a] = sorted[away];
         c->step[a] = (sorted[n - 1 - away] - sorted[away]) / (double)c->across;
     }
@@ -67,19 +83,17 @@ static size_t rows_towards(const cells *c, size_t x, size_t y, int dx, int dy)
     return 0;
 }
 
+/* Whether the nearest cells that have rows, on either side along (dx, dy), have enough. */
+static bool is_between(const cells *c, size_t x, size_t y, int dx, int dy)
+{
+    size_t before = rows_towards(c, x, y, -dx, -dy), behind = rows_towards(c, x, y, dx, dy);
+    return before > 0 && behind > 0 && 0.5 * (double)(before + behind) >= ENOUGH;
+}
+
 static bool is_gap(const cells *c, size_t x, size_t y)
 {
-    static const int way[4][2] = {{-1, 0}, {1, 0}, {0, -1}, {0, 1}};
-    double sum = 0.0;
-    int sides = 0;
-    if (c->rows[y * c->across + x] > 0)
-        return false;
-    for (int k = 0; k < 4; k++) {
-        size_t rows = rows_towards(c, x, y, way[k][0], way[k][1]);
-        sides += rows > 0;
-        sum += (double)rows;
-    }
-    return sides >= SIDES && sum / sides >= ENOUGH;
+    return c->rows[y * c->across + x] == 0 && ((c->is_dense[0] && is_between(c, x, y, 1, 0)) ||
+                                               (c->is_dense[1] && is_between(c, x, y, 0, 1)));
 }
 
 static void fill(const facts *f, cells *c, found_gaps *g)
@@ -90,14 +104,14 @@ static void fill(const facts *f, cells *c, found_gaps *g)
         if (cell < n * n)
             c->rows[cell]++;
     }
-    for (size_t k = 0; k < n * n; k++) {
-        size_t x = k % n, y = k / n;
-        c->empty[k] = is_gap(c, x, y);
-        if (!c->empty[k])
-            continue;
-        g->x[g->count] = c->low[0] + ((double)x + 0.5) * c->step[0];
-        g->y[g->count++] = c->low[1] + ((double)y + 0.5) * c->step[1];
-    }
+    for (size_t y = 0; y < n; y++)
+        for (size_t x = 0; x < n; x++) {
+            c->empty[y * n + x] = is_gap(c, x, y);
+            if (!c->empty[y * n + x])
+                continue;
+            g->x[g->count] = c->low[0] + ((double)x + 0.5) * c->step[0];
+            g->y[g->count++] = c->low[1] + ((double)y + 0.5) * c->step[1];
+        }
 }
 
 static void ask_gaps(const facts *f, const cells *c, found_gaps *g)

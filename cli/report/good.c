@@ -21,7 +21,10 @@ static void write_scores(FILE *file, const char *name, const quorum_metrics *m)
     html_head_cell(file, "%s", name);
     html_cell(file, "%s", plain_number(m->rmse).text);
     html_cell(file, "%s", plain_number(m->mae).text);
-    html_cell(file, "%.1f %%", fabs(explained) < 0.05 ? 0.0 : explained);
+    if (isfinite(explained))
+        html_cell(file, "%.1f %%", fabs(explained) < 0.05 ? 0.0 : explained);
+    else
+        html_cell(file, "-");
     html_cell(file, "%.4g", m->nlpd);
     html_cell(file, "%s", plain_number(m->crps).text);
     fputs("</tr>\n", file);
@@ -337,7 +340,8 @@ static void draw_columns(FILE *file, const facts *f)
     fputs("<p>", file);
     html_say(file,
              "Below, rows are in groups of about a tenth each, by the value of a column; up to "
-             "ten different values are a group each. The dashed line is the error of all "
+             "ten different values are a group each, of a category with more the nine that most "
+             "rows have, and the others together. The dashed line is the error of all "
              "rows.");
     fputs("</p>\n<div class=\"charts\">\n", file);
     for (size_t d = 0; d < f->info.columns; d++)

@@ -20,6 +20,7 @@ typedef struct {
     scored_group group[MOST_GROUPS];
     size_t worst;  /* the group of the largest error among those of LEAST_ROWS rows or more ... */
     double excess; /* ... which is so many times that of all rows; 0: there is none           */
+    bool tells;    /* whether a group has LEAST_ROWS rows                                  */
 } grouping;
 
 enum { LEAST_ROWS = 20 }; /* of a group that is called the worst */

@@ -53,17 +53,32 @@ void html_say(FILE *file, const char *format, ...)
 
 /* ---- Tables ---- */
 
-void html_table_begin(FILE *file, const char *caption, const char *const *titles, size_t count)
+static void begin_table(FILE *file, const char *kind, const char *caption,
+                        const char *const *titles, size_t count)
 {
-    fputs("<div class=\"wide\" tabindex=\"0\"><table><caption>", file);
-    html_text(file, caption);
-    fputs("</caption><thead><tr>", file);
+    fprintf(file, "<div class=\"wide\" tabindex=\"0\"><table%s>", kind);
+    if (*caption) {
+        fputs("<caption><span>", file);
+        html_text(file, caption);
+        fputs("</span></caption>", file);
+    }
+    fputs("<thead><tr>", file);
     for (size_t k = 0; k < count; k++) {
         fputs("<th scope=\"col\">", file);
         html_text(file, titles[k]);
         fputs("</th>", file);
     }
     fputs("</tr></thead><tbody>\n", file);
+}
+
+void html_table_begin(FILE *file, const char *caption, const char *const *titles, size_t count)
+{
+    begin_table(file, "", caption, titles, count);
+}
+
+void html_word_table_begin(FILE *file, const char *caption, const char *const *titles, size_t count)
+{
+    begin_table(file, " class=\"words\"", caption, titles, count);
 }
 
 void html_row(FILE *file)
@@ -79,6 +94,13 @@ void html_cell(FILE *file, const char *format, ...)
     say(file, format, values);
     fputs("</td>", file);
     va_end(values);
+}
+
+void html_text_cell(FILE *file, const char *text)
+{
+    fputs("<td class=\"text\">", file);
+    html_text(file, text);
+    fputs("</td>", file);
 }
 
 void html_head_cell(FILE *file, const char *format, ...)

@@ -15,8 +15,12 @@ void html_say(FILE *file, const char *format, ...) __attribute__((format(printf,
 
 /* A table; cells are text, and a bar cell has a bar of this share of its width behind it. */
 void html_table_begin(FILE *file, const char *caption, const char *const *titles, size_t count);
+/* The same with words in the last column: they stand left and take several lines. */
+void html_word_table_begin(FILE *file, const char *caption, const char *const *titles,
+                           size_t count);
 void html_row(FILE *file);
 void html_cell(FILE *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void html_text_cell(FILE *file, const char *text); /* of several lines where it is long */
 void html_head_cell(FILE *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void html_bar_cell(FILE *file, double share, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

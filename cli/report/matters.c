@@ -7,6 +7,7 @@
 #include "report/sections.h"
 #include "talk.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum { MOST_BARS = 30, MOST_DIRECTIONS = 8 };
@@ -53,13 +54,20 @@ static void draw_shares(FILE *file, const importance_found *s)
     chart_write(file, &c);
 }
 
-static void range_cell(FILE *file, const quorum_estimate *e)
+/* In per cent, without the sign of what rounds to 0. */
+static double percent(double share)
 {
-    html_cell(file, "%.1f to %.1f %%", 100.0 * e->low, 100.0 * e->high);
+    return fabs(share) < 0.0005 ? 0.0 : 100.0 * share;
 }
 
-static void write_shares(FILE *file, const importance_found *s)
+static void range_cell(FILE *file, const quorum_estimate *e)
 {
+    html_cell(file, "%.1f to %.1f %%", percent(e->low), percent(e->high));
+}
+
+static void write_shares(FILE *file, const facts *f)
+{
+    const importance_found *s = &f->shares;
     static const char *const titles[] = {"input", "without it", "95 %", "by itself", "95 %"};
     html_table_begin(file, "Shares of what varies in the predictions, and how sure they are",
                      titles, 5);
@@ -67,9 +75,9 @@ static void write_shares(FILE *file, const importance_found *s)
         const quorum_input_importance *i = &s->input[k];
         html_row(file);
         html_head_cell(file, "%s", importance_name(s, k).text);
-        html_cell(file, "%.1f %%", 100.0 * i->total.value);
+        html_cell(file, "%.1f %%", percent(i->total.value));
         range_cell(file, &i->total);
-        html_cell(file, "%.1f %%", 100.0 * i->first.value);
+        html_cell(file, "%.1f %%", percent(i->first.value));
         range_cell(file, &i->first);
         fputs("</tr>\n", file);
     }
@@ -77,9 +85,9 @@ static void write_shares(FILE *file, const importance_found *s)
     fputs("<p>", file);
     html_say(
         file,
-        "From %zu rows, each changed in one input at a time; quorum importance takes more, and "
+        "From %zu %srows, each changed in one input at a time; quorum importance takes more, and "
         "says what the error would be.",
-        s->about.rows);
+        s->about.rows, f->of_training ? "training " : "");
     fputs("</p>\n", file);
 }
 
@@ -146,8 +154,8 @@ static void write_directions(FILE *file, const quorum_info *info)
     static const char *const titles[] = {"direction", "length-scale", "share",
                                          "of standardised inputs"};
     size_t listed = 0;
-    html_table_begin(file, "The metric's directions across the inputs, those that bend the most",
-                     titles, 4);
+    html_word_table_begin(
+        file, "The metric's directions across the inputs, those that bend the most", titles, 4);
     for (size_t k = 0; k < info->inputs && listed < MOST_DIRECTIONS; k++) {
         char text[512];
         if (direction_share(info, k) < LEAST_SHARE)
@@ -176,11 +184,12 @@ int write_matters(FILE *file, const facts *f)
     draw_bends(file, f, bends, sort_bends(&f->info, bends));
     fputs("</div>\n", file);
     if (f->shares.about.inputs > 0)
-        write_shares(file, &f->shares);
+        write_shares(file, f);
     write_effects(file, f);
+    int code = write_alike(file, f);
     if (f->info.rotation)
         write_directions(file, &f->info);
     fputs("</section>\n", file);
     free(bends);
-    return EXIT_DONE;
+    return code;
 }

@@ -16,12 +16,33 @@
     return "rgba(" + parts.join(",") + "," + share + ")";
   }
 
-  function number(value) {
-    return value === null ? "-" : String(Number(value.toPrecision(5)));
+  // With digits enough for what stands so far apart (cli/digits.c).
+  function number(value, spread) {
+    if (value === null) return "-";
+    var digits = spread > 0 && value !== 0 ? Math.floor(Math.log10(Math.abs(value))) - Math.floor(Math.log10(spread)) + 3 : 0;
+    return String(Number(value.toPrecision(Math.max(5, Math.min(15, digits)))));
   }
 
+  // How far the values of all series stand apart.
+  function spread(chart, key) {
+    var all = [].concat.apply([], chart.series.map(function (s) { return s[key]; })).filter(function (v) { return v !== null; });
+    return all.reduce(function (a, b) { return Math.max(a, b); }, -Infinity) - all.reduce(function (a, b) { return Math.min(a, b); }, Infinity);
+  }
+
+  // Names that begin alike may end in what tells them apart.
   function shortened(name, most) {
-    return name.length > most ? name.slice(0, most - 1) + "\u2026" : name;
+    var tail = Math.floor(most / 3);
+    return name.length > most ? name.slice(0, most - tail - 1) + "\u2026" + name.slice(-tail) : name;
+  }
+
+  // As much of the name as two fifths of the chart have room for.
+  function fitting(drawn, name) {
+    var most = 34;
+    drawn.ctx.save();
+    drawn.ctx.font = "12px " + Chart.defaults.font.family;
+    while (most > 8 && drawn.ctx.measureText(shortened(name, most)).width > 0.4 * drawn.width) most--;
+    drawn.ctx.restore();
+    return shortened(name, most);
   }
 
   // A colour for each mark, weaker where few rows are.
@@ -114,8 +135,9 @@
     if (s.about) return s.about[i].split("\n");
     if (s.kind === "cells") return ["no training rows about here"];
     var lines = s.row ? ["row " + s.row[i]] : [];
-    if (chart.category) return lines.concat([(s.name || chart.y_label) + " " + number(s.y[i])]);
-    return lines.concat([chart.x_label + ": " + number(s.x[i]), chart.y_label + ": " + number(s.y[i])]);
+    if (chart.category) return lines.concat([(s.name || chart.y_label) + " " + number(s.y[i], spread(chart, "y"))]);
+    var x = chart.x_ticks ? new Date(1000 * s.x[i]).toISOString().slice(0, 10) : number(s.x[i], spread(chart, "x"));
+    return lines.concat([chart.x_label + ": " + x, chart.y_label + ": " + number(s.y[i], spread(chart, "y"))]);
   }
 
   function axis(text) {
@@ -184,6 +206,21 @@
     ["x", "y"].forEach(function (name) { scales[name].suggestedMin = low; scales[name].suggestedMax = high; });
   }
 
+  function showDates(chart, scale) {
+    scale.afterBuildTicks = function (built) { built.ticks = chart.x_ticks.map(function (tick) { return { value: tick.at }; }); };
+    scale.ticks.callback = function (value) {
+      var found = chart.x_ticks.filter(function (tick) { return tick.at === value; });
+      return found.length ? found[0].text : "";
+    };
+  }
+
+  // A share that chance puts a little below 0 does not move the axis.
+  function nearlyFromZero(chart) {
+    var bars = chart.series.filter(function (s) { return s.kind === "bars"; });
+    var all = [].concat.apply([], bars.map(function (s) { return s.y; }));
+    return bars.length > 0 && Math.min.apply(null, all) > -0.05 * Math.max.apply(null, all);
+  }
+
   function settings(chart) {
     var bars = Boolean(chart.category);
     var scales = bars ? { x: axis(chart.y_label), y: axis(chart.x_label) } : { x: axis(chart.x_label), y: axis(chart.y_label) };
@@ -193,9 +230,11 @@
       scales.y.title.display = false; // the chart's title has said it
       scales.y.grid.display = false;
       scales.y.ticks.autoSkip = false;
-      scales.y.ticks.callback = function (place) { return shortened(chart.category[place], 26); };
+      scales.y.ticks.callback = function (place) { return fitting(this.chart, chart.category[place]); };
+      if (nearlyFromZero(chart)) scales.x.min = 0;
     } else {
       scales.x.type = "linear";
+      if (chart.x_ticks) showDates(chart, scales.x);
       scales.y.beginAtZero = chart.from_zero;
       if (chart.series.some(function (s) { return s.size; })) scales.x.grace = scales.y.grace = "8%";
     }
@@ -211,7 +250,7 @@
         animation: false, responsive: true, maintainAspectRatio: false, indexAxis: bars ? "y" : "x", scales: scales,
         interaction: { mode: "nearest", intersect: true }, onHover: owned ? hovered : undefined,
         plugins: {
-          legend: { display: named > 1, onClick: nothing, labels: { color: colour("text"), usePointStyle: true, boxWidth: 22, generateLabels: keys, filter: function (item) { return Boolean(item.text); }, sort: function (a, b) { return a.datasetIndex - b.datasetIndex; } } },
+          legend: { display: named > 1, onClick: nothing, labels: { color: colour("text"), usePointStyle: true, boxWidth: 22, boxHeight: 9, generateLabels: keys, filter: function (item) { return Boolean(item.text); }, sort: function (a, b) { return a.datasetIndex - b.datasetIndex; } } },
           tooltip: { displayColors: false, callbacks: { title: function (items) { return chart.category && items.length ? chart.category[items[0].dataIndex] : ""; },
             label: function (item) { return told(chart, item); } } }
         }

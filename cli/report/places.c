@@ -31,7 +31,7 @@ static double standardised(const quorum_info *info, size_t d, double x)
             return 0.0;
         x = info->position[d][(size_t)x];
     }
-    return (x - info->x_mean[d]) / info->x_scale[d];
+    return standardised_input(info, d, x);
 }
 
 /* z_k of a row. */
@@ -116,6 +116,13 @@ static double place_along(const facts *f, map_axis axis, const double *row, doub
     return axis.is_column ? row[axis.at] : along(&f->info, (size_t)axis.at, row);
 }
 
+/* "1.00 depth" is depth. */
+static const char *without_one(const char *direction)
+{
+    bool alone = !strstr(direction, " + ") && !strstr(direction, " - ");
+    return alone && strncmp(direction, "1.00 ", 5) == 0 ? direction + 5 : direction;
+}
+
 static void name_axis(const facts *f, map_axis axis, char *text, size_t size)
 {
     const quorum_info *info = &f->info;
@@ -129,7 +136,7 @@ static void name_axis(const facts *f, map_axis axis, char *text, size_t size)
         snprintf(text, size, "%s (in length-scales)", input_name(info, k).text);
     } else {
         describe_direction(info, k, direction, sizeof direction);
-        snprintf(text, size, "%s (in length-scales)", direction);
+        snprintf(text, size, "%s (in length-scales)", without_one(direction));
     }
 }
 

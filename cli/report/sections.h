@@ -21,6 +21,9 @@ section_writer write_experts;  /* the graph, sizes, errors                      
 /* Charts of f->effects, within "What matters?". */
 void write_effects(FILE *file, const facts *f);
 
+/* The levels of categories there; nothing without any. */
+section_writer write_alike;
+
 /* Numbers of the page that programs may read: <script id="numbers">. */
 section_writer write_numbers;
 
@@ -30,8 +33,10 @@ void begin_section(FILE *file, const char *id, const char *title);
 /* ---- coverage.c ---- */
 
 enum { COVERAGE_LEVELS = 20 };
+static const double LITTLE = 0.015; /* of a share of rows, which nobody would act on */
 
 typedef struct {
+    size_t rows; /* so many without weights would tell as much */
     double stated[COVERAGE_LEVELS];
     double share[COVERAGE_LEVELS];                      /* of rows inside              */
     double low[COVERAGE_LEVELS], high[COVERAGE_LEVELS]; /* where chance puts it, 95 %  */
@@ -40,8 +45,15 @@ typedef struct {
 coverage find_coverage(const asked_rows *a);
 
 /* What the 95 % interval is: right as far as so many rows can tell, or so little off that it matters to
- * nobody, or more than that. */
-typedef enum { COVERS, A_LITTLE_NARROW, A_LITTLE_WIDE, TOO_NARROW, TOO_WIDE } coverage_verdict;
+ * nobody, or more than that; TOO_FEW: nothing is wrong, but so few rows could not tell. */
+typedef enum {
+    COVERS,
+    A_LITTLE_NARROW,
+    A_LITTLE_WIDE,
+    TOO_NARROW,
+    TOO_WIDE,
+    TOO_FEW
+} coverage_verdict;
 coverage_verdict judge_coverage(const coverage *c);
 
 enum { LEVEL_95 = 18 }; /* its place among the levels */

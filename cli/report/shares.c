@@ -1,5 +1,5 @@
-/* What the predictions depend on: the library's importance of each input over the asked rows, of which
- * as many are changed as the page has time for. */
+/* What the predictions depend on: the library's importance of each input over the asked rows, or over training
+ * rows where those are too few, of which as many are changed as the page has time for. */
 #include "report/facts.h"
 #include "talk.h"
 
@@ -28,23 +28,32 @@ static int by_total(const void *a, const void *b)
     return (x->column > y->column) - (x->column < y->column);
 }
 
+/* A model keeps no weights of its rows. */
+static void choose_basis(facts *f)
+{
+    const asked_rows *a = &f->rows;
+    f->of_training = a->count < FEWEST;
+    f->basis = f->of_training ? (quorum_new_rows){.rows = f->info.rows, .X = f->X}
+                              : (quorum_new_rows){.rows = a->count,
+                                                  .X = a->X,
+                                                  .weight = a->weighted ? a->weight : NULL};
+}
+
 /* Asks the library, for rows whose offset is 0: shares are without it. */
 static quorum_status ask_library(facts *f, const double *offset)
 {
-    const asked_rows *a = &f->rows;
-    quorum_new_rows rows = {.rows = a->count,
-                            .X = a->X,
-                            .offset = f->info.offset_name ? offset : NULL,
-                            .weight = a->weighted ? a->weight : NULL};
+    quorum_new_rows rows = f->basis;
+    rows.offset = f->info.offset_name ? offset : NULL;
     return quorum_importance(f->model, &rows, rows_to_change(f->info.columns), f->given->options,
                              f->shares.input, &f->shares.about);
 }
 
 int shares_find(facts *f)
 {
-    if (f->rows.count < FEWEST)
+    choose_basis(f);
+    if (f->basis.rows < FEWEST)
         return EXIT_DONE;
-    double *zero = calloc(f->rows.count, sizeof *zero);
+    double *zero = calloc(f->basis.rows, sizeof *zero);
     f->shares.info = &f->info;
     f->shares.input = malloc(f->info.columns * sizeof *f->shares.input);
     progress_task(&f->progress, "what matters");

@@ -76,6 +76,8 @@ static void draw_width(FILE *file, const facts *f)
 
 static const char *judge(const scored_group *g)
 {
+    if (g->rows.count < LEAST_ROWS)
+        return "too few rows to say";
     return g->scores.coverage < g->rows.expected[0]   ? "too narrow"
            : g->scores.coverage > g->rows.expected[1] ? "too wide"
                                                       : "right";
@@ -115,19 +117,30 @@ static int by_surprise(const void *a, const void *b)
     return (x->row > y->row) - (x->row < y->row);
 }
 
+static void write_value(FILE *file, const facts *f, size_t d, double x)
+{
+    value_text value = value_of_column(&f->info, d, x);
+    if (is_category(&f->info, d))
+        html_text_cell(file, value.text);
+    else
+        html_cell(file, "%s", value.text);
+}
+
 static void write_miss(FILE *file, const facts *f, const miss *m, size_t columns)
 {
     const asked_rows *a = &f->rows;
     size_t i = m->row;
+    double spread = f->info.target_scale;
     html_row(file);
     html_head_cell(file, "%zu", a->number[i]);
-    html_cell(file, "%s", plain_number(a->y[i]).text);
-    html_cell(file, "%s", plain_number(a->mean[i]).text);
-    html_cell(file, "%s to %s", plain_number(a->lower[i]).text, plain_number(a->upper[i]).text);
+    html_cell(file, "%s", number_among(a->y[i], spread).text);
+    html_cell(file, "%s", number_among(a->mean[i], spread).text);
+    html_cell(file, "%s to %s", number_among(a->lower[i], spread).text,
+              number_among(a->upper[i], spread).text);
     html_cell(file, "%.1f", m->surprise);
     html_cell(file, "%.2f", a->novelty[i]);
     for (size_t d = 0; d < columns; d++)
-        html_cell(file, "%s", value_of_column(&f->info, d, a->X[i * a->inputs + d]).text);
+        write_value(file, f, d, a->X[i * a->inputs + d]);
     fputs("</tr>\n", file);
 }
 

@@ -1,4 +1,6 @@
 /* Numbers, levels and dates as they stand on the page. */
+#include "dates.h"
+#include "digits.h"
 #include "hyperparameters.h"
 #include "io/plain_text.h"
 #include "report/facts.h"
@@ -6,7 +8,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 bool is_category(const quorum_info *info, size_t d)
 {
@@ -25,11 +26,23 @@ value_text target_label(const quorum_info *info)
     return v;
 }
 
+enum { DIGITS = 4 };
+
 value_text plain_number(double value)
 {
     value_text v;
     snprintf(v.text, sizeof v.text, fabs(value) >= 1e4 && fabs(value) < 1e7 ? "%.0f" : "%.4g",
              value);
+    return v;
+}
+
+value_text number_among(double value, double spread)
+{
+    value_text v;
+    int digits = digits_among(value, spread, DIGITS);
+    if (digits == DIGITS)
+        return plain_number(value);
+    snprintf(v.text, sizeof v.text, "%.*g", digits, value);
     return v;
 }
 
@@ -41,17 +54,10 @@ static value_text level_of(const quorum_info *info, size_t d, double value)
     return v;
 }
 
-/* With the time of day where it is not midnight. */
 static value_text date_of(double seconds)
 {
     value_text v;
-    struct tm day;
-    time_t whole = (time_t)floor(seconds);
-    if (!(fabs(seconds) < 1e12) || !gmtime_r(&whole, &day))
-        return plain_number(seconds);
-    bool midnight = day.tm_hour == 0 && day.tm_min == 0 && day.tm_sec == 0;
-    if (strftime(v.text, sizeof v.text, midnight ? "%Y-%m-%d" : "%Y-%m-%d %H:%M", &day) == 0)
-        return plain_number(seconds);
+    date_shown(seconds, v.text, sizeof v.text);
     return v;
 }
 
@@ -60,9 +66,9 @@ value_text value_of_column(const quorum_info *info, size_t d, double value)
     value_text missing = {"(missing)"};
     if (isnan(value))
         return missing;
-    if (fabs(value) < ROUNDING * info->x_scale[d])
+    if (fabs(value) < ROUNDING * input_unit(info, d))
         value = 0.0;
     if (is_category(info, d))
         return level_of(info, d, value);
-    return is_date(info, d) ? date_of(value) : plain_number(value);
+    return is_date(info, d) ? date_of(value) : number_among(value, info->x_scale[d]);
 }

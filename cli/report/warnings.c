@@ -36,27 +36,57 @@ __attribute__((format(printf, 2, 3))) static void warn(warning_list *l, const ch
 
 static void look_at_scores(warning_list *l, const facts *f)
 {
-    if (f->scores.smse > HARDLY_BETTER)
+    if (f->scores.smse > HARDLY_BETTER && f->rows.count >= LEAST_ROWS)
         warn(l, "Predictions are hardly better than the training mean. The columns may say nothing "
                 "about the target, or the rows differ from the training rows: look at where the "
                 "data are.");
     if (f->rows.count < FEW_ROWS)
         warn(l,
-             "There are only %zu rows to measure on, so every share is rough: the bands on the "
+             "There %s only %zu row%s to measure on, so every share is rough: the bands on the "
              "page say how rough. Give more rows by --test.",
-             f->rows.count);
+             f->rows.count == 1 ? "is" : "are", f->rows.count, plural(f->rows.count));
+}
+
+/* "row 12", "rows 12, 7 and 3 more" */
+static void list_rows(const dominant_rows *d, char *text, size_t size)
+{
+    size_t named = d->count < NAMED_ROWS ? d->count : NAMED_ROWS;
+    size_t used = (size_t)snprintf(text, size, "row%s ", plural(d->count));
+    for (size_t k = 0; k < named; k++)
+        used += (size_t)snprintf(text + used, size - used, "%s%zu", k ? ", " : "", d->number[k]);
+    if (named < d->count)
+        snprintf(text + used, size - used, " and %zu more", d->count - named);
+}
+
+static void look_at_single_rows(warning_list *l, const facts *f)
+{
+    const dominant_rows *d = &f->dominant;
+    char rows[200];
+    if (d->count == 0)
+        return;
+    list_rows(d, rows, sizeof rows);
+    warn(l,
+         "%.0f %% of the squared error is that of %s alone: RMSE and the variance explained say "
+         "little of "
+         "the others. Look for wrong cells there; if they are right, go by the mean absolute error "
+         "and CRPS, "
+         "and try --warp auto where the target has a long tail.",
+         100.0 * d->share, rows);
 }
 
 /* Mean residual against its standard error. */
 static void look_at_bias(warning_list *l, const facts *f)
 {
     const asked_rows *a = &f->rows;
-    double n = (double)a->count, sum = 0.0, squares = 0.0;
+    double weight = 0.0, bias = 0.0, squares = 0.0;
+    for (size_t i = 0; i < a->count; i++) {
+        weight += asked_weight(a, i);
+        bias += asked_weight(a, i) * (a->y[i] - a->mean[i]);
+    }
+    bias /= weight;
     for (size_t i = 0; i < a->count; i++)
-        sum += a->y[i] - a->mean[i];
-    for (size_t i = 0; i < a->count; i++)
-        squares += pow(a->y[i] - a->mean[i] - sum / n, 2.0);
-    double bias = sum / n, error = sqrt(squares / n / n);
+        squares += pow(asked_weight(a, i) * (a->y[i] - a->mean[i] - bias), 2.0);
+    double error = sqrt(squares) / weight;
     if (fabs(bias) > CLEAR_BIAS * error && a->count >= FEW_ROWS)
         warn(l,
              "Predictions are too %s on average, by %s: these rows differ from the training "
@@ -65,19 +95,43 @@ static void look_at_bias(warning_list *l, const facts *f)
              bias > 0.0 ? "low" : "high", plain_number(fabs(bias)).text);
 }
 
+/* Whether the fit had this option (quorum_info.options is JSON). */
+static bool was_fitted_with(const quorum_info *info, const char *option)
+{
+    return info->options && strstr(info->options, option);
+}
+
+/* `auto` leaves it out where there are few rows. */
+static const char *how_to_calibrate(const quorum_info *info)
+{
+    return was_fitted_with(info, "\"calibrate\":\"auto\"")
+               ? "there were too few rows for it, or another way of training; fit again with "
+                 "--calibrate"
+               : "fit again without --calibrate=no";
+}
+
 static void look_at_interval(warning_list *l, const facts *f)
 {
     coverage c = find_coverage(&f->rows);
     double share = 100.0 * c.share[LEVEL_95];
-    if (judge_coverage(&c) == TOO_NARROW)
-        warn(l, "The 95 %% interval is too narrow: only %.1f %% of the rows are inside. %s", share,
-             f->info.calibration_rows
-                 ? "Calibration was on training rows, so these rows are of another kind: fit with "
-                   "rows like these."
-                 : "The model is not calibrated: fit again without --calibrate=no.");
-    if (judge_coverage(&c) == TOO_WIDE)
-        warn(l, "The 95 %% interval is wider than it need be: %.1f %% of the rows are inside.",
+    if (judge_coverage(&c) == TOO_NARROW && f->info.calibration_rows)
+        warn(l,
+             "The 95 %% interval is too narrow: only %.1f %% of the rows are inside. Calibration "
+             "was on "
+             "training rows, so these rows are of another kind: fit with rows like these.",
              share);
+    if (judge_coverage(&c) == TOO_NARROW && !f->info.calibration_rows)
+        warn(l,
+             "The 95 %% interval is too narrow: only %.1f %% of the rows are inside. The model is "
+             "not "
+             "calibrated: %s.",
+             share, how_to_calibrate(&f->info));
+    if (judge_coverage(&c) == TOO_WIDE)
+        warn(l,
+             "The 95 %% interval is wider than it need be: %.1f %% of the rows are inside. "
+             "Decisions by it "
+             "are careful ones; for a narrower one fit with %s.",
+             share, f->info.calibration_rows ? "rows like these" : "--calibrate");
 }
 
 static void look_at_places(warning_list *l, const facts *f)
@@ -100,12 +154,6 @@ static void look_at_places(warning_list *l, const facts *f)
              repeated, a->count);
 }
 
-/* Whether the training rows may have had missing cells (quorum_info.options is JSON). */
-static bool was_filled(const quorum_info *info)
-{
-    return info->options && strstr(info->options, "\"missing\":\"impute\"");
-}
-
 static void look_at_rows(warning_list *l, const facts *f)
 {
     const quorum_report *e = &f->rows.events;
@@ -122,16 +170,20 @@ static void look_at_rows(warning_list *l, const facts *f)
     if (e->off_constants)
         warn(l,
              "%zu rows have another value of a column that is constant in the training data: it "
-             "has no effect.",
+             "has no effect. Fit with rows that have other values too.",
              e->off_constants);
     if (e->filled)
-        warn(l, "%zu rows have missing cells that were filled in.", e->filled);
+        warn(l,
+             "%zu rows have missing cells that were filled in: their intervals are wider by what "
+             "the cells "
+             "would have told. Fill them in where you can.",
+             e->filled);
     if (e->calibration_unused)
         warn(l,
              "The model is calibrated for predictions by %s, and these are others: their "
              "intervals are as they come. Leave --method and --neighbours as they were.",
              f->info.calibration_for);
-    if (!f->test && was_filled(&f->info))
+    if (!f->test && was_fitted_with(&f->info, "\"missing\":\"impute\""))
         warn(l, "The model was fitted with --missing impute and does not keep which cells were "
                 "missing: left-out rows are asked with those cells filled in. Give --test.");
     if (!f->test && f->info.weights_name)
@@ -158,13 +210,18 @@ static void look_at_fit(warning_list *l, const facts *f)
              "--ignore leaves them out.",
              idle.text);
     if (!info->calibration_rows)
-        warn(l, "The model is not calibrated: its intervals are what the kernel says, untested.");
+        warn(l,
+             "The model is not calibrated: its intervals are what the kernel says, and \"How sure "
+             "is it?\" is "
+             "their only test (%s).",
+             how_to_calibrate(info));
     for (size_t i = 0; i < 2; i++)
         if (info->at_bound[info->inputs + i])
             warn(l,
-                 "%s ended on a bound of the search: the fit may not be the best there is. Look "
+                 "The variance of the %s ended on a bound of the search: the fit may not be the "
+                 "best there is. Look "
                  "at the target for outliers or repeated values, or try another --kernel.",
-                 hyperparameter_name(info, info->inputs + i).text);
+                 i == 0 ? "signal" : "noise");
     if (info->graph_trouble)
         warn(l, "The expert graph: %s", info->graph_trouble);
 }
@@ -174,6 +231,7 @@ int write_warnings(FILE *file, const facts *f)
     warning_list l = {.file = file};
     begin_section(file, "warnings", "What to look after");
     look_at_scores(&l, f);
+    look_at_single_rows(&l, f);
     look_at_bias(&l, f);
     look_at_interval(&l, f);
     look_at_places(&l, f);

@@ -143,12 +143,12 @@ static void say_gaps(FILE *file, const facts *f)
         html_say(
             file,
             "Gaps: none. Of %zu by %zu cells of this picture, each that has enough training rows "
-            "on three sides or four has some itself.",
+            "on both sides has some itself.",
             g->across, g->across);
     else
         html_say(file,
                  "Gaps: of %zu by %zu cells of this picture, %zu %s no training row though there "
-                 "are enough on three sides or four (shaded). %zu of the asked rows %s there%s",
+                 "are enough on both sides (shaded). %zu of the asked rows %s there%s",
                  g->across, g->across, g->count, g->count == 1 ? "has" : "have", g->asked,
                  g->asked == 1 ? "is" : "are", g->asked ? "" : ".");
     if (g->asked)

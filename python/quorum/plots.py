@@ -13,6 +13,7 @@ from .exceptions import ArgumentError
 from .explain import Importance
 
 DARK, MIDDLE, LIGHT = "#08306b", "#6b8fb8", "#c9d8ea"
+WARM = "#fbe3c0"  # behind points: where there are none
 
 
 def _axes(ax, **size):
@@ -24,6 +25,28 @@ def _axes(ax, **size):
 
 def _input_names(regressor):
     return list(regressor.input_names_)
+
+
+def _is_date(regressor, column):
+    return bool(regressor._dates and regressor._dates[column])
+
+
+def _days(seconds):
+    """Seconds since 1970 as matplotlib counts time."""
+    from matplotlib import dates
+    return dates.date2num((np.asarray(seconds) * 1e9).astype("datetime64[ns]"))
+
+
+def _drawn(regressor, column, values):
+    """A column's numbers as they are drawn: days of a date instead of its seconds."""
+    return _days(values) if _is_date(regressor, column) else values
+
+
+def _mark_dates(regressor, across, up, ax):
+    """Axes of dates say so."""
+    for axis, column in ((ax.xaxis, across), (ax.yaxis, up)):
+        if column is not None and _is_date(regressor, column):
+            axis.axis_date()
 
 
 def plot_fit(regressor, X, y=None, *, interval=0.95, ax=None):
@@ -50,14 +73,18 @@ def plot_fit(regressor, X, y=None, *, interval=0.95, ax=None):
     if regressor.n_features_in_ != 1:
         raise ArgumentError(f"plot_fit shows models of one input; "
                             f"this one has {regressor.n_features_in_}")
-    x = np.asarray(X, dtype=np.float64).ravel()
+    x = regressor._table(X).ravel()
     margin = 0.1 * np.ptp(x)
     line = np.linspace(x.min() - margin, x.max() + margin, 500)
     queries = line[:, None]
+    if _is_date(regressor, 0):
+        queries = (queries * 1e9).astype("datetime64[ns]")
     if hasattr(X, "columns"):
         queries = type(X)(queries, columns=X.columns)
     mean, lower, upper = regressor.predict(queries, return_interval=interval)
+    x, line = _drawn(regressor, 0, x), _drawn(regressor, 0, line)
     ax = _axes(ax, figsize=(7, 4))
+    _mark_dates(regressor, 0, None, ax)
     ax.fill_between(line, lower, upper, color=LIGHT, label=f"{100 * interval:g} % interval")
     if y is not None:
         ax.plot(x, y, ".", color=MIDDLE, markersize=2.5, label=f"data, {len(x):,} rows")
@@ -295,9 +322,13 @@ def plot_residuals(regressor, X, y, *, by=None, ax=None):
     mean, std = regressor.predict(X, return_std=True)
     ratio = (np.asarray(y, dtype=np.float64).ravel() - mean) / std
     label = "predicted" if by is None else getattr(by, "name", None) or "given"
-    along = mean if by is None else np.asarray(by, dtype=np.float64).ravel()
+    along = mean if by is None else np.asarray(by).ravel()
     rows, told = _thinned(len(ratio))
     ax = _axes(ax, figsize=(6, 4))
+    if along.dtype.kind == "M":
+        along = _days(along.astype("datetime64[ns]").astype("int64") / 1e9)
+        ax.xaxis.axis_date()
+    along = along.astype(np.float64)
     ax.axhspan(-2, 2, color=LIGHT, label="within 2 stds")
     ax.plot(along[rows], ratio[rows], ".", color=MIDDLE, markersize=3)
     order = np.argsort(along, kind="stable")
@@ -438,9 +469,11 @@ def plot_map(regressor, X, features, *, at=None, n_values=60, show="mean", ax=No
                                       [show], 0, offset)
     value = value.reshape(n_values, n_values)
     names, (rows, told) = _input_names(regressor), _thinned(len(table), 2000)
+    x, y = _drawn(regressor, across, x), _drawn(regressor, up, y)
     ax = _axes(ax, figsize=(6, 5))
+    _mark_dates(regressor, across, up, ax)
     mesh = ax.pcolormesh(x, y, value, cmap="cividis", shading="nearest", rasterized=True)
-    ax.plot(table[rows, across], table[rows, up], "o", color="white", markersize=2.2,
+    ax.plot(_drawn(regressor, across, table[rows, across]), _drawn(regressor, up, table[rows, up]), "o", color="white", markersize=2.2,
             markeredgecolor="black", markeredgewidth=0.4)
     pyplot.colorbar(mesh, ax=ax, label=show)
     ax.set(xlabel=names[across], ylabel=names[up], xlim=(x[0], x[-1]), ylim=(y[0], y[-1]),

@@ -6,7 +6,8 @@ rows each, as on the page of `quorum report`.
 """
 import numpy as np
 
-from .plots import DARK, LIGHT, MIDDLE, _axes, _input_names, _thinned
+from ._gaps import find_gaps
+from .plots import DARK, LIGHT, MIDDLE, WARM, _axes, _drawn, _input_names, _is_date, _mark_dates, _thinned
 
 OUTSIDE = 0.9  # novelty from which the data say next to nothing
 
@@ -15,30 +16,39 @@ def _shown(value):
     return str(value) if isinstance(value, str) else f"{value:.4g}"
 
 
-def _span(values):
-    low, high = _shown(values.min()), _shown(values.max())
+def _shown_date(seconds):
+    """With the time of day where it is not midnight."""
+    return str(np.datetime64(int(seconds), "s")).removesuffix("T00:00:00").replace("T", " ")
+
+
+def _span(values, shown):
+    low, high = shown(values.min()), shown(values.max())
     return low if low == high else f"{low} to {high}"
 
 
-def _groups(values, most=10):
+def _groups(values, most=10, shown=_shown):
     """Rows in groups by value: numbers of rows, and a name for each group.  Levels of text are a group each."""
     kinds = np.unique(values)
     if len(kinds) <= most or kinds.dtype.kind not in "biuf":
-        return [(np.flatnonzero(values == kind), _shown(kind)) for kind in kinds]
+        return [(np.flatnonzero(values == kind), shown(kind)) for kind in kinds]
     ends = np.searchsorted(kinds, np.quantile(values, np.arange(1, most) / most, method="lower"), "right")
     label = np.searchsorted(np.unique(ends), np.searchsorted(kinds, values), "right")
     parts = [np.flatnonzero(label == k) for k in np.unique(label)]
-    return [(part, _span(values[part])) for part in parts]
+    return [(part, _span(values[part], shown)) for part in parts]
 
 
 def _column(regressor, X, by):
-    """The values that rows are grouped by, and what they are called."""
+    """The values that rows are grouped by, what they are called, and how one is shown."""
     if not isinstance(by, (str, int, np.integer)):
-        return np.asarray(by), getattr(by, "name", None) or "given"
+        values, name = np.asarray(by), getattr(by, "name", None) or "given"
+        is_date = values.dtype.kind == "M"
+        return (values.astype("datetime64[s]").astype(np.int64) if is_date else values), name, _shown_date if is_date else _shown
     column = regressor._feature(by)
     values, name = regressor._table(X)[:, column], _input_names(regressor)[column]
     levels = regressor._levels[column] if regressor._levels else None
-    return (np.array([str(levels[int(v)]) for v in values]) if levels else values), name
+    if levels:
+        values = np.array([str(levels[int(v)]) for v in values])
+    return values, name, _shown_date if _is_date(regressor, column) else _shown
 
 
 def _group_errors(regressor, X, y, groups):
@@ -68,8 +78,8 @@ def plot_errors(regressor, X, y, by, *, before=None, ax=None):
     -------
     ax : matplotlib.axes.Axes
     """
-    values, name = _column(regressor, X, by)
-    groups = _groups(values)
+    values, name, shown = _column(regressor, X, by)
+    groups = _groups(values, shown=shown)
     models = [(regressor, "this model", DARK)] + ([(before, "the earlier model", MIDDLE)] if before is not None else [])
     ax, height = _axes(ax, figsize=(6, 4)), 0.8 / len(models)
     for k, (model, label, colour) in enumerate(models):
@@ -146,6 +156,9 @@ def _coordinates(regressor, X):
         if positions and positions[d] is not None:
             known = np.isfinite(table[:, d])
             table[known, d] = np.asarray(positions[d])[table[known, d].astype(int)]
+    if regressor.bend_width_ is not None:
+        bent = regressor.bend_width_ > 0
+        table[:, bent] = np.arcsinh((table[:, bent] - regressor.bend_at_[bent]) / regressor.bend_width_[bent])
     z = np.nan_to_num((table - regressor.x_mean_) / regressor.x_scale_)
     z[:, regressor.constant_] = 0.0
     return (z if regressor.rotation_ is None else z @ regressor.rotation_.T) / regressor.lengthscale_
@@ -159,7 +172,7 @@ def _leading(Z):
     first = int(np.argmax(np.diag(C)))
     left = np.diag(C) - C[first] ** 2 / C[first, first]
     left[first] = -np.inf
-    return first, int(np.argmax(left))
+    return [first, int(np.argmax(left))]
 
 
 def _direction_name(regressor, k):
@@ -171,8 +184,20 @@ def _direction_name(regressor, k):
     return " ".join(f"{row[d]:+.2g} {names[d]}" for d in large) + " (in length-scales)"
 
 
+def _shade_gaps(ax, places):
+    """Cells of the map without a training row though there are some around."""
+    from matplotlib.collections import PolyCollection
+
+    corners, cell = find_gaps(places)
+    if len(corners):
+        square = np.array([[0, 0], [1, 0], [1, 1], [0, 1]]) * cell
+        ax.add_collection(PolyCollection(corners[:, None] + square, facecolor=WARM, edgecolor="none", zorder=0, label="gaps"))
+
+
 def plot_rows(regressor, X, X_asked, features=None, *, ax=None):
-    """Where training rows and asked rows are, over two directions of the metric or two inputs.
+    """Where training rows, asked rows and gaps are, over two directions of the metric or two inputs.
+
+    A gap is a cell of the map without a training row though there are enough on both sides of it.
 
     Parameters
     ----------
@@ -194,19 +219,25 @@ def plot_rows(regressor, X, X_asked, features=None, *, ax=None):
     """
     if features is None:
         known, asked = _coordinates(regressor, X), _coordinates(regressor, X_asked)
-        across, up = _leading(known)
-        names = {k: _direction_name(regressor, k) for k in (across, up)}
+        columns = _leading(known)
+        known, asked = known[:, columns], asked[:, columns]
+        names = [_direction_name(regressor, k) for k in columns]
     else:
-        across, up = (regressor._feature(feature) for feature in features)
-        known, asked, names = regressor._table(X), regressor._table(X_asked), _input_names(regressor)
+        columns = [regressor._feature(feature) for feature in features]
+        known, asked = (np.column_stack([_drawn(regressor, c, table[:, c]) for c in columns])
+                        for table in (regressor._table(X), regressor._table(X_asked)))
+        names = [_input_names(regressor)[c] for c in columns]
     new = regressor.predict(X_asked, return_novelty=True)[1] > OUTSIDE
     (some, _), (rows, told) = _thinned(len(known)), _thinned(len(asked))
     ax = _axes(ax, figsize=(6, 5))
-    ax.plot(known[some, across], known[some, up], "o", color=LIGHT, markersize=5, label="training rows")
+    if features is not None:
+        _mark_dates(regressor, *columns, ax)
+    _shade_gaps(ax, known)
+    ax.plot(known[some, 0], known[some, 1], "o", color=LIGHT, markersize=5, label="training rows")
     shown = asked[rows]
-    ax.plot(shown[~new[rows], across], shown[~new[rows], up], ".", color=MIDDLE, markersize=4, label="asked rows")
-    ax.plot(shown[new[rows], across], shown[new[rows], up], "x", color=DARK, markersize=6,
+    ax.plot(shown[~new[rows], 0], shown[~new[rows], 1], ".", color=MIDDLE, markersize=4, label="asked rows")
+    ax.plot(shown[new[rows], 0], shown[new[rows], 1], "x", color=DARK, markersize=6,
             label=f"outside the data: {100 * new.mean():.1f} %")
-    ax.set(xlabel=names[across], ylabel=names[up], title="Where the rows are" + told)
+    ax.set(xlabel=names[0], ylabel=names[1], title="Where the rows are" + told)
     ax.legend(loc="best")
     return ax

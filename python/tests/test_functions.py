@@ -25,7 +25,7 @@ def test_graphical_lasso_is_optimal(covariance):
 
 def test_graphical_lasso_agrees_with_scikit_learn(covariance):
     ours = quorum.graphical_lasso(covariance, 0.5, free_diagonal=True)
-    theirs = sklearn_lasso(covariance, 0.5, tol=1e-8, max_iter=1000)[1]
+    theirs = sklearn_lasso(covariance, 0.5, tol=1e-8, max_iter=1000, enet_tol=1e-8)[1]
     np.testing.assert_allclose(ours, theirs, atol=1e-4)
 
 

@@ -14,6 +14,7 @@ from matplotlib import image, pyplot
 from sklearn import inspection
 
 import quorum
+from quorum._gaps import find_gaps
 
 PYTHON = pathlib.Path(__file__).resolve().parent.parent
 
@@ -274,6 +275,50 @@ def test_plot_rows_marks_those_outside(exact, data):
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("x1", "x2")
 
 
+def between(rows, cell, way, across):
+    """Whether the nearest cells with rows, on either side, have 5 rows on average."""
+    near = []
+    for sign in (-1, 1):
+        x, y = cell[0] + sign * way[0], cell[1] + sign * way[1]
+        while 0 <= x < across and 0 <= y < across and (x, y) not in rows:
+            x, y = x + sign * way[0], y + sign * way[1]
+        near += [rows[x, y]] if (x, y) in rows else []
+    return len(near) == 2 and sum(near) >= 10
+
+
+def gaps_one_by_one(places):
+    """Cells of the map without a row and with some on both sides, as cli/report/gaps.c says it."""
+    n = len(places)
+    across, away = min(int((n / 10) ** 0.5), 24), int(0.005 * n)
+    low = np.array([sorted(places[:, a])[away] for a in (0, 1)])
+    step = (np.array([sorted(places[:, a])[n - 1 - away] for a in (0, 1)]) - low) / across
+    rows = {}
+    for place in places:
+        cell = tuple(int(np.floor((place[a] - low[a]) / step[a])) for a in (0, 1))
+        if all(0 <= c < across for c in cell):
+            rows[cell] = rows.get(cell, 0) + 1
+    found = []
+    for cell in np.ndindex(across, across):
+        if cell not in rows and any(between(rows, cell, way, across) for way in ((1, 0), (0, 1))):
+            found.append(low + step * cell)
+    return np.array(found)
+
+
+def test_plot_rows_shades_gaps(exact):
+    X = np.random.default_rng(11).normal(size=(4000, exact.n_features_in_))
+    X = X[(np.abs(X[:, 0] - 0.4) > 0.6) | (np.abs(X[:, 1]) > 0.6)]
+    ax = quorum.plot_rows(exact, X, X[:3], (0, 1))
+    assert legend(ax)[0] == "gaps"
+    squares = np.array([path.vertices[:4] for path in ax.collections[0].get_paths()])
+    np.testing.assert_allclose(squares[:, 0], gaps_one_by_one(X[:, :2]), rtol=1e-12)
+    assert len(squares) > 4 and (np.abs(squares.mean(axis=1) - [0.4, 0.0]) < 0.6).all()
+    missing = np.vstack([X[:, :2], [np.nan, 0.0]])  # a row with a hole is not on the map
+    np.testing.assert_allclose(find_gaps(missing)[0], squares[:, 0])
+    assert not quorum.plot_rows(exact, X[:100], X[:3], (0, 1)).collections  # too few rows to tell
+    whole = np.column_stack([X[:, 0], np.round(2 * X[:, 1])])  # nothing is between whole numbers
+    assert len(find_gaps(whole)[0]) < 5 and len(find_gaps(whole + 0.02 * X[:, [1, 0]])[0]) > 50
+
+
 def test_plot_rows_along_the_metric(data, frame):
     """One step is a length-scale along a direction; the first is the widest, the second what it leaves."""
     X, y = data
@@ -289,6 +334,27 @@ def test_plot_rows_along_the_metric(data, frame):
     assert ax.get_xlabel().endswith("(in length-scales)")
     levels, table, _ = frame  # a level is where its position is
     assert np.isfinite(quorum.plot_rows(levels, table, table[:20]).lines[0].get_xydata()).all()
+
+
+def axis_of_dates(axis):
+    axis.axes.figure.canvas.draw()
+    return [text.get_text() for text in axis.get_ticklabels()]
+
+
+def test_dates_are_drawn_as_dates():
+    """Not as seconds since 1970, whatever the picture."""
+    rng = np.random.default_rng(12)
+    X = pd.DataFrame({"day": pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 364, 200), "D"),
+                      "x": rng.uniform(0, 1, 200)})
+    y = np.sin(X["day"].dt.dayofyear / 50.0) + X["x"] + 0.1 * rng.standard_normal(200)
+    model = small(n_experts=1).fit(X, y)
+    for ax in (quorum.plot_map(model, X, ("day", "x")), quorum.plot_rows(model, X, X[:9], ("day", "x")),
+               quorum.plot_residuals(model, X, y, by=X["day"]), quorum.plot_fit(small(n_experts=1).fit(X[["day"]], y), X[["day"]], y)):
+        assert any(text.startswith("2024-") for text in axis_of_dates(ax.xaxis)), ax.get_title()
+    assert any(text.startswith("2024-") for text in axis_of_dates(quorum.plot_map(model, X, ("x", "day")).yaxis))
+    for by in ("day", X["day"]):
+        named = axis_of_dates(quorum.plot_errors(model, X, y, by).yaxis)
+        assert len(named) == 10 and named[0].startswith("2024-01-0") and " to 2024-" in named[0]
 
 
 def test_plot_effect_fades_what_has_no_rows(exact):

@@ -12,6 +12,14 @@ from conftest import make_data, small
 import quorum
 
 
+@pytest.fixture(autouse=True)
+def a_terminal_that_is_listened_to():
+    """What a shell starts in the background ignores Ctrl-C, and so would Python."""
+    former = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, former)
+
+
 def press_ctrl_c(after):
     timer = threading.Timer(after, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()

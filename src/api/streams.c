@@ -277,11 +277,11 @@ static quorum_status match_levels(quorum_stream *s, const quorum_model *m, const
     return QUORUM_OK;
 }
 
-/* Missing cells of columns that are nothing but inputs, which a prediction fills. */
+/* Missing cells of columns that are nothing but inputs, which a prediction fills, or could when it is asked to. */
 static quorum_status match_holes(quorum_stream *s)
 {
     const extra_column *const extra[] = {&s->column, &s->noise, &s->weights};
-    if (!s->fill)
+    if (!s->m->holes.of)
         return QUORUM_OK;
     if (!NEW_ZEROED(s->holes, s->width))
         return failure(QUORUM_E_MEMORY, "out of memory for the columns of a model");

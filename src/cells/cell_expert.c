@@ -195,14 +195,17 @@ static surroundings look_around(const cell_expert *e, const hyper *theta, const 
     return sums;
 }
 
-/* Whether a query whose variance has not been tested lies between rows (predict/nearest.c). */
-static int lies_in_gap(const cell_source *s, const cell_expert *e, const double *x, size_t near,
-                       surroundings around, double variance)
+/* The rows and centres about the query x, whose nearest row is `near`. */
+static query_sides sides_of(const cell_source *s, const cell_expert *e, const double *x,
+                            size_t near)
 {
-    size_t D = e->X.D;
-    const double *z = e->X.Z + near * D;
-    return !spread_is_tested(around, variance) &&
-           (has_opposite(D, x, z, e->X.Z, e->m) || has_opposite(D, x, z, s->centre, s->experts));
+    return (query_sides){.D = e->X.D,
+                         .x = x,
+                         .nearest = e->X.Z + near * e->X.D,
+                         .rows = e->X.Z,
+                         .row_count = e->m,
+                         .centres = s->centre,
+                         .centre_count = s->experts};
 }
 
 /* Of w->K = k* : means, and while they can be seen, the surroundings, of b queries. */
@@ -237,8 +240,10 @@ static void ask_panel(const cell_source *s, const cell_expert *e, size_t b, size
         out->explained[q] = vec_dot(m, a, a);
         out->noise[q] = e->noise.noise;
         double variance = variance_left(s->theta->signal, out->explained[q], out->noise[q]);
-        around[q].is_surrounded =
-            !is_plain && lies_in_gap(s, e, Q.Z + q * Q.D, near[q], around[q], variance);
+        if (!is_plain) {
+            query_sides sides = sides_of(s, e, Q.Z + q * Q.D, near[q]);
+            around[q].is_surrounded = lies_in_gap(&sides, around[q], variance);
+        }
         out->spread[q] = spread_factor(how, around[q], variance);
         for (size_t d = 0; out->lift && d < s->width; d++)
             out->lift[q * s->width + d] = vec_dot(m, a, e->W + d * m);

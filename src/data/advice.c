@@ -61,6 +61,14 @@ const char *advise_dropping(const reader *r)
                                                         : "";
 }
 
+/* A hole in a query that the model can fill. */
+static const char *advise_filling(const reader *r, size_t place, int missing)
+{
+    int can = missing && r->missing == MISSING_ERROR && !r->in_memory &&
+              r->purpose != READ_TRAINING && r->holes && r->holes[place];
+    return can ? ", fill it with --missing impute" : "";
+}
+
 /* `line 3, column 2 ("b")` */
 static void write_place(const reader *r, const char *unit, size_t number, size_t column,
                         char out[PLACE])
@@ -86,20 +94,22 @@ static void advise_column(const reader *r, size_t column, int text, char out[2 *
                  argument.text);
 }
 
-static void write_cell(const reader *r, const char *place, size_t column, const char *what,
-                       int text, char out[SENTENCE])
+static void write_cell(const reader *r, const char *where, size_t column, const char *what,
+                       int text, const char *filling, char out[SENTENCE])
 {
     char advice[2 * NAME + 120];
     advise_column(r, column, text, advice);
-    snprintf(out, SENTENCE, "%s: %s; fix it%s%s", place, what, advice, advise_dropping(r));
+    snprintf(out, SENTENCE, "%s: %s; fix it%s%s%s", where, what, advice, filling,
+             advise_dropping(r));
 }
 
-void advise_cell(const reader *r, const char *unit, size_t number, size_t column, const char *what,
-                 char out[SENTENCE])
+void advise_cell(const reader *r, const char *unit, size_t number, size_t place, int missing,
+                 const char *what, char out[SENTENCE])
 {
-    char place[PLACE];
-    write_place(r, unit, number, column, place);
-    write_cell(r, place, column, what, 0, out);
+    char where[PLACE];
+    size_t column = r->selected[place];
+    write_place(r, unit, number, column, where);
+    write_cell(r, where, column, what, 0, advise_filling(r, place, missing), out);
 }
 
 void advise_stray_text(const reader *r, size_t line, size_t column, const char *what,
@@ -107,7 +117,7 @@ void advise_stray_text(const reader *r, size_t line, size_t column, const char *
 {
     char place[PLACE];
     write_place(r, r->unit, line, column, place);
-    write_cell(r, place, column, what, 1, out);
+    write_cell(r, place, column, what, 1, "", out);
 }
 
 void advise_level(const reader *r, size_t line, size_t column, const char *what, char out[SENTENCE])

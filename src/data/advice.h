@@ -10,10 +10,10 @@ enum { SENTENCE = 900 };
 /* ", or skip such rows with --missing drop", unless that is being done. */
 const char *advise_dropping(const reader *r);
 
-/* One cell of a row; `unit` is "line" or "row", `what` says what the cell is: `cell is "abc", not
- * a number`. */
-void advise_cell(const reader *r, const char *unit, size_t number, size_t column, const char *what,
-                 char out[SENTENCE]);
+/* One cell of a row, at `place` of the selected; `unit` is "line" or "row", `what` says what the cell is:
+ * `cell is "abc", not a number`; `missing`: nothing, which may be filled. */
+void advise_cell(const reader *r, const char *unit, size_t number, size_t place, int missing,
+                 const char *what, char out[SENTENCE]);
 
 /* A cell of text in a column of numbers, and one of a category that has no such level. */
 void advise_stray_text(const reader *r, size_t line, size_t column, const char *what,

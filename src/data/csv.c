@@ -260,7 +260,7 @@ static void describe_bad_cell(const reader *r, csv *c, size_t place, cell_kind k
     else if (kind == CELL_TEXT)
         advise_stray_text(r, c->line, column, what, out);
     else
-        advise_cell(r, r->unit, c->line, column, what, out);
+        advise_cell(r, r->unit, c->line, place, kind == CELL_MISSING, what, out);
     mem_free(is_text);
 }
 

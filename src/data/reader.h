@@ -111,8 +111,8 @@ void reader_take_dates(reader *r, date_form *form);
  * its form's next order: opened anew, it can be read. */
 int reader_stopped_at_date(const reader *r, size_t *place);
 
-/* With MISSING_IMPUTE: the selected columns whose missing cells are no fault (n_selected, 1 or 0; kept
- * by the caller until the end of reading).  That of a category is the level NO_LEVEL. */
+/* The selected columns whose missing cells are no fault with MISSING_IMPUTE, and with MISSING_ERROR one that
+ * it mends (n_selected, 1 or 0; kept by the caller until the end of reading).  That of a category is the level NO_LEVEL. */
 void reader_leave_holes(reader *r, const char *holes);
 
 /* Whether reader_next has failed because of text in the column at *place of the selected ones. */

@@ -137,7 +137,7 @@ static quorum_status number_levels(reader *r, double *row, int *keep)
         if (*keep)
             continue;
         snprintf(what, sizeof what, "value is %s, a level that was not in the training data", text);
-        advise_cell(r, "row", r->row, r->selected[i], what, sentence);
+        advise_cell(r, "row", r->row, i, 0, what, sentence);
         if (table_is_fatal(r, 0))
             return failure(QUORUM_E_DATA, "%s: %s", r->label, sentence);
         *keep = table_drop_row(r, sentence, row);
@@ -165,7 +165,7 @@ quorum_status table_check_row(reader *r, double *row, int *keep)
         return r->levels ? number_levels(r, row, keep) : QUORUM_OK;
     snprintf(what, sizeof what, "value is %s, %s", isnan(row[i]) ? "nan" : "infinite",
              isnan(row[i]) ? "a missing value" : "a non-finite number");
-    advise_cell(r, "row", r->row, r->selected[i], what, sentence);
+    advise_cell(r, "row", r->row, i, isnan(row[i]), what, sentence);
     if (table_is_fatal(r, isnan(row[i])))
         return failure(QUORUM_E_DATA, "%s: %s", r->label, sentence);
     *keep = table_drop_row(r, sentence, row);

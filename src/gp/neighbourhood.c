@@ -215,6 +215,13 @@ int spread_is_tested(surroundings around, double variance)
     return tested_power(around, variance) >= 1.0;
 }
 
+int lies_in_gap(const query_sides *s, surroundings around, double variance)
+{
+    return !spread_is_tested(around, variance) &&
+           (has_opposite(s->D, s->x, s->nearest, s->rows, s->row_count) ||
+            has_opposite(s->D, s->x, s->nearest, s->centres, s->centre_count));
+}
+
 double spread_factor(spread_rule rule, surroundings around, double variance)
 {
     double s = shown_by_rows(rule, around), a = tested_power(around, variance);

@@ -88,6 +88,17 @@ static inline double variance_left(double signal, double explained, double noise
 /* Whether rows around have tested variances like this one, so that nothing depends on `untested`. */
 int spread_is_tested(surroundings around, double variance);
 
+/* What may lie on the other side of a query than its nearest row, in scaled inputs. */
+typedef struct {
+    size_t D;
+    const double *x, *nearest;
+    const double *rows, *centres; /* row_count and centre_count x D: around it, and of experts */
+    size_t row_count, centre_count;
+} query_sides;
+
+/* Whether a query whose variance rows around have not tested lies in a gap, with something on its other side. */
+int lies_in_gap(const query_sides *s, surroundings around, double variance);
+
 /* The factor of the variance (of y) at the query. */
 double spread_factor(spread_rule rule, surroundings around, double variance);
 

@@ -171,22 +171,25 @@ static void lift_line(const points *X, const double *lengthscale, const double *
         lift[d + 1] *= lengthscale[d];
 }
 
-/* Whether a query whose variance its rows have not tested lies between rows: those of its neighbourhood,
- * nearest last, which in a wide gap are all on one side, or the middles of the experts'. */
-static int lies_in_gap(const nearest_job *j, const points *query, const neighbourhood *own,
-                       const points *X)
+/* Whether the query lies in a gap: rows of its neighbourhood, nearest last, are all on one side of a wide one, and
+ * the middles of the experts' are not. */
+static int is_surrounded(const nearest_job *j, const points *query, const neighbourhood *own,
+                         const points *X)
 {
     const committee *c = j->c;
-    size_t D = X->D;
-    const double *x = query->Z, *near = X->Z + (X->n - 1) * D;
-    double variance = variance_left(c->theta.signal, own->explained, own->noise);
-    return !spread_is_tested(own->around, variance) &&
-           (has_opposite(D, x, near, X->Z, X->n) ||
-            has_opposite(D, x, near, c->centre, c->parts.M));
+    query_sides sides = {.D = X->D,
+                         .x = query->Z,
+                         .nearest = X->Z + (X->n - 1) * X->D,
+                         .rows = X->Z,
+                         .row_count = X->n,
+                         .centres = c->centre,
+                         .centre_count = c->parts.M};
+    return lies_in_gap(&sides, own->around,
+                       variance_left(c->theta.signal, own->explained, own->noise));
 }
 
 /* Means and spreads of further targets, by the factor that is there. */
-static void ask_others(const nearest_job *j, size_t q, const points *query, int is_surrounded,
+static void ask_others(const nearest_job *j, size_t q, const points *query, int in_gap,
                        nearest_space *w)
 {
     const neighbourhoods *n = j->n;
@@ -197,7 +200,7 @@ static void ask_others(const nearest_job *j, size_t q, const points *query, int 
         for (size_t i = 0; i < n->m; i++)
             w->rows.y[i] = t->y[row[i]];
         neighbourhood_of_other_targets(&j->c->theta, &w->X, &w->rows, query, &w->own, &own);
-        own.around.is_surrounded = is_surrounded;
+        own.around.is_surrounded = in_gap;
         t->mean[q] = own.mean;
         t->spread[q] = spread_factor(t->how, own.around,
                                      variance_left(j->c->theta.signal, own.explained, own.noise));
@@ -214,7 +217,7 @@ static quorum_status ask_neighbourhood(nearest_job *j, size_t q, nearest_space *
     TRY(neighbourhood_posterior(&j->c->theta, &w->X, &w->rows, &query, &w->own, gamma, &own));
     if (n->lift)
         lift_line(&w->X, j->c->theta.lengthscale, gamma, n->lift + q * n->width);
-    own.around.is_surrounded = lies_in_gap(j, &query, &own, &w->X);
+    own.around.is_surrounded = is_surrounded(j, &query, &own, &w->X);
     n->mean[q] = own.mean;
     n->explained[q] = own.explained;
     n->noise[q] = own.noise;

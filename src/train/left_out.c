@@ -78,13 +78,16 @@ static left_out_row find_row(const hyper *theta, const row_set *data, size_t m, 
                           .around = at.around};
 }
 
-/* Whether a row whose variance the others have not tested has some of them, nearest last, on both sides. */
-static int lies_between(const hyper *theta, const points *X, const points *query,
-                        const neighbourhood *at)
+/* Whether the row lies in a gap of the others, nearest last. */
+static int is_surrounded(const hyper *theta, const points *X, const points *query,
+                         const neighbourhood *at)
 {
-    double variance = variance_left(theta->signal, at->explained, at->noise);
-    return !spread_is_tested(at->around, variance) &&
-           has_opposite(X->D, query->Z, X->Z + (X->n - 1) * X->D, X->Z, X->n);
+    query_sides sides = {.D = X->D,
+                         .x = query->Z,
+                         .nearest = X->Z + (X->n - 1) * X->D,
+                         .rows = X->Z,
+                         .row_count = X->n};
+    return lies_in_gap(&sides, at->around, variance_left(theta->signal, at->explained, at->noise));
 }
 
 /* The same of further targets of these rows, by the factor that is there. */
@@ -115,7 +118,7 @@ static quorum_status one_row(void *context, size_t item, int worker)
     points_scale(&w->Z, data.n, data.X, data.X + m * data.D, j->theta->lengthscale);
     points X = points_view(&w->Z, 0, m), query = points_view(&w->Z, m, 1);
     TRY(neighbourhood_posterior(j->theta, &X, &data, &query, &w->own, V ? w->gamma : NULL, &at));
-    at.around.is_surrounded = lies_between(j->theta, &X, &query, &at);
+    at.around.is_surrounded = is_surrounded(j->theta, &X, &query, &at);
     j->rows[item] = find_row(j->theta, &data, m, at);
     if (j->others)
         find_others(j, item, data, m, &X, &query, w);

@@ -191,6 +191,29 @@ def test_the_keyboard_reads_a_chart(browser, pages, has_library):
     assert browser.run("document.querySelector('#shares [role=status]').textContent") == ""
 
 
+def test_what_stands_apart_by_little_is_told_apart(browser, pages, has_library, tmp_path):
+    """A target of a billion and something; names in charts that end differently; legends; tables that keep to the page."""
+    rng = np.random.default_rng(5)
+    names = [f"a long name of a measurement that was taken in room number {k}" for k in range(3)]
+    X = rng.uniform(size=(300, 3))
+    y = 1e9 + 100 * X.sum(axis=1) + rng.normal(size=300)
+    lines = [",".join([*names, "y"]), *(",".join(f"{v:.10g}" for v in [*x, v_y]) for x, v_y in zip(X, y))]
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    run("fit", tmp_path / "t.csv", "-o", tmp_path / "m.npz", "--kernel", "se", "--calibrate=no", "-q")
+    run("report", tmp_path / "m.npz", "--test", tmp_path / "t.csv", "-o", tmp_path / "r.html", "-q")
+    for width in (400, 1280):
+        browser.open(tmp_path / "r.html", width=width)
+        browser.run("reportCharts.predicted.canvas.focus()")
+        browser.press("Home")
+        said = browser.run("document.querySelector('#predicted [role=status]').textContent")
+        row, actual = re.match(r"row (\d+), actual: (\d+\.?\d*), ", said).groups()
+        assert abs(float(actual) - y[int(row) - 1]) < 1.0, said
+        ticks = browser.run("reportCharts.shares.scales.y.ticks.map(t => t.label)")
+        assert len(set(ticks)) == 3 and all("\u2026" in tick for tick in ticks), ticks
+        assert browser.run("reportCharts.shares.scales.y.width") <= 0.5 * browser.run("reportCharts.shares.width")
+        assert browser.run("[...document.querySelectorAll('caption span')].every(s => s.getBoundingClientRect().right <= innerWidth)")
+
+
 def test_pointing_at_an_expert_shows_its_rows_and_neighbours(browser, pages, has_library):
     browser.open(pages / "test.html")
     drawn = """reportCharts["experts-graph"].data.datasets.filter(s => s.series.kind === "%s")[0]"""

@@ -194,6 +194,30 @@ def test_memory_is_kept_to(tmp_path):
     assert done.returncode == 1 and "--memory" in done.stderr
 
 
+def test_levels_beyond_ten_that_few_rows_have_are_together(tmp_path):
+    """Twelve levels: the nine that most rows have are a group each, whatever their names; the other three one, without an order that means nothing."""
+    counts = {"l": 40, "b": 38, "a": 5, "k": 36, "c": 34, "d": 32, "m": 6, "e": 30, "f": 28, "g": 26, "z": 24, "h": 7}
+    rng = np.random.default_rng(3)
+    levels = rng.permutation([name for name, count in counts.items() for _ in range(count)])
+    y = np.array([ord(name) for name in levels]) / 10 + rng.normal(size=len(levels))
+    (tmp_path / "t.csv").write_text("kind,x,y\n" + "".join(f"{name},{x},{v}\n" for name, x, v in zip(levels, rng.uniform(size=len(y)), y)))
+    run("fit", tmp_path / "t.csv", "-o", tmp_path / "m.npz", "--kernel", "se", "--calibrate=no", "-q")
+    groups = json.loads(run("evaluate", tmp_path / "m.npz", tmp_path / "t.csv", "--by", "kind", "--json", "-q").out)[0]["groups"]
+    assert [g["name"] for g in groups] == [*"bcdefgklz", "3 other levels"]
+    assert [g["rows"] for g in groups] == [counts[name] for name in "bcdefgklz"] + [18]
+    mean = np.array([float(line.split(",")[0]) for line in run("predict", tmp_path / "m.npz", tmp_path / "t.csv", "-q").out.splitlines()[1:]])
+    for group in groups:
+        of = levels == group["name"] if group["name"] in counts else np.isin(levels, list("amh"))
+        np.testing.assert_allclose(group["rmse"], np.sqrt(np.mean((y - mean)[of] ** 2)), rtol=1e-9)
+    page = run("report", tmp_path / "m.npz", "--test", tmp_path / "t.csv", "-q").out
+    numbers = json.loads(page.split('id="numbers">')[1].split("</script>")[0])
+    found = next(c for c in numbers["by_column"] if c["name"] == "kind")["groups"]
+    for key in ("name", "rows", "rmse"):
+        assert [g[key] for g in found] == [g[key] for g in groups]
+    plain = np.sqrt(np.mean((y[np.isin(levels, list("amh"))] - y.mean()) ** 2))
+    np.testing.assert_allclose(found[-1]["rmse_trivial"], plain, rtol=1e-9)
+
+
 def test_groups_are_called_by_their_levels(tmp_path):
     """In the table, in JSON and in the picture, whatever a level is called."""
     names = ['land, high', '<b>sea', 'land "low"']

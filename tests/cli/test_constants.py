@@ -20,7 +20,7 @@ def check(tmp_path, text):
     "blocks of 4<!-- src/theta/rounds.c:BLOCK --> given 60<!-- src/theta/rounds.c:GIVEN -->",
     "0.1 %<!-- src/partition/kmeans.c:SETTLED --> or 1e-3<!-- src/gp/covariance.c:NEAR -->",
     "1/64<!-- src/predict/predict.c:SCRATCH_SHARE -->, 64 MB<!-- src/predict/predict.c:SCRATCH_MOST -->",
-    "experts of 500<!-- src/options/options.c:expert-size --> rows",
+    "experts of 500<!-- src/options/option_table.c:expert-size --> rows",
 ])
 def test_what_the_code_has(tmp_path, text):
     result = check(tmp_path, text)
@@ -33,7 +33,7 @@ def test_what_the_code_has(tmp_path, text):
     ("4<!-- src/theta/rounds.c:SLAB -->", "src/theta/rounds.c has no number called SLAB; these have: none"),
     ("4<!-- src/fit/fit.c:GIVEN -->", "these have: src/theta/line.c, src/theta/rounds.c"),
     ("four<!-- src/theta/rounds.c:BLOCK -->", "no number stands before"),
-    ("400<!-- src/options/options.c:expert-size --> rows", "says 400"),
+    ("400<!-- src/options/option_table.c:expert-size --> rows", "says 400"),
 ])
 def test_what_it_has_not(tmp_path, text, sentence):
     result = check(tmp_path, text)

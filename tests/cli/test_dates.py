@@ -122,9 +122,20 @@ def test_suggestions_and_draws(tmp_path):
     fit(tmp_path, [f"2020-01-{1 + i % 28:02}" for i in range(60)], "--periodic", "day:week")
     q = write(tmp_path / "q.csv", [f"2020-02-{1 + i % 28:02}" for i in range(20)])
     out = run("suggest", tmp_path / "m.npz", q, "--count", "2").out.splitlines()
-    assert out[0] == 'rank,row,"day","x",reduction' and out[1].split(",")[2].startswith("158")
+    assert out[0].startswith("rank,row,day,x,") and out[1].split(",")[2].startswith("2020-02-")
     assert len(run("sample", tmp_path / "m.npz", q, "--count", "3").out.splitlines()) == 21
     assert "dmean_day (week, sin)" in run("predict", tmp_path / "m.npz", q, "--gradient").out.splitlines()[0]
+
+
+def test_groups_are_called_by_dates(tmp_path):
+    """evaluate --by and compare --by, with the time of day where there is one."""
+    days = [f"2020-01-{1 + i % 28:02}" for i in range(60)]
+    fit(tmp_path, days)
+    groups = run("evaluate", tmp_path / "m.npz", tmp_path / "t.csv", "--by", "day", "-q").out
+    assert "\n2020-01-26 to 2020-01-28 " in groups and "e+09" not in groups
+    assert "\n2020-01-26 to 2020-01-28 " in run("compare", tmp_path / "m.npz", tmp_path / "m.npz", tmp_path / "t.csv", "--by", "day").out
+    fit(tmp_path, [day + " 06:30" for day in days])
+    assert "\n2020-01-26 06:30 to 2020-01-28 06:30 " in run("evaluate", tmp_path / "m.npz", tmp_path / "t.csv", "--by", "day", "-q").out
 
 
 def test_names_with_commas_in_lists(tmp_path):

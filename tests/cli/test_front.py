@@ -1,5 +1,6 @@
 """Help, version, flags and exit codes: what needs no data."""
 import os
+import pathlib
 import pty
 import re
 import shutil
@@ -238,6 +239,22 @@ def test_a_manual_page_of_each_command():
     assert "-kernel" in run("man", "--page", "quorum-fit").out
     wrong = run("man", "--page", "quorum-fti", code=2)
     assert "there is no page 'quorum-fti'" in wrong.err
+
+
+def test_manual_pages_name_every_variable():
+    """What the sources ask the environment for, but for mpirun's own marks."""
+    root = pathlib.Path(__file__).resolve().parent.parent.parent
+    sources = [path.read_text() for folder in ("cli", "src") for path in sorted((root / folder).rglob("*.c"))]
+    asked = {name for text in sources for name in re.findall(r'getenv\("(\w+)"\)', text)}
+    assert {"NO_COLOR", "OPENBLAS_CORETYPE"} < asked
+    def told(page):
+        section = run("man", "--page", page).out.split(".SH ENVIRONMENT\n")[1].split("\n.SH")[0]
+        return set(re.findall(r"(?m)^\\fB(\w+)\\fR$", section))
+    assert told("quorum") == asked
+    own = {"quorum-export-fmu": {"TMPDIR"}, "quorum-reproduce": {"QUORUM_EXPERIMENTS"}}
+    shared = asked - set.union(*own.values())
+    for page in run("man", "--list").out.split()[1:]:
+        assert told(page) == shared | own.get(page, set()), page
 
 
 def listed():

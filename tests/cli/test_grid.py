@@ -1,5 +1,7 @@
 """predict --grid: rows of a grid, and maps as NetCDF and npz, read back by SciPy and NumPy."""
+import csv
 import datetime as dt
+import html
 import importlib.util
 import itertools
 import json
@@ -101,6 +103,24 @@ def test_models_without_names_and_quoted_names(tmp_path):
     assert list(read_map(tmp_path / "m.nc").dimensions) == ["a, m", "b_c"]
 
 
+@pytest.mark.parametrize("level,word", [("Graz, Ost", '"Graz, Ost"'), ('the "old" one', '"the ""old"" one"'), ("=1:2:3", '"=1:2:3"'), ("7", '"7"'),
+                                        ("plain", '"plain"'), ('o"clock', 'o"clock')])
+def test_levels_in_quotes(tmp_path, level, word):
+    """A level with commas, quotes, or that looks like a number; in a slice too."""
+    rng = np.random.default_rng(3)
+    rows = [(round(a, 3), [level, "b"][i % 2], round(a + i % 2 + rng.normal() / 20, 3)) for i, a in enumerate(rng.uniform(0, 1, 60))]
+    with open(tmp_path / "t.csv", "w", newline="") as file:
+        csv.writer(file).writerows([("a", "kind", "y"), *rows])
+    run("fit", tmp_path / "t.csv", "-o", tmp_path / "m.npz", "--theta", "1,1,0.1", "--categorical", "kind", "-q")
+    with open(tmp_path / "q.csv", "w", newline="") as file:
+        csv.writer(file).writerows([("a", "kind"), (0, level), (1, level)])
+    wanted = run("predict", tmp_path / "m.npz", tmp_path / "q.csv", "--keep", "all", "-q").out
+    assert run("predict", tmp_path / "m.npz", "--grid", f"a=0:1:2,kind={word}", "-q").out == wanted
+    assert run("predict", tmp_path / "m.npz", "--grid", f'kind={word},"a"=0:1:2', "-q").out.splitlines()[0].startswith("kind,a,")
+    run("plot", tmp_path / "m.npz", "--x", "a", "--at", f"kind={word}", "-o", tmp_path / "s.svg")
+    assert f"kind = {level}" in html.unescape((tmp_path / "s.svg").read_text())
+
+
 def test_many_rows_stream(data):
     """More rows than a block has."""
     out = run("predict", data / "model.npz", "--grid", "a=0:1:400,b=0:1:200", "-q", "--neighbours", 8, "--mean-only").out
@@ -114,7 +134,9 @@ def test_what_is_refused(data, tmp_path):
                                   (["--grid", "a=1:2,b=1"], 2, "FROM:TO:COUNT"), (["--grid", "a=1:2:0,b=1"], 2, "FROM:TO:COUNT"),
                                   (["--grid", "a=1:2:2.5,b=1"], 2, "FROM:TO:COUNT"), (["--grid", "a"], 2, "is wanted"),
                                   (["--grid", "a=,b=1"], 2, "has no value"), (["--grid", "a=1,a=2"], 2, "comes twice"),
-                                  (["--grid", ""], 2, "is wanted"), (["--grid", "a=x,b=1"], 1, "not a number"),
+                                  (["--grid", ""], 2, "is wanted"), (["--grid", 'a=1,b="1'], 2, "is wanted"),
+                                  (["--grid", '"a=1,b=1'], 2, "is wanted"), (["--grid", 'a="1"2,b=1'], 2, "is wanted"),
+                                  (["--grid", '""=1,b=1'], 2, "is wanted"), (["--grid", 'a="x",b=1'], 1, "not a number"), (["--grid", "a=x,b=1"], 1, "not a number"),
                                   (["--grid", "a=1:2:9999999,b=1:2:9999999", "-o", tmp_path / "m.nc"], 1, "more than memory"),
                                   (["--grid", "a=1,b=1", "--keep", "a"], 2, "all its columns"),
                                   (["--grid", "a=1,b=1", "-o", tmp_path / "no" / "m.nc"], 1, "cannot be written"),
@@ -217,6 +239,21 @@ def test_geotiff_by_others(places, tmp_path):
         read += 1
     if read == 0:
         pytest.skip("neither tifffile nor gdalinfo is installed")
+
+
+def test_netcdf_by_the_library(places, tmp_path):
+    """What libnetcdf reads, where its ncdump is installed: the bits of the csv."""
+    if not shutil.which("ncdump"):
+        pytest.skip("ncdump is not installed")
+    grid = ["--grid", "lon=-1:1:5,lat=0:2:4", "-q"]
+    run("predict", places / "t.npz", *grid, "-o", tmp_path / "m.nc")
+    said = subprocess.run(["ncdump", "-p", "9,17", tmp_path / "m.nc"], capture_output=True, check=True, text=True).stdout
+    header, table = run("predict", places / "t.npz", *grid).table()
+    for column, name in enumerate(header.split(",")):
+        values = said.split("data:")[1].split(f" {name} =")[1].split(";")[0]
+        wanted = table[:, column] if name not in ("lon", "lat") else np.unique(table[:, column])
+        assert np.array_equal([float(v) for v in values.split(",")], wanted), name
+    assert 'mean:ancillary_variables = "std"' in said and 'lat:units = "degrees_north"' in said
 
 
 # ---- Dates ----

@@ -45,7 +45,7 @@ def test_every_query_has_its_row(model, tmp_path):
     assert "4 rows with missing cells filled" in done.err
     assert "4 of them in a column that has all its cells in the training data" in done.err
     assert run("predict", model, queries, "--missing", "drop").out.count("\n") == 17
-    assert "line 2" in run("predict", model, queries, code=1).err
+    assert "line 2, column 1 (\"a\"): cell is empty; fix it, fill it with --missing impute, or skip" in run("predict", model, queries, code=1).err
 
 
 def test_scores_are_of_all_rows(model, tmp_path):

@@ -127,13 +127,76 @@ def test_what_is_refused(data, tmp_path):
         assert sentence in run("plot", data / "model.npz", *words, code=code).err, words
 
 
-def test_dates_are_written_as_dates(tmp_path):
-    rng = np.random.default_rng(5)
-    rows = [f"2024-02-{1 + i % 28:02d},{x:.3f},{np.sin(x) + 0.01 * i:.3f}" for i, x in enumerate(rng.uniform(0, 3, 90))]
-    (tmp_path / "t.csv").write_text("\n".join(["day,x,y", *rows]) + "\n")
-    run("fit", tmp_path / "t.csv", "-o", tmp_path / "m.npz", "--kernel", "se", "--max-evaluations", 10, "-q")
-    run("plot", tmp_path / "m.npz", "--x", "x", "-o", tmp_path / "s.svg")
-    assert any(re.search(r"day = 2024-02-\d\d \d\d:\d\d", t) for t in texts((tmp_path / "s.svg").read_text()))
+@pytest.fixture(scope="module")
+def dated(tmp_path_factory):
+    """Rows of February 2024 in two cities."""
+    folder, rng = tmp_path_factory.mktemp("dated"), np.random.default_rng(5)
+    rows = [f"2024-02-{1 + i % 28:02d},{'Rome' if i % 4 else 'Oslo'},{x:.3f},{np.sin(x) + 0.01 * i:.3f}"
+            for i, x in enumerate(rng.uniform(0, 3, 400))]
+    (folder / "t.csv").write_text("\n".join(["day,city,x,y", *rows]) + "\n")
+    run("fit", folder / "t.csv", "-o", folder / "m.npz", "--theta", "1,1,1,1,0.1", "--kernel", "se", "-q")
+    return folder
+
+
+def test_dates_are_written_as_dates(dated):
+    drawn = texts(run("plot", dated / "m.npz", "--x", "x").out)
+    assert any(re.search(r"day = 2024-02-\d\d", t) for t in drawn)
+    drawn = texts(run("plot", dated / "m.npz", "--x", "x", "--at", "day=2024-02-03,city=Oslo").out)
+    assert "at day = 2024-02-03, city = Oslo" in drawn
+    assert "2024-02-30" in run("plot", dated / "m.npz", "--x", "x", "--at", "day=2024-02-30", code=1).err
+
+
+@pytest.mark.parametrize("span, ticks", [
+    ("2024-02-01 06:00:2024-02-01 18:00", ["06:00", "08:00", "10:00", "12:00", "14:00", "16:00", "18:00"]),
+    ("2024-02-01:2024-02-03", ["02-01 00:00", "02-01 06:00", "02-01 12:00", "02-01 18:00", "02-02 00:00", "02-02 06:00",
+                               "02-02 12:00", "02-02 18:00", "02-03 00:00"]),
+    ("2024-02-27:2024-03-03", ["2024-02-27", "2024-02-28", "2024-02-29", "2024-03-01", "2024-03-02", "2024-03-03"]),
+    ("2023-11-15:2024-05-15", ["2023-12", "2024-01", "2024-02", "2024-03", "2024-04", "2024-05"]),
+    ("1968-01-01:1976-01-01", ["1968", "1969", "1970", "1971", "1972", "1973", "1974", "1975", "1976"]),
+    ("1900-01-01:2050-01-01", ["1900", "1920", "1940", "1960", "1980", "2000", "2020", "2040"])])
+def test_ticks_of_dates_are_round(dated, span, ticks):
+    """Where time is along x, each at its own place: equal steps of a calendar."""
+    root = xml.fromstring(run("plot", dated / "m.npz", "--x", "day=" + span).out)
+    found = [e for e in root.iter() if e.tag.endswith("text") and e.text in ticks]
+    assert [e.text for e in found] == ticks
+    places = [float(e.get("x")) for e in found]
+    steps = np.diff(places)
+    assert (steps > 40).all() and steps.max() < 1.15 * steps.min()
+
+
+def test_dates_along_y_and_in_effects(dated):
+    drawn = texts(run("plot", dated / "m.npz", "--x", "x", "--y", "day=2024-02-01:2024-02-09").out)
+    assert drawn.count("02-03") == 2  # of two maps
+    run("effects", dated / "m.npz", dated / "t.csv", "--x", "day", "--rows", 20, "-o", dated / "e.svg")
+    assert "2024-02-15" in texts((dated / "e.svg").read_text())
+    lines = run("effects", dated / "m.npz", dated / "t.csv", "--x", "day=2024-02-02:2024-02-04", "--points", 3, "--rows", 20, "-q").out
+    assert [line.split(",")[0] for line in lines.split()] == ["day", "2024-02-02", "2024-02-03", "2024-02-04"]
+    for words, code in (("day=2024-02-04:2024-02-02", 2), ("day=2024-02-04", 2), ("day=then:now", 1)):
+        assert "effects: " in run("effects", dated / "m.npz", dated / "t.csv", "--x", words, code=code).err
+
+
+def test_long_numbers_do_not_touch(tmp_path):
+    """Numbers of ten digits below the axis."""
+    rows = np.column_stack([np.linspace(1.7e9, 1.8e9, 40), np.sin(np.arange(40.0))])
+    write_csv(tmp_path / "t.csv", rows, header="a,y")
+    run("fit", tmp_path / "t.csv", "-o", tmp_path / "m.npz", "--theta", "1,1,0.1", "-q")
+    root = xml.fromstring(run("plot", tmp_path / "m.npz", "--x", "a").out)
+    below = sorted((float(e.get("x")), e.text) for e in root.iter() if e.tag.endswith("text") and e.get("y") == "440.0")
+    assert len(below) > 3
+    for (x, text), (next_x, next_text) in zip(below, below[1:]):
+        assert next_x - x > 3.3 * (len(text) + len(next_text))
+
+
+def test_rows_of_other_levels_are_not_near(tmp_path):
+    """Though the category's length-scale is long: rows of Rome, about 0, would stretch the picture of Oslo, about 100."""
+    rng = np.random.default_rng(6)
+    rows = [f"{x:.3f},{z:.3f},{'Rome' if i % 4 else 'Oslo'},{np.sin(x) + (0 if i % 4 else 100):.3f}"
+            for i, (x, z) in enumerate(rng.uniform(0, 3, (400, 2)))]
+    (tmp_path / "t.csv").write_text("\n".join(["x,z,city,y", *rows]) + "\n")
+    run("fit", tmp_path / "t.csv", "-o", tmp_path / "m.npz", "--theta", "1,1,10,9,0.001", "--kernel", "se", "-q")
+    svg = run("plot", tmp_path / "m.npz", "--x", "x", "--at", "city=Oslo").out
+    assert any("training rows nearest to it" in text for text in texts(svg))
+    assert min(value for _, value in ticks(svg, "end")) > 50
 
 
 # ---- PNG ----

@@ -168,11 +168,112 @@ def test_effects_fade_and_gaps_show(tmp_path):
     assert page.numbers["gaps"]["rows"] == sum(inside) > 0.7 * hole.sum()
     assert f"{sum(inside)} of the asked rows are there" in page.text
 
+    band = np.abs(X[:, 1]) < 0.3  # a band without rows is a gap; between whole numbers there is none
+    write_csv(tmp_path / "band.csv", np.column_stack([X, z])[~band], header="u,v,y")
+    run("fit", tmp_path / "band.csv", "-o", tmp_path / "band.npz", *FIT)
+    page = report(tmp_path / "band.npz", "--test", tmp_path / "disc.csv")
+    axis = "xy"[page.charts["map"]["y_label"].startswith("v")]
+    gaps = next(s for s in page.charts["map"]["series"] if s["kind"] == "cells")
+    assert len(gaps[axis]) >= 10 and np.abs(gaps[axis]).max() < 0.3
+    write_csv(tmp_path / "whole.csv", np.column_stack([X[:, 0], np.round(3 * X[:, 1]), z]), header="u,v,y")
+    run("fit", tmp_path / "whole.csv", "-o", tmp_path / "whole.npz", *FIT)
+    assert not any(s["kind"] == "cells" for s in report(tmp_path / "whole.npz").charts["map"]["series"])
 
-def test_few_rows_have_no_shares(made):
+
+def test_few_rows_tell_little_and_the_page_says_so(made):
+    """What matters is then of training rows."""
     write_csv(made / "few.csv", make_rows(19, seed=3))
     page = report(made / "model.npz", "--test", made / "few.csv")
-    assert "shares" not in page.charts and "bends most quickly" in page.text
+    for said in ("19 rows cannot tell. There it errs by", "19 rows cannot tell: a group of them needs 20.", "So few rows cannot tell, though nothing is wrong",
+                 "too few rows to say", "what matters is of training rows", "of the training rows, while"):
+        assert said in page.text, said
+    found = json.loads(run("importance", made / "model.npz", made / "train.csv", "--rows", 200, "--json", "-q").out)
+    wanted = sorted(found["inputs"], key=lambda i: -i["total"]["value"])
+    assert page.charts["shares"]["category"] == [i["input"] for i in wanted]
+    np.testing.assert_allclose(page.charts["shares"]["series"][0]["y"], [100 * i["total"]["value"] for i in wanted], atol=8)  # other rows of them
+    assert all(value is None for effect in page.numbers["effects"] for value in effect["occurring"])
+    nearly = [*make_rows(19, seed=3), *make_rows(1, seed=4)]
+    write_csv(made / "nearly.csv", np.array(nearly))
+    assert "cannot tell. There" not in report(made / "model.npz", "--test", made / "nearly.csv").text
+
+
+def test_one_wrong_cell_is_no_bad_region(made):
+    """The group that has it is not called the worst, and the row is named; without it the figures are those of the other rows."""
+    rows = make_rows(300, seed=2)
+    rows[123, -1] += 500.0
+    write_csv(made / "wrong.csv", rows)
+    page = report(made / "model.npz", "--test", made / "wrong.csv")
+    others = np.delete(rows[:, -1] - predict(made / "model.npz", made / "wrong.csv")["mean"], 123)
+    explained = 1 - np.mean(others ** 2) / np.delete(rows[:, -1], 123).var()
+    rmse = np.sqrt(np.mean(others ** 2))
+    assert f"1 row makes 100 % of the squared error: without it it errs by {rmse:.4g} and explains {100 * explained:.1f} %." in page.text
+    assert "Nowhere much more than elsewhere" in page.text and "is that of row 124 alone" in page.text
+    rows = make_rows(300, seed=2)
+    rows[:, -1] += np.where(rows[:, 0] > np.quantile(rows[:, 0], 0.9), 3.0 * (-1.0) ** np.arange(300), 0.0)
+    write_csv(made / "region.csv", rows)
+    text = report(made / "model.npz", "--test", made / "region.csv").text
+    assert "Worst where a is" in text and "of the squared error" not in text
+
+
+def test_an_interval_that_is_right_on_average_alone(made):
+    """Beside the data targets are wild, away from them they are as predicted: the answer says both, with the groups' figures."""
+    rows = make_rows(600, seed=15)
+    rows[300:, :2] *= 1.6
+    write_csv(made / "plain.csv", rows)
+    found = predict(made / "model.npz", made / "plain.csv", "--novelty")
+    far = found["novelty"] > np.median(found["novelty"])
+    wild = np.random.default_rng(16).normal(size=600) * found["std"]
+    rows[:, -1] = found["mean"] + np.where(far, 0.0, 2.0 * wild)
+    write_csv(made / "uneven.csv", rows)
+    page = report(made / "model.npz", "--test", made / "uneven.csv")
+    groups = page.numbers["by_distance"]["groups"]
+    low, high = (pick(groups, key=lambda g: g["coverage"]) for pick in (min, max))
+    assert low["coverage"] < 0.8 and high["coverage"] == 1.0
+    assert f"nearest training row is {low['name']} length-scales away only {100 * low['coverage']:.1f} % are." in page.text
+    assert "length-scales away only" not in report(made / "model.npz", "--test", made / "test.csv").text
+
+
+def test_large_numbers_keep_the_digits_that_tell_them_apart(tmp_path):
+    rows = make_rows(200, seed=11)
+    rows[:, -1] = 1e9 + 100 * rows[:, -1]
+    rows[:, 0] += 2_450_000
+    write_csv(tmp_path / "train.csv", rows)
+    write_csv(tmp_path / "test.csv", rows[:60])
+    run("fit", tmp_path / "train.csv", "-o", tmp_path / "model.npz", *FIT)
+    page = report(tmp_path / "model.npz", "--test", tmp_path / "test.csv")
+    misses = page.text[page.text.index("The worst misses"):]
+    assert "e+" not in misses and "10000000" in misses or "9999999" in misses
+    names = [g["name"] for g in page.numbers["by_column"][0]["groups"]]
+    assert all(name.startswith(("2449", "2450")) and "." in name for name in names), names
+    assert "e+" not in run("evaluate", tmp_path / "model.npz", tmp_path / "test.csv", "--by", "a", "-q").out.split("\n\n")[1]
+
+
+def test_an_effect_of_few_values_is_at_these(tmp_path):
+    rng = np.random.default_rng(12)
+    dose, x = 10.0 * rng.integers(0, 5, 400), rng.uniform(size=400)
+    y = dose / 20 + np.sin(3 * x) + 0.1 * rng.normal(size=400)
+    write_csv(tmp_path / "t.csv", np.column_stack([dose, x, y]), header="dose,x,y")
+    run("fit", tmp_path / "t.csv", "-o", tmp_path / "m.npz", *FIT)
+    page = report(tmp_path / "m.npz", "--test", tmp_path / "t.csv")
+    found = {effect["input"]: effect for effect in page.numbers["effects"]}
+    assert found["dose"]["value"] == [0, 10, 20, 30, 40] and len(found["x"]["value"]) == 15
+    mean = predict(tmp_path / "m.npz", tmp_path / "t.csv")["mean"]
+    np.testing.assert_allclose(found["dose"]["occurring"], [mean[dose == d].mean() for d in (0, 10, 20, 30, 40)], rtol=1e-9)
+    chance = mean.std() / np.sqrt(page.numbers["effect_rows"])
+    assert f"would lie higher or lower, by about {chance:.4g}." in page.text
+
+
+def test_inputs_of_chance_have_no_effect_chart(tmp_path):
+    """Of many inputs each has a first share of several per cent by chance, from the few rows that there is time for."""
+    X = np.random.default_rng(13).normal(size=(600, 40))
+    y = X[:, 3] + 2 * X[:, 4] * X[:, 5] + 0.1 * np.random.default_rng(14).normal(size=600)
+    write_csv(tmp_path / "t.csv", np.column_stack([X, y]), header=",".join([*(f"x{k}" for k in range(40)), "y"]))
+    run("fit", tmp_path / "t.csv", "-o", tmp_path / "m.npz", "--metric", "ard", "--max-evaluations", "40", *FIT)
+    page = report(tmp_path / "m.npz", "--test", tmp_path / "t.csv")
+    first = page.charts["shares"]["series"][1]["y"]
+    assert sum(share > 1.0 for share in first) > 5  # per cent: of chance, but for x3
+    assert {e["input"] for e in page.numbers["effects"]} == {"x3", "x4", "x5"}
+    assert re.search(r"Hardly anything depends on x\d+, x\d+, x\d+, x\d+, x\d+ and \d+ more\.", page.text)
 
 
 def test_coverage_and_its_band(made, page):
@@ -332,6 +433,23 @@ def test_left_out_rows_have_their_levels(tmp_path):
         page = report(tmp_path / "levels.npz")
         assert page.numbers["scores"]["rmse"] < 0.3
         assert [group["name"] for group in page.numbers["by_column"][1]["groups"]] == list("klmn")
+        alike = page.text.split("Which levels are alike")[1]
+        if encoding == "distance":
+            assert "any two are as far from each other as any others" in alike
+        else:
+            wanted = json.loads(run("inspect", tmp_path / "levels.npz", "--json").out)["categories"][0]
+            assert wanted["levels"] == list("kmln")
+            assert ", ".join(f"{name} ({at:.2f})" for name, at in zip(wanted["levels"], wanted["positions"])) in alike
+
+
+def test_many_levels_are_cut_short(tmp_path):
+    rng = np.random.default_rng(13)
+    level = rng.integers(40, size=1200)
+    lines = [f"{a},L{c:02d},{c + a}" for a, c in zip(rng.uniform(size=1200), level)]
+    (tmp_path / "t.csv").write_text("\n".join(["a,c,y", *lines]) + "\n")
+    run("fit", tmp_path / "t.csv", "-o", tmp_path / "m.npz", *FIT)
+    text = report(tmp_path / "m.npz").text.split("Which levels are alike")[1]
+    assert "... (16 more)" in text and "L11" in text and "L12 (" not in text and "L28" in text
 
 
 def test_what_cannot_be_left_out(made):
@@ -439,15 +557,26 @@ def test_dates_categories_missing_cells_and_places(tmp_path):
     rng = np.random.default_rng(7)
     lines = ["day,city,x,y"]
     for i in range(200):
-        day = np.datetime64("2024-01-01") + int(rng.integers(0, 300))
+        number = int(rng.integers(0, 300))
+        day = np.datetime64("2024-01-01") + number
         city, x = ["Rome", "Oslo", "Bonn"][i % 3], rng.uniform()
-        lines.append(f"{day},{city},{'' if i % 20 == 7 else x},{i % 3 + np.sin(6 * x) + 0.1 * rng.normal()}")
+        lines.append(f"{day},{city},{'' if i % 20 == 7 else x},{i % 3 + np.sin(6 * x) + number / 100 + 0.1 * rng.normal()}")
     (tmp_path / "mixed.csv").write_text("\n".join(lines) + "\n")
     run("fit", tmp_path / "mixed.csv", "-o", tmp_path / "mixed.npz", "--missing", "impute", *FIT)
     page = report(tmp_path / "mixed.npz", "--test", tmp_path / "mixed.csv", "--missing", "impute")
     columns = {column["name"]: column["groups"] for column in page.numbers["by_column"]}
     assert [g["name"] for g in columns["city"]] == ["Bonn", "Oslo", "Rome"]
     assert columns["day"][0]["name"].startswith("2024-01-0") and " to 2024-" in columns["day"][0]["name"]
+    hours = [re.sub(r"^(\d{4}-\d\d-\d\d)", r"\1 06:30", line) for line in lines]
+    (tmp_path / "hours.csv").write_text("\n".join(hours) + "\n")
+    run("fit", tmp_path / "hours.csv", "-o", tmp_path / "hours.npz", "--missing", "impute", *FIT)
+    timed = report(tmp_path / "hours.npz", "--test", tmp_path / "hours.csv", "--missing", "impute")
+    assert [g["name"] for g in timed.numbers["by_column"][0]["groups"]] == [g["name"] for g in columns["day"]]
+    assert " 06:30" in timed.text
+    along = page.charts["effect-of-1"]
+    assert along["x_label"] == "day" and len(along["x_ticks"]) > 3
+    for tick in along["x_ticks"]:  # the first of a month
+        assert np.datetime64(tick["text"] + "-01", "s").astype(int) == tick["at"]
     assert sum(g["rows"] for g in columns["x"]) == 190 and "rows have missing cells that were filled in" in page.text
 
     assert "left-out rows are asked with those cells filled in" in report(tmp_path / "mixed.npz").text
@@ -475,6 +604,13 @@ def test_one_input_and_weights(tmp_path):
         np.testing.assert_allclose(weighted.numbers["scores"][key], repeated.numbers["scores"][key], rtol=1e-9)
         np.testing.assert_allclose(weighted.numbers["trivial"][key], repeated.numbers["trivial"][key], rtol=1e-9)
     np.testing.assert_allclose(weighted.numbers["coverage"]["share"], repeated.numbers["coverage"]["share"], atol=1e-12)
+    effective = int(weight.sum() ** 2 / (weight ** 2).sum())  # 90 of 150 rows: chance has more room
+    np.testing.assert_allclose(weighted.numbers["coverage"]["low"], stats.binom.ppf(0.025, effective, weighted.numbers["coverage"]["stated"]) / effective, atol=1e-12)
+    assert f"of {effective} rows there" in weighted.text
+    order = np.argsort(rows[:, 0], kind="stable")
+    first = weight[order][:weighted.numbers["by_column"][0]["groups"][0]["rows"]]
+    effective = int(first.sum() ** 2 / (first ** 2).sum())
+    np.testing.assert_allclose(weighted.numbers["by_column"][0]["groups"][0]["expected"], stats.binom.ppf([0.025, 0.975], effective, 0.95) / effective, atol=1e-12)
     assert "have the very inputs of a training row" in repeated.text
 
 
@@ -489,6 +625,9 @@ def test_warnings_say_what_is_wrong(made):
     write_csv(made / "shifted.csv", shifted)
     text = report(made / "model.npz", "--test", made / "shifted.csv").text
     assert "Predictions are too low on average, by " in text and "interval is too narrow" in text
+    assert "not calibrated: fit again without --calibrate=no" in text
+    run("fit", made / "train.csv", "-o", made / "plain.npz", "--kernel", "se", "-q")  # auto, of 600 rows
+    assert "there were too few rows for it" in report(made / "plain.npz", "--test", made / "shifted.csv").text
     good = report(made / "model.npz", "--test", made / "test.csv").text
     assert "too low on average" not in good and "outside the data: the training" not in good
 

@@ -43,13 +43,27 @@ def test_sample_within_memory(data):
 def test_suggest_writes_rank_row_inputs_and_reduction(data):
     result = run("suggest", data / "model.npz", data / "queries.csv", "-n", 5)
     header, table = result.table()
-    assert header == 'rank,row,"a","b",reduction' and table.shape == (5, 5)
+    assert header == "rank,row,a,b,reduction" and table.shape == (5, 5)
     _, given = (None, np.loadtxt(data / "queries.csv", delimiter=",", skiprows=1))
     np.testing.assert_array_equal(table[:, 2:4], given[table[:, 1].astype(int) - 1])
     assert "which take the mean variance from" in result.err
     few = write_csv(data / "few.csv", given[:3], header="a,b")
     assert len(run("suggest", data / "model.npz", few).table()[1]) == 3
     assert len(set(table[:, 1])) == 5
+
+
+def test_suggest_passes_rows_on_as_they_stand(tmp_path):
+    """Levels by name, dates as dates, and columns that are no inputs."""
+    rows = [f"{'ab'[i % 2]},2024-01-{1 + i % 28:02d},{i % 7},{i}" for i in range(60)]
+    (tmp_path / "t.csv").write_text("\n".join(["kind,day,x,y", *rows]) + "\n")
+    run("fit", tmp_path / "t.csv", "-o", tmp_path / "m.npz", "--theta", "1,1,1,1,0.1", "--kernel", "se", "-q")
+    lines = ["7,a,2024-02-03,1.50", '"8,5",b,2024-03-04,2']
+    (tmp_path / "q.csv").write_text("\n".join(["id,kind,day,x", *lines]) + "\n")
+    header, *found = run("suggest", tmp_path / "m.npz", tmp_path / "q.csv").out.split("\n")[:3]
+    assert header == "rank,row,id,kind,day,x,reduction"
+    for line in found:
+        rank, row, rest = line.split(",", 2)
+        assert rest.rsplit(",", 1)[0] == lines[int(row) - 1]
 
 
 def test_suggest_says_that_it_takes_a_sample(data):

@@ -84,6 +84,17 @@ def test_long_commands_say_how_fast_and_how_long(made, name):
     assert BOTH.search(ANSI.sub("", text)), text[-2000:]
 
 
+def test_time_left_is_of_the_stage_that_runs(made):
+    """Effects are the last part of this run: the seconds before them are not taken for their own, so that they take less than all did."""
+    write_csv(made / "some.csv", make_rows(8000, seed=4))
+    start = time.monotonic()
+    text = on_terminal(["report", made / "model.npz", "--test", made / "some.csv", "-o", made / "out.html", "--neighbours", 200, "--threads", 1], 100)
+    took = time.monotonic() - start
+    bars = [line for line in lines_of(text) if line.startswith("effects (")]
+    left = [float(value) * {"s": 1, "min": 60, "h": 3600}[unit] for line in bars for value, unit in re.findall(r"([\d.]+) (s|min|h) left", line)]
+    assert bars and max(left, default=0) < took, (took, bars)
+
+
 @pytest.mark.parametrize("columns", [30, 44, 60, 100])
 def test_the_bar_fits_and_keeps_what_matters(made, columns):
     until = re.compile(r"/s[^\r]*left")
