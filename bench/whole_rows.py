@@ -4,7 +4,8 @@
     bench/whole_rows.py --quorum build/quorum [--rows 200000] [--ranks 1 2 4]
 
 Made rows of 8 inputs in experts of 500.  `fit` and `predict` by nearest rows divide the rows among the ranks; NPAE over experts,
-GRBCM, overlap and calibration do not.  One thread a rank.  Peak memory, the most rows that a rank held and the processor seconds of
+GRBCM, overlap and calibration do not.  With "little memory" no rank keeps its experts' factors; with 1 GB a rank keeps them where
+its share of them fits into half of that.  One thread a rank.  Peak memory, the most rows that a rank held and the processor seconds of
 its computation are what each rank says itself with --verbose.  Writes results/whole_rows.csv.
 """
 import argparse
@@ -27,13 +28,15 @@ WAYS = {"fit": ["fit", *FIT],
         "predict, nearest": ["predict", "--neighbours", "64"],
         "predict, npae of 8 local experts": ["predict", "--method", "npae", "--select", "local:8"],
         "predict, grbcm": ["predict", "--method", "grbcm"]}
+LITTLE = ["--memory", "300M"]
+WAYS.update({f"{what}, little memory": [*WAYS[what], *LITTLE] for what in ("predict, npae of 8 local experts", "predict, grbcm")})
 
 
 def measure(args, folder, what, ranks):
     command, *options = WAYS[what]
     files = [f"{folder}/train.npy", "-o", f"{folder}/other.npz"] if command == "fit" else [f"{folder}/model.npz", f"{folder}/queries.npy",
                                                                                            "-o", "/dev/null"]
-    words = [command, *files, *options, "--threads", "1", "--memory", "1G", "--verbose"]
+    words = [command, *files, "--memory", "1G", *options, "--threads", "1", "--verbose"]
     if ranks == 1:
         used = measured([args.quorum, *words])
         peaks, rows, computed, seconds = [round(1.048576 * used["peak_mb"])], [args.rows], [used["processor"]], used["wall"]
@@ -66,7 +69,7 @@ def main():
         subprocess.run([args.quorum, "fit", f"{folder}/train.npy", "-o", f"{folder}/model.npz", *WAYS["fit"][1:], "-q"], check=True)
         command = f"bench/whole_rows.py --rows {args.rows} --queries {args.queries} --ranks {' '.join(map(str, args.ranks))}"
         write_csv(os.path.join(args.out, "whole_rows.csv"), command, args.quorum, FIELDS,
-                  (measure(args, folder, what, ranks) for what in WAYS for ranks in args.ranks), ["one thread a rank, --memory 1G", load()])
+                  (measure(args, folder, what, ranks) for what in WAYS for ranks in args.ranks), ["one thread a rank, --memory 1G, or 300M where memory is little", load()])
 
 
 if __name__ == "__main__":
