@@ -168,7 +168,8 @@ class Parameters(BaseEstimator):
         predictions, so that a 95 % interval covers 95 %; strict: rows that hyperparameters are
         not trained on. It holds for predictions by this method, select, neighbours and space; a
         fit uses those options for nothing else. auto: of the default prediction, by 2,000 rows
-        left out in turn, where train is neighbours and there are 2,000 rows or more.
+        left out in turn, where train is neighbours and there are 2,000 rows or more, or of 200
+        rows or more with at most 50 for each input and level by fits to four fifths of them.
     checkpoint : str or None, default=None
         File that keeps the state of the training after each evaluation. A fit that was broken
         off goes on from there when it is started again with the same data and options, and

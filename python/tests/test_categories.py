@@ -1,4 +1,5 @@
 """Data frames with text: the same bits as the command, new levels, and what else frames bring."""
+import copy
 import pickle
 import warnings
 
@@ -40,6 +41,7 @@ def test_same_as_positions(model):
     wanted = Q.copy()
     for name, positions in model.categories_.items():
         wanted[name] = Q[name].map(positions).astype(float)
+    model, other = (copy.copy(m).set_params(calibration="off") for m in (model, other))  # whose fits to fifths have others
     for a, b in zip(model.predict(Q, return_std=True), other.predict(wanted, return_std=True)):
         assert np.array_equal(a, b)
 

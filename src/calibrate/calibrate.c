@@ -292,7 +292,8 @@ static quorum_status choose_rounds(void *context)
     return QUORUM_OK;
 }
 
-quorum_status model_calibrate(quorum_model *m, const quorum_options *options, const char *held)
+static quorum_status find_ratios(const quorum_model *m, const quorum_options *options,
+                                 const char *held, findings *found)
 {
     const quorum_options how = of_observations(options);
     calibrating k = {.m = m, .s = options_values(options), .held = held};
@@ -301,11 +302,34 @@ quorum_status model_calibrate(quorum_model *m, const quorum_options *options, co
     TRY_OR_DONE(learn_ranking(m, &k.found.c.how, options));
     TRY_OR_DONE(team_all(QUORUM_OK, choose_rounds, &k));
     TRY_OR_DONE(all_rounds(m, k.round, &how, &k.found));
-    findings_summarise(&k.found);
 done:
     mem_free(k.round);
-    if (status >= 0)
-        m->calibration = findings_take(&k.found);
-    findings_free(&k.found);
+    *found = k.found;
+    return status;
+}
+
+quorum_status model_calibrate(quorum_model *m, const quorum_options *options, const char *held)
+{
+    findings found;
+    quorum_status status = find_ratios(m, options, held, &found);
+    if (status >= 0) {
+        findings_summarise(&found);
+        m->calibration = findings_take(&found);
+    }
+    findings_free(&found);
+    return status;
+}
+
+quorum_status model_pool_ratios(quorum_model *m, const quorum_options *options, const char *held,
+                                findings *pool)
+{
+    findings found;
+    quorum_status status = find_ratios(m, options, held, &found);
+    for (size_t i = 0; status >= 0 && i < found.c.count; i++) {
+        pool->std[pool->c.count] = found.std[i];
+        pool->weight[pool->c.count] = found.weight[i];
+        pool->c.z[pool->c.count++] = found.c.z[i];
+    }
+    findings_free(&found);
     return status;
 }

@@ -11,7 +11,8 @@ enum { LEAST_HELD_OUT = 20 }; /* rows: fewer say nothing */
  * NULL: rows are drawn, and held out few at a time. */
 quorum_status model_calibrate(quorum_model *m, const quorum_options *options, const char *held);
 
-/* Whether a fit of n rows may be calibrated without being asked to. */
+/* Whether a fit may be calibrated without being asked to, and of n rows will be by rows left out in turn. */
+int calibrates_unasked(const settings *s);
 int model_calibrates_unasked(size_t n, const settings *s);
 
 /* calibrate=auto: by rows left out in turn, where that is cheap (left_out_ratios.c); the rows are the
@@ -42,5 +43,9 @@ void findings_add(findings *f, double error, double std, double unit /* of the t
                   double weight);
 void findings_summarise(findings *f);
 calibration findings_take(findings *f);
+
+/* What model_calibrate would find joins `pool`, which has room for it, and the model has no calibration. */
+quorum_status model_pool_ratios(quorum_model *m, const quorum_options *options, const char *held,
+                                findings *pool);
 
 #endif

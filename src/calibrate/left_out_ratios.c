@@ -16,16 +16,20 @@
 #include <math.h>
 
 enum {
-    FEW_ROWS = 2000,     /* with fewer, a model is calibrated on demand only */
+    FEW_ROWS = 2000,     /* with fewer, in this way on demand only           */
     LEFT_OUT = 2000,     /* rows left out ...                                */
     LEAST_LEFT_OUT = 500 /* ... and so many at least                         */
 };
 static const double MEMORY_SHARE = 0.125; /* that these rows and their neighbours may take */
 
+int calibrates_unasked(const settings *s)
+{
+    return s->calibrate == CALIBRATE_AUTO && s->train == TRAIN_NEIGHBOURS && s->theta[0] == '\0';
+}
+
 int model_calibrates_unasked(size_t n, const settings *s)
 {
-    return s->calibrate == CALIBRATE_AUTO && s->train == TRAIN_NEIGHBOURS && s->theta[0] == '\0' &&
-           n >= FEW_ROWS;
+    return calibrates_unasked(s) && n >= FEW_ROWS;
 }
 
 /* How many rows; 0: none, because the prediction is not by nearest rows, theta is not from them, or

@@ -558,7 +558,9 @@ static quorum_status calibrate(fitting *f)
     TRY(keep_cells(f->m, f->s));
     if (!holds_out(f->s))
         return QUORUM_OK;
-    return model_calibrate(f->m, f->options, f->split ? f->split->held : NULL);
+    const char *held = f->split ? f->split->held : NULL;
+    return f->pool ? model_pool_ratios(f->m, f->options, held, f->pool)
+                   : model_calibrate(f->m, f->options, held);
 }
 
 /* A stage, and the seconds it takes. */

@@ -2,6 +2,7 @@
 #ifndef QRM_FIT_FITTING_H
 #define QRM_FIT_FITTING_H
 
+#include "calibrate/calibrate.h"
 #include "fit/strict.h"
 #include "theta/theta.h"
 #include "train/further_targets.h"
@@ -31,10 +32,14 @@ typedef struct {
     further_targets *further;   /* ... and the targets that share it, or NULL                 */
     coded_rows *coded;          /* the rows, where they have categories, or NULL              */
     int searches;               /* that chose the warp                                        */
+    findings *pool;             /* of rows held out, which join it; NULL: the model has them  */
 } fitting;
 
 /* Fits a new model; f has all but that. */
 quorum_status fit_rows(fitting *f, quorum_model **model);
+
+/* strict_fits.c: the same, and before or after it fits to some of the rows where its calibration needs them. */
+quorum_status fit_calibrated(fitting *f, quorum_model **model);
 
 /* Units of the inputs, from all rows, and the rows of this process in them, their targets as given. */
 quorum_status standardise_inputs(fitting *f, quorum_status ready);

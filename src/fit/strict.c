@@ -1,4 +1,4 @@
-/* calibrate=strict: one row in HELD_OUT, drawn at random, is set aside before anything is learned.
+/* calibrate=strict: one row in STRICT_FOLDS, drawn at random, is set aside before anything is learned.
  * Units, kernel, metric, theta, trend, spread and the number of neighbours come from the rest alone;
  * the model then takes all rows in, and calibrate.c predicts those set aside from the rest. */
 #include "fit/strict.h"
@@ -10,19 +10,32 @@
 
 #include <string.h>
 
-enum { HELD_OUT = 5, MOST_HELD_OUT = 5000 }; /* one row in so many; rows at most */
+enum { MOST_HELD_OUT = 5000 }; /* rows */
 
-/* Exactly `wanted` rows, all sets of them equally likely, in one pass. */
+/* Marks exactly `wanted` of the rows without a mark, all sets of them equally likely, in one pass. */
+static void mark_fold(rng *r, size_t n, char *fold, char mark, size_t unmarked, size_t wanted)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (fold[i])
+            continue;
+        if (rng_below(r, unmarked--) < wanted) {
+            fold[i] = mark;
+            wanted--;
+        }
+    }
+}
+
+/* One fold after the other from the rows that are left, up to this one. */
 static void draw_held(strict_split *s, size_t wanted)
 {
     size_t n = s->all->n;
     rng r = rng_seed(s->seed, STREAM_STRICT);
+    for (int k = 0; k <= s->fold; k++)
+        mark_fold(&r, n, s->held, (char)(k + 1), n - (size_t)k * wanted, wanted);
     s->count = 0;
     for (size_t i = 0; i < n; i++) {
-        s->held[i] = rng_below(&r, n - i) < wanted;
-        if (s->held[i])
-            wanted--;
-        else
+        s->held[i] = s->held[i] == s->fold + 1;
+        if (!s->held[i])
             s->which[s->count++] = i;
     }
 }
@@ -30,20 +43,21 @@ static void draw_held(strict_split *s, size_t wanted)
 static quorum_status draw_split(void *context)
 {
     strict_split *s = context;
-    size_t n = s->all->n, wanted = n / HELD_OUT < MOST_HELD_OUT ? n / HELD_OUT : MOST_HELD_OUT;
+    size_t n = s->all->n;
+    size_t wanted = n / STRICT_FOLDS < MOST_HELD_OUT ? n / STRICT_FOLDS : MOST_HELD_OUT;
     if (wanted < LEAST_HELD_OUT)
         return failure(QUORUM_E_DATA,
                        "calibrate=strict can hold out %zu of %zu rows, and needs %d: leave it off",
                        wanted, n, LEAST_HELD_OUT);
-    if (!NEW_ARRAY(s->held, n) || !NEW_ARRAY(s->which, n))
+    if (!NEW_ZEROED(s->held, n) || !NEW_ARRAY(s->which, n))
         return failure(QUORUM_E_MEMORY, "out of memory for holding out %zu rows", wanted);
     draw_held(s, wanted);
     return rows_new(&s->all->held, s->count, &s->room);
 }
 
-quorum_status strict_split_make(const scattered_rows *all, uint64_t seed, strict_split *s)
+quorum_status strict_split_make(const scattered_rows *all, uint64_t seed, int fold, strict_split *s)
 {
-    *s = (strict_split){.all = all, .seed = seed};
+    *s = (strict_split){.all = all, .seed = seed, .fold = fold};
     TRY(team_all(QUORUM_OK, draw_split, s));
     return rows_pick(QUORUM_OK, all, s->which, s->count, &s->room, &s->rest);
 }

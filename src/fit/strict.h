@@ -9,6 +9,7 @@
 typedef struct {
     const scattered_rows *all;
     uint64_t seed;
+    int fold;            /* which rows: no two folds share any */
     char *held;          /* n: 1 where a row is held out */
     size_t count;        /* rows that are not            */
     size_t *which;       /* count: their numbers         */
@@ -16,8 +17,11 @@ typedef struct {
     scattered_rows rest; /* ... as a fit takes them      */
 } strict_split;
 
-/* Splits `all` by the seed; free in any case. */
-quorum_status strict_split_make(const scattered_rows *all, uint64_t seed, strict_split *out);
+enum { STRICT_FOLDS = 5 }; /* one row in so many is held out */
+
+/* Splits `all` by the seed, for fold 0 .. STRICT_FOLDS - 1; free in any case. */
+quorum_status strict_split_make(const scattered_rows *all, uint64_t seed, int fold,
+                                strict_split *out);
 void strict_split_free(strict_split *s);
 
 /* Gives a model without any the units, theta and history of one that was fitted to the rest. */

@@ -1,9 +1,7 @@
-/* The ways to a fit: of a table's rows that count and inputs that are made of its columns; at once, or
- * first of some rows, for a calibration by others. */
+/* The ways to a fit: of a table's rows that count and inputs that are made of its columns. */
 #include "fit/fitting.h"
 
 #include "base/memory.h"
-#include "calibrate/calibrate.h"
 #include "fit/encoding_choice.h"
 #include "fit/hole_costs.h"
 #include "table/made_rows.h"
@@ -11,92 +9,6 @@
 #include "text/date.h"
 
 #include <string.h>
-
-/* ---- Calibration by rows that nothing else is learned from ---- */
-
-/* calibrate=strict: a fit to the rows that are not held out, of which nothing but what it learned is
- * kept, and then the model of all rows. */
-static quorum_status fit_strictly(fitting *f, quorum_model **model)
-{
-    strict_split split;
-    quorum_model *learned = NULL;
-    quorum_options o = *f->options;
-    o.values.calibrate = CALIBRATE_NO;
-    o.values.graph = GRAPH_AUTO;
-    o.values.overlap = 0.0;
-    quorum_status status = strict_split_make(f->given, (uint64_t)f->s->seed, &split);
-    if (status >= 0) {
-        fitting of_rest = *f;
-        of_rest.given = &split.rest;
-        of_rest.options = &o;
-        of_rest.s = &o.values;
-        status = fit_rows(&of_rest, &learned);
-        f->event = of_rest.event;
-    }
-    f->split = &split;
-    f->learned = learned;
-    if (status >= 0)
-        status = fit_rows(f, model);
-    f->split = NULL;
-    f->learned = NULL;
-    quorum_model_free(learned);
-    strict_split_free(&split);
-    return status;
-}
-
-/* Whether a linear metric has more freedom than there are rows: left-out rows, which it has seen, then
- * say too little of its errors. */
-static int is_wide(const fitting *f)
-{
-    const settings *s = f->s;
-    double D = (double)f->given->held.D;
-    return D * D >= (double)f->given->n && s->metric != METRIC_ARD && s->checkpoint[0] == '\0' &&
-           model_calibrates_unasked(f->given->n, s);
-}
-
-/* Calibrates m by what a fit to some of the rows showed on the others. */
-static quorum_status take_calibration(fitting *f, quorum_model *from, quorum_model *m)
-{
-    calibration_free(&m->calibration);
-    m->calibration = from->calibration;
-    from->calibration = (calibration){0};
-    mem_free(m->calibration.select);
-    mem_free(m->calibration.purpose);
-    m->calibration.select = m->calibration.purpose = NULL;
-    m->calibration.unasked = 1;
-    m->history.seconds_calibrate += from->history.seconds_total;
-    m->history.seconds_total += from->history.seconds_total;
-    return calibration_is_for(&m->calibration, m, f->s);
-}
-
-/* calibrate=auto of few rows with many inputs: a strict fit for its calibration, and then the fit. */
-static quorum_status fit_wide(fitting *f, quorum_model **model)
-{
-    quorum_model *strict = NULL;
-    quorum_options o = *f->options;
-    fitting apart = *f;
-    o.values.calibrate = CALIBRATE_STRICT;
-    o.values.graph = GRAPH_AUTO;
-    apart.options = &o;
-    apart.s = &o.values;
-    TRY(fit_strictly(&apart, &strict));
-    quorum_status status = fit_rows(f, model), taken = QUORUM_OK;
-    if (status >= 0 && (*model)->calibration.count > 0)
-        taken = take_calibration(f, strict, *model);
-    quorum_model_free(strict);
-    if (taken >= 0)
-        return status;
-    quorum_model_free(*model);
-    *model = NULL;
-    return taken;
-}
-
-static quorum_status fit_as_asked(fitting *f, quorum_model **model)
-{
-    if (f->s->calibrate == CALIBRATE_STRICT)
-        return fit_strictly(f, model);
-    return is_wide(f) && !f->shared ? fit_wide(f, model) : fit_rows(f, model);
-}
 
 /* ---- Columns ---- */
 
@@ -193,7 +105,7 @@ static quorum_status fit_filled(fitting *f, const made_inputs *made, hole_rule *
         f->given = &marked;
         f->options = &o;
         f->s = &o.values;
-        status = fit_as_asked(f, model);
+        status = fit_calibrated(f, model);
     }
     f->given = given;
     f->options = options;
@@ -240,7 +152,7 @@ static quorum_status fit_columns(fitting *f, const table_columns *t, made_rows *
         f->made = &made->made;
     }
     quorum_status status =
-        holes->of ? fit_filled(f, &made->made, holes, model) : fit_as_asked(f, model);
+        holes->of ? fit_filled(f, &made->made, holes, model) : fit_calibrated(f, model);
     f->given = given;
     if (status < 0)
         return status;

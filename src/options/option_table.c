@@ -279,7 +279,8 @@ static const option table[] = {
      "predictions, so that a 95 % interval covers 95 %; strict: rows that hyperparameters are not "
      "trained on.  It holds for predictions by this method, select, neighbours "
      "and space; a fit uses those options for nothing else.  auto: of the default prediction, by "
-     "2,000 rows left out in turn, where train is neighbours and there are 2,000 rows or more.",
+     "2,000 rows left out in turn, where train is neighbours and there are 2,000 rows or more, or "
+     "of 200 rows or more with at most 50 for each input and level by fits to four fifths of them.",
      NULL},
     {"checkpoint", TEXT, FIELD(checkpoint), "", NULL, 0, 0, "FILE", "fit",
      "File that keeps the state of the training after each evaluation.  A fit that was broken off "

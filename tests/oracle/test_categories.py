@@ -199,10 +199,11 @@ def test_rows_alike_in_their_numbers_are_paired_at_random(tmp_path, numbers):
     np.testing.assert_allclose(np.diff(wanted[0]) * y.std(), 1.0, atol=0.2)
 
 
-@pytest.mark.parametrize("options", [[], ["--calibrate"], ["--kernel", "matern32", "--trend", "linear"],
-                                     ["--metric", "linear"]])
+@pytest.mark.parametrize("options", [["--calibrate"], ["--calibrate=false"],
+                                     ["--calibrate=false", "--kernel", "matern32", "--trend", "linear"],
+                                     ["--calibrate=false", "--metric", "linear"]])
 def test_text_is_a_table_with_positions(here, tmp_path, options):
-    """Bit for bit."""
+    """Bit for bit.  (Fits to fifths of a text's rows have positions of their own.)"""
     run("fit", here / "train.csv", "-o", tmp_path / "text.npz", *options)
     positions = positions_of(tmp_path / "text.npz")
     run("fit", write_numbers(tmp_path / "n.csv", make_rows(600, 1), positions), "-o", tmp_path / "n.npz",
@@ -242,10 +243,9 @@ def write_queries(path, names, a, grades):
 @pytest.mark.parametrize("method", ["nearest", "npae", "rbcm"])
 def test_new_level_is_the_mixture_of_the_known(here, tmp_path, method):
     a = [0.3, -1.2, 1.9]
-    new = predict(here / "m.npz", write_queries(tmp_path / "new.csv", ["Nowhere"] * 3, a, GRADES),
-                  "--method", method)[1]
-    known = [predict(here / "m.npz", write_queries(tmp_path / "k.csv", [t] * 3, a, GRADES), "--method",
-                     method)[1] for t in TOWNS]
+    how = ["--method", method, "--calibration", "off"]
+    new = predict(here / "m.npz", write_queries(tmp_path / "new.csv", ["Nowhere"] * 3, a, GRADES), *how)[1]
+    known = [predict(here / "m.npz", write_queries(tmp_path / "k.csv", [t] * 3, a, GRADES), *how)[1] for t in TOWNS]
     mean = np.array([k[:, 0] for k in known])
     var = np.array([k[:, 1] for k in known]) ** 2
     np.testing.assert_allclose(new[:, 0], mean.mean(0), rtol=1e-9)
