@@ -332,6 +332,19 @@ def heavy_tails():
     return table(["table", "rows", "inputs bent", "`none`", "`asinh`", "mean absolute error"], lines)
 
 
+def few_rows():
+    """One line a set: means over the splits, with the calibration that a fit makes of itself and without one."""
+    lines = []
+    for name in dict.fromkeys(r["set"] for r in rows_of("few_rows")):
+        own, plain = (rows_of("few_rows", set=name, calibrate=c) for c in ("auto", "false"))
+        ratios = [number(mean(own, what) / mean(plain, what), 3) for what in ("crps", "width95", "interval_score")]
+        lines.append([name, own[0]["rows"], *(f"{100 * mean(runs, 'coverage95'):.1f}" for runs in (plain, own)),
+                      *(number(mean(runs, "msll"), 3) for runs in (plain, own)), *ratios,
+                      *(number(mean(runs, "fit_seconds"), 2) for runs in (plain, own))])
+    return table(["table", "rows", "95 % covers, `false`", "`auto`", "MSLL, `false`", "`auto`", "CRPS, ratio", "width, ratio",
+                  "interval score, ratio", "fit s, `false`", "`auto`"], lines)
+
+
 def by_distance():
     """One line a set and prediction: the mean coverage of each tenth, and over all seeds the lowest and the highest."""
     rows, lines = rows_of("by_distance"), []
@@ -702,7 +715,7 @@ SUITE = {"limits": limits, "lapack": lapack,
          "solve": lambda: lines_of("solve"), "rows": lambda: lines_of("kmeans", "neighbours"),
          "glasso": lambda: lines_of("glasso"), "reading": lambda: lines_of("reading"),
          "whole": lambda: lines_of("whole"), "latency": latency, "slopes": slopes}
-SCRIPTS = {"calibration": calibration, "heavy_tails": heavy_tails, "beside_trees": beside_trees, "intervals": intervals, "by_distance": by_distance,
+SCRIPTS = {"calibration": calibration, "heavy_tails": heavy_tails, "few_rows": few_rows, "beside_trees": beside_trees, "intervals": intervals, "by_distance": by_distance,
            "heteroscedastic": heteroscedastic, "outside": outside, "outside_truth": outside_truth, "jumps": jumps, "metric": metric, "uci": uci, "kernel_quorum": kernel_quorum,
            "update": update, "update_blocks": update_blocks, "serve": serve, "whole_rows": whole_rows, "many_queries": many_queries,
            "scale": scale, "busy": busy, "peers": peers, "single_precision": single_precision}
