@@ -293,23 +293,15 @@ group_scores breakdown_scores(const breakdown *b, size_t way, const row_group *g
 
 /* ---- Names --------------------------------------------------------------------------- */
 
-/* By its name, or its number from 1. */
-static bool is_called(const quorum_info *info, size_t d, const char *by)
+void breakdown_name_keys(breakdown *b, const quorum_info *info, size_t place)
 {
-    char number[24];
-    snprintf(number, sizeof number, "%zu", d + 1);
-    return info->names ? strcmp(info->names[d], by) == 0 : strcmp(number, by) == 0;
-}
-
-void breakdown_name_keys(breakdown *b, const quorum_info *info)
-{
-    for (size_t d = 0; info->date && d < info->columns; d++)
-        b->is_date |= info->date[d] && is_called(info, d, b->by);
-    for (size_t d = 0; info->levels && d < info->inputs; d++)
-        if (info->levels[d] > 0 && is_called(info, d, b->by)) {
-            b->level = info->level[d];
-            b->levels = info->levels[d];
-        }
+    if (place >= info->columns)
+        return;
+    b->is_date = info->date && info->date[place];
+    if (info->levels && info->levels[place] > 0) {
+        b->level = info->level[place];
+        b->levels = info->levels[place];
+    }
 }
 
 static double spread_of_keys(const breakdown *b)

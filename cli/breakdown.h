@@ -77,9 +77,9 @@ int breakdown_group(breakdown *b, const arguments *given);
 group_scores breakdown_scores(const breakdown *b, size_t way, const row_group *group,
                               const quorum_info *info);
 
-/* Where the key is a category of the model, groups are called by its levels, where it is a date by dates; what
- * info has is kept. */
-void breakdown_name_keys(breakdown *b, const quorum_info *info);
+/* Where the key is a category of the model, groups are called by its levels, where it is a date by dates; `place`
+ * is that of quorum_stream_column_place; what info has is kept. */
+void breakdown_name_keys(breakdown *b, const quorum_info *info, size_t place);
 
 /* "0.12 to 0.34", or "3" where all keys are the same. */
 void group_name(const breakdown *b, const row_group *g, char *text, size_t size);

@@ -375,9 +375,10 @@ static int compare(work *w, const arguments *given)
         code = load_side(&w->side[k], given, k);
     if (code == EXIT_DONE)
         code = check_targets(w, given);
-    breakdown_name_keys(&w->rows, &w->side[A].info);
     for (int k = A; code == EXIT_DONE && k < SIDES; k++)
         code = open_side(w, k, given);
+    breakdown_name_keys(&w->rows, &w->side[A].info,
+                        quorum_stream_column_place(w->side[A].rows.stream));
     if (code == EXIT_DONE)
         code = predict_all(w, given);
     return code == EXIT_DONE ? tell(w, given) : code;

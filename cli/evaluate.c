@@ -70,7 +70,7 @@ static int group_rows(work *w, const arguments *given)
     quorum_status status = quorum_inspect(w->model, &info);
     if (status < 0)
         return library_failure(given, status);
-    breakdown_name_keys(&w->by, &info);
+    breakdown_name_keys(&w->by, &info, quorum_stream_column_place(w->rows.stream));
     return breakdown_group(&w->by, given);
 }
 

@@ -229,6 +229,10 @@ QUORUM_API const double *quorum_stream_weights(const quorum_stream *stream);
 /* Likewise the values of the column that quorum_stream_open_with was given; NULL: none. */
 QUORUM_API const double *quorum_stream_column(const quorum_stream *stream);
 
+/* Which of the model's columns (below quorum_info.columns) that column is, whatever it was called by:
+ * its values are levels' numbers of a category, and of dates seconds.  (size_t)-1: it is none of them. */
+QUORUM_API size_t quorum_stream_column_place(const quorum_stream *stream);
+
 /* The columns that are kept, with names in UTF-8, which all processes know; and of the rows that
  * quorum_stream_next gave last, until its next call: the text of a cell, in UTF-8, as it stands in the
  * file without its quotes (numbers of npy and npz with 17 digits), and the row's number in the file,

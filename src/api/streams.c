@@ -780,6 +780,11 @@ const double *quorum_stream_column(const quorum_stream *s)
     return s ? s->column.values : NULL;
 }
 
+size_t quorum_stream_column_place(const quorum_stream *s)
+{
+    return s && s->column.wanted && s->column.at < s->columns ? s->column.at : SIZE_MAX;
+}
+
 const double *quorum_stream_noise_std(const quorum_stream *s)
 {
     return s ? s->noise.values : NULL;
