@@ -412,7 +412,8 @@ static const own_flag flags[] = {
      "Also compare in groups of rows, about a tenth of them each: by 'distance', to the nearest "
      "training row of A in length-scales, or by a column of TEST, which need not be an input "
      "(name, or number from 1). Up to ten different values are a group each; of a category with "
-     "more levels the nine that most rows have are, and the others one."},
+     "more levels the nine that most rows have are, and the others one. Rows without a value are "
+     "one more, '(no value)'."},
     {"json", 0, NULL, NULL, NULL, "Print the comparison as JSON."},
     TARGET_FLAG_ONE,
     {NULL, 0, NULL, NULL, NULL, NULL},

@@ -226,7 +226,9 @@ QUORUM_API const double *quorum_stream_offset(const quorum_stream *stream);
 QUORUM_API const double *quorum_stream_noise_std(const quorum_stream *stream);
 QUORUM_API const double *quorum_stream_weights(const quorum_stream *stream);
 
-/* Likewise the values of the column that quorum_stream_open_with was given; NULL: none. */
+/* Likewise the values of the column that quorum_stream_open_with was given, NaN where a cell is missing, which
+ * is no fault unless it is an input that is not filled, the target or another column that is needed.
+ * NULL: none. */
 QUORUM_API const double *quorum_stream_column(const quorum_stream *stream);
 
 /* Which of the model's columns (below quorum_info.columns) that column is, whatever it was called by:

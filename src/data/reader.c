@@ -275,6 +275,11 @@ void reader_let_miss(reader *r, size_t first, size_t count)
     r->may_miss_count = r->missing == MISSING_DROP ? count : 0;
 }
 
+void reader_let_be_empty(reader *r, size_t place)
+{
+    r->may_be_empty = place + 1;
+}
+
 /* ---- Kept cells ---- */
 
 quorum_status reader_keep(reader *r, const size_t *columns, size_t count)

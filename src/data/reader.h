@@ -77,6 +77,9 @@ quorum_status reader_select(reader *r, const size_t *columns, size_t count);
  * cannot be used is NaN, with MISSING_DROP, and its row stays. */
 void reader_let_miss(reader *r, size_t first, size_t count);
 
+/* The selected column at `place`, which rows are not read for: a missing cell is NaN, and no fault. */
+void reader_let_be_empty(reader *r, size_t place);
+
 /* The columns whose cells are kept as text, beside those that are selected; they may be any, and
  * none: then the numbers of rows are kept alone. */
 quorum_status reader_keep(reader *r, const size_t *columns, size_t count);

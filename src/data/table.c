@@ -42,7 +42,8 @@ int table_drop_row(reader *r, const char *why, double *row)
 
 int table_leaves_hole(const reader *r, size_t place)
 {
-    return r->missing == MISSING_IMPUTE && r->holes && r->holes[place];
+    return place + 1 == r->may_be_empty ||
+           (r->missing == MISSING_IMPUTE && r->holes && r->holes[place]);
 }
 
 int table_may_miss(const reader *r, size_t place)

@@ -39,7 +39,8 @@ struct reader {
     size_t *selected;   /* n_selected columns      */
     size_t n_selected;
     size_t may_miss, may_miss_count; /* selected columns in which NaN may stand (reader_let_miss) */
-    level_table *const *levels;      /* n_selected: of categories, or NULL; NULL: there are none */
+    size_t may_be_empty;        /* place of a selected column + 1 (reader_let_be_empty); 0: none */
+    level_table *const *levels; /* n_selected: of categories, or NULL; NULL: there are none */
     unknown_levels unknown;
     int no_categories;
     date_form *dates;  /* n_selected: of columns of dates; NULL: there are none             */
