@@ -249,6 +249,9 @@ QUORUM_API size_t quorum_stream_row(const quorum_stream *stream, size_t row);
 QUORUM_API size_t quorum_stream_dropped(const quorum_stream *stream);
 QUORUM_API size_t quorum_stream_dropped_row(const quorum_stream *stream, size_t i);
 
+/* What was wrong with that row: the cell and its place, until the stream is closed; "": not known. */
+QUORUM_API const char *quorum_stream_why_dropped(const quorum_stream *stream, size_t i);
+
 /* 1: as in quorum_data, kept cells too; 2: the header is UTF-8, and some kept cell of the rows read is
  * not and was read as Windows-1252. */
 QUORUM_API int quorum_stream_converted(const quorum_stream *stream);

@@ -30,7 +30,7 @@ UNUSED = {"quorum_status_name", "quorum_load", "quorum_blas_kernel", "quorum_opt
           "quorum_stream_converted", "quorum_stream_decimal_comma",
           "quorum_stream_close", "quorum_stream_open_lines", "quorum_stream_feed", "quorum_save_grid", "quorum_training_rows", "quorum_stream_offset", "quorum_stream_noise_std", "quorum_stream_weights",
           "quorum_stream_kept_columns", "quorum_stream_kept_name",
-          "quorum_stream_kept", "quorum_stream_row", "quorum_stream_dropped_row", "quorum_fit", "quorum_block_rows",
+          "quorum_stream_kept", "quorum_stream_row", "quorum_stream_dropped_row", "quorum_stream_why_dropped", "quorum_fit", "quorum_block_rows",
           "quorum_method_count", "quorum_method_name", "quorum_method_help",
           "quorum_team_rank", "quorum_team_size", "quorum_team_start", "quorum_team_finish",
           "quorum_team_agree", "quorum_team_account"}

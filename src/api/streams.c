@@ -817,6 +817,11 @@ size_t quorum_stream_dropped_row(const quorum_stream *s, size_t i)
     return s && s->reader ? reader_dropped_row(s->reader, i) : 0;
 }
 
+const char *quorum_stream_why_dropped(const quorum_stream *s, size_t i)
+{
+    return s && s->reader ? reader_why_dropped(s->reader, i) : "";
+}
+
 size_t quorum_stream_kept_columns(const quorum_stream *s)
 {
     return s ? s->kept : 0;

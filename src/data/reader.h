@@ -154,7 +154,8 @@ double reader_held(const reader *r);    /* bytes of the file's rows that the rea
 size_t reader_dropped(const reader *r); /* rows skipped so far by MISSING_DROP    */
 size_t reader_dropped_row(const reader *r, size_t i); /* the number of the i-th of them; 0: only
                                                       the first DROPPED_LISTED are known */
-const char *reader_why_dropped(const reader *r);      /* what was wrong with the first of them  */
-void reader_close(reader *r);                         /* accepts NULL */
+const char *reader_why_dropped(const reader *r,
+                               size_t i); /* what was wrong with it; "": not known */
+void reader_close(reader *r);             /* accepts NULL */
 
 #endif

@@ -30,10 +30,10 @@ quorum_status table_check_width(const reader *r, size_t columns)
 
 int table_drop_row(reader *r, const char *why, double *row)
 {
-    if (r->dropped == 0)
-        r->why_dropped = mem_copy_text(why);
-    if (r->dropped < DROPPED_LISTED)
+    if (r->dropped < DROPPED_LISTED) {
+        r->why_dropped[r->dropped] = mem_copy_text(why);
         r->dropped_rows[r->dropped] = r->row;
+    }
     r->dropped++;
     for (size_t i = 0; r->missing == MISSING_NAN && i < r->n_selected; i++)
         row[i] = NAN;

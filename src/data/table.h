@@ -53,7 +53,7 @@ struct reader {
     size_t row;            /* the number of the last one that was looked at, from 1 */
     size_t dropped;        /* rows that cannot be used: dropped, or all NaN */
     size_t dropped_rows[DROPPED_LISTED]; /* the first of them */
-    char *why_dropped; /* what was wrong with the first of them; NULL: none, or no memory */
+    char *why_dropped[DROPPED_LISTED];   /* what was wrong with each; NULL: none, or no memory */
     kept_cells kept;
     const file_format *format;
     void *state; /* the format's own        */

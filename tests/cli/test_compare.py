@@ -110,6 +110,9 @@ def test_what_cannot_be_compared(two):
     (two / "holes.csv").write_text("\n".join(holes) + "\n")
     error = run("compare", two / "good.npz", two / "bad.npz", two / "holes.csv", "--missing", "drop", code=1).err
     assert "do not leave out the same rows: row 3 is predicted by B alone" in error
+    assert "A leaves it out (line 4, column 2 (\"b\"): cell is empty; fix it): give a file without such rows" in error
+    error = run("compare", two / "bad.npz", two / "good.npz", two / "holes.csv", "--missing", "drop", "--by", "b", code=1).err
+    assert "row 3 is predicted by A alone; B leaves it out (line 4, column 2 (\"b\"): cell is empty; fix it)" in error
     assert "standard input can be read once" in run("compare", two / "good.npz", two / "bad.npz", "-", code=2).err
 
 
@@ -184,3 +187,26 @@ def test_holes_elsewhere_are_faults_still(holed):
     assert "line 5, column 2 (\"b\")" in error
     words = ["evaluate", here / "without.npz", here / "hour.csv", "--by", "hour", "--weights", "hour"]
     assert "line 5, column 4 (\"hour\")" in run(*words, code=1).err
+
+
+def test_rows_that_are_left_out(two, tmp_path):
+    """What both leave out is said; of more rows than are listed the reason is not known."""
+    lines = (two / "test.csv").read_text().splitlines()
+
+    def write(count, column):
+        """Cells of the first rows are empty, of the column, but of row 40 input b alone."""
+        cells = [line.split(",") for line in lines]
+        for row in [*range(1, count + 1)]:
+            cells[row][column] = ""
+        cells[40][1] = ""
+        (tmp_path / "t.csv").write_text("\n".join(",".join(c) for c in cells) + "\n")
+
+    words = ["compare", two / "good.npz", two / "bad.npz", tmp_path / "t.csv", "--missing", "drop"]
+    write(9, 0)
+    error = run(*words, code=1).err
+    assert "row 40 is predicted by B alone; A leaves it out (line 41, column 2 (\"b\"): cell is empty; fix it)" in error
+    write(10, 0)
+    error = run(*words, code=1).err
+    assert "row 40 is predicted by B alone; give a file without missing cells" in error
+    (tmp_path / "t.csv").write_text("\n".join([*lines[:3], ",1,1", *lines[4:]]) + "\n")
+    assert "note: 1 row with missing cells left out: row 3\n" in run(*words).err
