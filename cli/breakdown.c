@@ -120,22 +120,40 @@ void breakdown_keep(breakdown *b, size_t way, size_t count, const quorum_predict
 
 /* ---- Groups -------------------------------------------------------------------------- */
 
+/* Rows without a key are the last. */
 static int by_key(const void *a, const void *b, void *key)
 {
     size_t i = *(const size_t *)a, j = *(const size_t *)b;
     double x = ((const double *)key)[i], y = ((const double *)key)[j];
-    return x != y ? (x < y ? -1 : 1) : (i > j) - (i < j);
+    if (isnan(x) != isnan(y))
+        return isnan(x) ? 1 : -1;
+    return x < y ? -1 : x > y ? 1 : (i > j) - (i < j);
+}
+
+static double key_at(const breakdown *b, size_t place)
+{
+    return b->key[b->order[place]];
+}
+
+/* How many rows have a key. */
+static size_t count_known(const breakdown *b)
+{
+    size_t known = b->rows;
+    while (known > 0 && isnan(key_at(b, known - 1)))
+        known--;
+    return known;
 }
 
 static bool starts_run(const breakdown *b, size_t place)
 {
-    return place == 0 || b->key[b->order[place]] != b->key[b->order[place - 1]];
+    return place == 0 || key_at(b, place) != key_at(b, place - 1);
 }
 
-static size_t count_runs(const breakdown *b)
+/* Of the first rows, which have keys. */
+static size_t count_runs(const breakdown *b, size_t known)
 {
     size_t runs = 0;
-    for (size_t i = 0; i < b->rows; i++)
+    for (size_t i = 0; i < known; i++)
         runs += starts_run(b, i);
     return runs;
 }
@@ -162,10 +180,8 @@ static void add_group(breakdown *b, size_t end)
 {
     size_t first = b->groups ? b->group[b->groups - 1].first + b->group[b->groups - 1].count : 0;
     row_group *g = &b->group[b->groups++];
-    *g = (row_group){.first = first,
-                     .count = end - first,
-                     .low = b->key[b->order[first]],
-                     .high = b->key[b->order[end - 1]]};
+    *g = (row_group){
+        .first = first, .count = end - first, .low = key_at(b, first), .high = key_at(b, end - 1)};
     size_t rows = effective_rows(b, g);
     g->expected[0] = binomial_quantile(rows, LEVEL, 0.5 - 0.5 * LEVEL);
     g->expected[1] = binomial_quantile(rows, LEVEL, 0.5 + 0.5 * LEVEL);
@@ -174,18 +190,21 @@ static void add_group(breakdown *b, size_t end)
 /* A cut stands where the next run begins; few runs are a group each. */
 static void cut(breakdown *b)
 {
-    bool each = count_runs(b) <= MOST_GROUPS;
-    size_t tenth = 1; /* the cut to be made */
-    for (size_t i = 1; i < b->rows; i++) {
+    size_t known = count_known(b), tenth = 1; /* the cut to be made */
+    bool each = count_runs(b, known) <= MOST_GROUPS;
+    for (size_t i = 1; i < known; i++) {
         if (!starts_run(b, i))
             continue;
-        double place = (double)i * MOST_GROUPS / (double)b->rows;
+        double place = (double)i * MOST_GROUPS / (double)known;
         if (!each && place < (double)tenth)
             continue;
         add_group(b, i);
         tenth = (size_t)place + 1;
     }
-    add_group(b, b->rows);
+    if (known > 0)
+        add_group(b, known);
+    if (known < b->rows)
+        add_group(b, b->rows);
 }
 
 /* ---- Of a category with many levels ---- */
@@ -215,7 +234,7 @@ static void sort_runs(const breakdown *b, key_run *run, size_t count)
     size_t k = 0;
     for (size_t i = 0; i < b->rows; i++) {
         if (starts_run(b, i))
-            run[k++] = (key_run){b->key[b->order[i]], i, 0};
+            run[k++] = (key_run){key_at(b, i), i, 0};
         run[k - 1].rows++;
     }
     qsort(run, count, sizeof *run, by_rows);
@@ -259,7 +278,7 @@ int breakdown_group(breakdown *b, const arguments *given)
     for (size_t i = 0; i < b->rows; i++)
         b->order[i] = i;
     qsort_r(b->order, b->rows, sizeof *b->order, by_key, b->key);
-    size_t keys = count_runs(b);
+    size_t keys = count_runs(b, b->rows);
     if (b->levels > 0 && keys > MOST_GROUPS)
         return group_levels(b, given, keys);
     cut(b);
@@ -293,28 +312,21 @@ group_scores breakdown_scores(const breakdown *b, size_t way, const row_group *g
 
 /* ---- Names --------------------------------------------------------------------------- */
 
-/* By its name, or its number from 1. */
-static bool is_called(const quorum_info *info, size_t d, const char *by)
+void breakdown_name_keys(breakdown *b, const quorum_info *info, size_t place)
 {
-    char number[24];
-    snprintf(number, sizeof number, "%zu", d + 1);
-    return info->names ? strcmp(info->names[d], by) == 0 : strcmp(number, by) == 0;
+    if (place >= info->columns)
+        return;
+    b->is_date = info->date && info->date[place];
+    if (info->levels && info->levels[place] > 0) {
+        b->level = info->level[place];
+        b->levels = info->levels[place];
+    }
 }
 
-void breakdown_name_keys(breakdown *b, const quorum_info *info)
-{
-    for (size_t d = 0; info->date && d < info->columns; d++)
-        b->is_date |= info->date[d] && is_called(info, d, b->by);
-    for (size_t d = 0; info->levels && d < info->inputs; d++)
-        if (info->levels[d] > 0 && is_called(info, d, b->by)) {
-            b->level = info->level[d];
-            b->levels = info->levels[d];
-        }
-}
-
+/* Of the rows that have one, which are some. */
 static double spread_of_keys(const breakdown *b)
 {
-    return b->key[b->order[b->rows - 1]] - b->key[b->order[0]];
+    return key_at(b, count_known(b) - 1) - key_at(b, 0);
 }
 
 /* One of none is a level that is not known. */
@@ -335,6 +347,10 @@ void group_name(const breakdown *b, const row_group *g, char *text, size_t size)
     char low[256], high[256];
     if (g->others > 0) {
         snprintf(text, size, "%zu other levels", g->others);
+        return;
+    }
+    if (isnan(g->low)) {
+        snprintf(text, size, "(no value)");
         return;
     }
     key_name(b, g->low, low, sizeof low);

@@ -3,7 +3,8 @@
  *
  * Rows in the order of the key are cut into ten groups of about as many rows each; rows with the
  * same key stay together, and up to ten different keys are a group each.  Of a category with more levels
- * the nine that most rows have are a group each, and all others one.  All rows have to be seen
+ * the nine that most rows have are a group each, and all others one.  Rows without a key, NaN, are one
+ * more group, the last.  All rows have to be seen
  * first: 3 numbers are kept of each row, with its weight 4, and 3 for each way of predicting it. */
 #ifndef QUORUM_CLI_BREAKDOWN_H
 #define QUORUM_CLI_BREAKDOWN_H
@@ -11,7 +12,7 @@
 #include "arguments.h"
 #include "quorum.h"
 
-enum { MOST_GROUPS = 10 };
+enum { MOST_GROUPS = 10, GROUPS_ROOM = MOST_GROUPS + 1 /* that of rows without a key */ };
 
 /* What one way of predicting says of all rows. */
 typedef struct {
@@ -19,7 +20,7 @@ typedef struct {
     quorum_distribution z;      /* as quorum_scores_add wants it     */
 } predicted_rows;
 
-/* The rows order[first] .. order[first + count - 1], whose keys are from low to high. */
+/* The rows order[first] .. order[first + count - 1], whose keys are from low to high; NaN: they have none. */
 typedef struct {
     size_t first, count;
     double low, high;
@@ -46,7 +47,7 @@ typedef struct breakdown {
     double *weight;      /* ... room: as how many rows each counts */
     predicted_rows *way; /* ways */
     size_t *order;       /* rows, once they are grouped */
-    row_group group[MOST_GROUPS];
+    row_group group[GROUPS_ROOM];
     size_t groups;
 } breakdown;
 
@@ -77,11 +78,11 @@ int breakdown_group(breakdown *b, const arguments *given);
 group_scores breakdown_scores(const breakdown *b, size_t way, const row_group *group,
                               const quorum_info *info);
 
-/* Where the key is a category of the model, groups are called by its levels, where it is a date by dates; what
- * info has is kept. */
-void breakdown_name_keys(breakdown *b, const quorum_info *info);
+/* Where the key is a category of the model, groups are called by its levels, where it is a date by dates; `place`
+ * is that of quorum_stream_column_place; what info has is kept. */
+void breakdown_name_keys(breakdown *b, const quorum_info *info, size_t place);
 
-/* "0.12 to 0.34", or "3" where all keys are the same. */
+/* "0.12 to 0.34", "3" where all keys are the same, "(no value)" where there are none. */
 void group_name(const breakdown *b, const row_group *g, char *text, size_t size);
 
 /* ---- breakdown_tell.c ---- */

@@ -19,7 +19,7 @@ static const ink way_inks[INKS] = {{"#1f4e9e", 2.2, NULL, 1.0},
 
 /* What is drawn of one way: a point for each group, at its number. */
 typedef struct {
-    double x[MOST_GROUPS], coverage[MOST_GROUPS], width[MOST_GROUPS];
+    double x[GROUPS_ROOM], coverage[GROUPS_ROOM], width[GROUPS_ROOM];
 } curve;
 
 typedef struct {
@@ -84,7 +84,7 @@ static void set_panels(picture *p, const char *label)
 static void draw_band(FILE *file, const picture *p)
 {
     const breakdown *b = p->b;
-    double x[MOST_GROUPS + 2], lower[MOST_GROUPS + 2], upper[MOST_GROUPS + 2];
+    double x[GROUPS_ROOM + 2], lower[GROUPS_ROOM + 2], upper[GROUPS_ROOM + 2];
     for (size_t k = 0; k < b->groups + 2; k++) { /* the ends go to the edges */
         size_t g = k == 0 ? 0 : k > b->groups ? b->groups - 1 : k - 1;
         x[k] = fmin(fmax((double)k, p->left.x_min), p->left.x_max);

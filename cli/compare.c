@@ -79,6 +79,29 @@ static int check_targets(const work *w, const arguments *given)
     return EXIT_DONE;
 }
 
+/* Why the side has left the row out; "": it is not known. */
+static const char *why_left_out(const side *s, size_t row)
+{
+    for (size_t i = 0; quorum_stream_dropped_row(s->rows.stream, i) > 0; i++)
+        if (quorum_stream_dropped_row(s->rows.stream, i) == row)
+            return quorum_stream_why_dropped(s->rows.stream, i);
+    return "";
+}
+
+static int fail_by_row(const work *w, size_t row, int with, int without, const arguments *given)
+{
+    const char *why = why_left_out(&w->side[without], row);
+    if (!why[0])
+        return failure(given,
+                       "%s: the models do not leave out the same rows: row %zu is predicted by %s "
+                       "alone; give a file without missing cells",
+                       given->operands[2], row, letter[with]);
+    return failure(given,
+                   "%s: the models do not leave out the same rows: row %zu is predicted by %s "
+                   "alone; %s leaves it out (%s): give a file without such rows",
+                   given->operands[2], row, letter[with], letter[without], why);
+}
+
 /* Both have read the same rows of the file. */
 static int check_rows(const work *w, const arguments *given)
 {
@@ -90,10 +113,7 @@ static int check_rows(const work *w, const arguments *given)
         return EXIT_DONE;
     size_t in_a = i < a->count ? a->kept.number[i] : SIZE_MAX;
     size_t in_b = i < b->count ? b->kept.number[i] : SIZE_MAX;
-    return failure(given,
-                   "%s: the models do not leave out the same rows: row %zu is predicted by %s "
-                   "alone; give a file without missing cells",
-                   given->operands[2], in_a < in_b ? in_a : in_b, letter[in_a < in_b ? A : B]);
+    return in_a < in_b ? fail_by_row(w, in_a, A, B, given) : fail_by_row(w, in_b, B, A, given);
 }
 
 static int predict_side(work *w, int which, const arguments *given)
@@ -348,8 +368,19 @@ static int print_as_json(work *w, const arguments *given)
     return code == EXIT_DONE ? json_report(&j, given) : code;
 }
 
+/* Both leave out the same. */
+static void note_dropped(const work *w, const arguments *given)
+{
+    const quorum_stream *stream = w->side[A].rows.stream;
+    size_t dropped = quorum_stream_dropped(stream);
+    if (dropped)
+        note(given, "%zu row%s with missing cells left out: %s", dropped, plural(dropped),
+             dropped_rows(stream).text);
+}
+
 static int tell(work *w, const arguments *given)
 {
+    note_dropped(w, given);
     w->pairs = malloc(w->rows.rows * sizeof *w->pairs);
     if (!w->pairs)
         return failure(given, "out of memory for %zu test rows", w->rows.rows);
@@ -375,9 +406,10 @@ static int compare(work *w, const arguments *given)
         code = load_side(&w->side[k], given, k);
     if (code == EXIT_DONE)
         code = check_targets(w, given);
-    breakdown_name_keys(&w->rows, &w->side[A].info);
     for (int k = A; code == EXIT_DONE && k < SIDES; k++)
         code = open_side(w, k, given);
+    breakdown_name_keys(&w->rows, &w->side[A].info,
+                        quorum_stream_column_place(w->side[A].rows.stream));
     if (code == EXIT_DONE)
         code = predict_all(w, given);
     return code == EXIT_DONE ? tell(w, given) : code;
@@ -411,7 +443,8 @@ static const own_flag flags[] = {
      "Also compare in groups of rows, about a tenth of them each: by 'distance', to the nearest "
      "training row of A in length-scales, or by a column of TEST, which need not be an input "
      "(name, or number from 1). Up to ten different values are a group each; of a category with "
-     "more levels the nine that most rows have are, and the others one."},
+     "more levels the nine that most rows have are, and the others one. Rows without a value are "
+     "one more, '(no value)'."},
     {"json", 0, NULL, NULL, NULL, "Print the comparison as JSON."},
     TARGET_FLAG_ONE,
     {NULL, 0, NULL, NULL, NULL, NULL},

@@ -70,7 +70,7 @@ static int group_rows(work *w, const arguments *given)
     quorum_status status = quorum_inspect(w->model, &info);
     if (status < 0)
         return library_failure(given, status);
-    breakdown_name_keys(&w->by, &info);
+    breakdown_name_keys(&w->by, &info, quorum_stream_column_place(w->rows.stream));
     return breakdown_group(&w->by, given);
 }
 
@@ -316,7 +316,8 @@ static const own_flag flags[] = {
      "Also score groups of rows, about a tenth of them each: by 'distance', to the nearest "
      "training row in length-scales, or by a column of TEST, which need not be an input (name, or "
      "number from 1). Up to ten different values are a group each; of a category with more levels "
-     "the nine that most rows have are, and the others one."},
+     "the nine that most rows have are, and the others one. Rows without a value are one more, "
+     "'(no value)'."},
     {"plot", 0, "FILE", NULL, NULL,
      "With --by, also draw coverage and width of the 95 % interval, group by group, to FILE.svg or "
      "FILE.png."},

@@ -31,6 +31,8 @@ static int run_plot(const arguments *given)
     progress_clear(&shown);
     if (code == EXIT_DONE)
         code = picture_write(given, path, draw, &s);
+    if (code == EXIT_DONE)
+        slice_note(&s);
     slice_free(&s);
     return code;
 }
@@ -65,7 +67,9 @@ const command plot_command = {
         "two a map of the mean and one of the std, in colours whose lightness tells them apart for "
         "every reader. The training rows that are nearest to the slice, a twentieth of them at "
         "most "
-        "(but up to 40), none beyond a length-scale or of another level, are points.",
+        "(but up to 40), none beyond a length-scale or of another level, are points; where there "
+        "are "
+        "none, that is said, with an --at where the nearest row is.",
     .option_names = "method select neighbours space interval interval-shape calibration latent "
                     "threads memory",
     .operands = operands,

@@ -145,7 +145,8 @@ static int append(row_block *b, size_t limit, const arguments *given, size_t *ad
     if (b->with_offset)
         copy_whole(b->offset + b->count, quorum_stream_offset(b->stream), *added);
     if (b->with_column)
-        copy_whole(b->column + b->count, quorum_stream_column(b->stream), *added);
+        memcpy(b->column + b->count, quorum_stream_column(b->stream),
+               *added * sizeof *b->column); /* with the target: all rows are whole */
     b->noise = take_values(b, quorum_stream_noise_std(b->stream), *added, b->noise_room);
     b->weights = take_values(b, quorum_stream_weights(b->stream), *added, b->weight_room);
     int code = kept_append(&b->kept, *added, b->inputs, X, &whole, given);

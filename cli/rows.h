@@ -22,7 +22,7 @@ typedef struct {
     double *noise_room, *weight_room; /* capacity                              */
     const double *noise, *weights;    /* once rows are read; NULL: the file has none */
     bool with_column;
-    double *column;              /* capacity; NULL: no further column is wanted  */
+    double *column; /* capacity, NaN where a cell is missing; NULL: no further column is wanted */
     double *result[MAX_RESULTS]; /* capacity each; NULL where not wanted         */
     grid *grid;                  /* that rows come from; NULL: a file             */
     kept_rows kept;              /* rows of the file: count of them have no hole  */

@@ -3,7 +3,7 @@
  * Inputs that stand still are at the median of the training rows, categories at their most frequent
  * level.  The rows that are shown are the nearest ones, those whose distance from the slice, sqrt(sum_d
  * ((x_d - at_d) / (scale_d l_d))^2) over the inputs (those made of a date or a place too), is at most one
- * length-scale; rows of another level are farther away than that. */
+ * length-scale; rows of another level are farther away than all of its own. */
 #include "slice.h"
 
 #include "axis_range.h"
@@ -26,8 +26,9 @@ enum {
     MEASURED_AT_ONCE = 1024
 };
 
-static const double NEAR = 1.0;    /* length-scales                                        */
-static const double MARGIN = 0.03; /* beyond the training rows, as a share of their range  */
+static const double NEAR = 1.0;         /* length-scales                                        */
+static const double OTHER_LEVEL = 1e12; /* squared: farther away than rows of the same levels */
+static const double MARGIN = 0.03;      /* beyond the training rows, as a share of their range  */
 
 /* ---- The training rows ---- */
 
@@ -44,8 +45,9 @@ static int read_rows(slice *s)
     s->table = malloc(s->info.rows * s->info.columns * sizeof *s->table);
     s->y = malloc(s->info.rows * sizeof *s->y);
     s->at = calloc(s->info.columns, sizeof *s->at);
+    s->middle = calloc(s->info.columns, sizeof *s->middle);
     s->near = malloc(s->info.rows * sizeof *s->near);
-    if (!s->table || !s->y || !s->at || !s->near)
+    if (!s->table || !s->y || !s->at || !s->middle || !s->near)
         return failure(given, "out of memory for %zu rows", s->info.rows);
     status = quorum_training_rows(s->model, s->table, s->y);
     return status < 0 ? library_failure(given, status) : EXIT_DONE;
@@ -99,7 +101,7 @@ static int find_middles(slice *s)
         for (size_t i = 0; i < n; i++)
             sorted[i] = s->table[i * columns + d];
         qsort(sorted, n, sizeof *sorted, compare_numbers);
-        s->at[d] = middle_of(sorted, n, is_category(s, d));
+        s->at[d] = s->middle[d] = middle_of(sorted, n, is_category(s, d));
         for (size_t k = 0; k < s->axes; k++) {
             slice_axis *a = &s->axis[k];
             if (a->column != d || !isnan(a->from))
@@ -197,6 +199,11 @@ static int read_flags(slice *s)
     return code == EXIT_DONE ? read_at(s) : code;
 }
 
+bool slice_varies(const slice *s, size_t d)
+{
+    return s->axis[0].column == d || (s->axes > 1 && s->axis[1].column == d);
+}
+
 /* ---- Predictions ---- */
 
 double slice_value(const slice *s, size_t k, size_t i)
@@ -283,7 +290,7 @@ static double squared_distance(const slice *s, const double *x, const double *on
             standardised_input(&s->info, d, x[d]) - standardised_input(&s->info, d, on[d]);
         double z = apart / s->info.input_lengthscale[d];
         if (d < s->info.columns && is_category(s, d))
-            sum += x[d] == on[d] ? 0.0 : 2.0 * NEAR * NEAR;
+            sum += x[d] == on[d] ? 0.0 : OTHER_LEVEL;
         else if (!s->info.constant[d] && isfinite(z)) /* a missing cell says nothing */
             sum += z * z;
     }
@@ -347,6 +354,7 @@ static int find_near(slice *s)
         return code;
     }
     qsort(sorted, s->info.rows, sizeof *sorted, compare_near);
+    s->nearest = sorted[0].row;
     size_t count = count_near(s, sorted), step = (count + MOST_NEAR - 1) / MOST_NEAR;
     for (size_t i = 0; i < count; i += step)
         s->near[s->nears++] = sorted[i].row;
@@ -368,6 +376,7 @@ int slice_make(slice *s, const arguments *given)
 void slice_free(slice *s)
 {
     free(s->at);
+    free(s->middle);
     free(s->table);
     free(s->y);
     free(s->near);

@@ -17,6 +17,8 @@ static const ink band_ink = {"#7fa8dc", 0.0, NULL, 0.55};
 static const ink dark_ink = {"#000000", 2.6, NULL, 0.35};
 static const ink light_ink = {"#ffffff", 1.4, NULL, 0.8};
 
+#define NO_ROW "no training row is near it" /* something stands still then */
+
 enum { TEXT = 600 };
 
 enum { VALUE = 64 };
@@ -38,9 +40,8 @@ static void describe_rest(const slice *s, char out[TEXT])
     size_t used = 0;
     out[0] = '\0';
     for (size_t d = 0; d < s->info.columns; d++) {
-        bool varies = s->axis[0].column == d || (s->axes > 1 && s->axis[1].column == d);
         const char *comma = used ? ", " : "at ";
-        if (varies || (s->info.constant[d] && !is_of_place(&s->info, d)))
+        if (slice_varies(s, d) || (s->info.constant[d] && !is_of_place(&s->info, d)))
             continue;
         if (used > 110) {
             snprintf(out + used, TEXT - used, ", ...");
@@ -100,10 +101,11 @@ static void draw_line_keys(FILE *file, const slice *s, double left)
     char band[80], rows[80];
     snprintf(band, sizeof band, "interval of probability %.8s",
              quorum_options_get(s->given->options, "interval"));
-    snprintf(rows, sizeof rows, "the %zu training rows nearest to it", s->nears);
+    snprintf(rows, sizeof rows, s->nears ? "the %zu training rows nearest to it" : NO_ROW,
+             s->nears);
     const legend_key keys[] = {
         {KEY_LINE, mean_ink, "mean"}, {KEY_BAND, band_ink, band}, {KEY_POINTS, row_ink, rows}};
-    plot_legend(file, keys, s->nears ? 3 : 2, left, 62.0);
+    plot_legend(file, keys, 3, left, 62.0);
 }
 
 static void draw_line(const slice *s, const char *rest, FILE *file)
@@ -175,8 +177,11 @@ static void draw_maps(const slice *s, const char *rest, FILE *file)
     char title[TEXT], note[TEXT + 100];
     snprintf(title, sizeof title, "%.100s by %.100s and %.100s", target_name(&s->info),
              s->info.names[s->axis[0].column], s->info.names[s->axis[1].column]);
-    snprintf(note, sizeof note, "%s%spoints: %zu training rows near it", rest, rest[0] ? "; " : "",
-             s->nears);
+    if (s->nears)
+        snprintf(note, sizeof note, "%s%spoints: %zu training row%s near it", rest,
+                 rest[0] ? "; " : "", s->nears, plural(s->nears));
+    else
+        snprintf(note, sizeof note, "%s; " NO_ROW, rest);
     plot_begin(file, 960.0, 466.0, title, note);
     plot_note(file, 480.0, 43.0, note);
     if (x && y) {

@@ -226,8 +226,14 @@ QUORUM_API const double *quorum_stream_offset(const quorum_stream *stream);
 QUORUM_API const double *quorum_stream_noise_std(const quorum_stream *stream);
 QUORUM_API const double *quorum_stream_weights(const quorum_stream *stream);
 
-/* Likewise the values of the column that quorum_stream_open_with was given; NULL: none. */
+/* Likewise the values of the column that quorum_stream_open_with was given, NaN where a cell is missing, which
+ * is no fault unless it is an input that is not filled, the target or another column that is needed.
+ * NULL: none. */
 QUORUM_API const double *quorum_stream_column(const quorum_stream *stream);
+
+/* Which of the model's columns (below quorum_info.columns) that column is, whatever it was called by:
+ * its values are levels' numbers of a category, and of dates seconds.  (size_t)-1: it is none of them. */
+QUORUM_API size_t quorum_stream_column_place(const quorum_stream *stream);
 
 /* The columns that are kept, with names in UTF-8, which all processes know; and of the rows that
  * quorum_stream_next gave last, until its next call: the text of a cell, in UTF-8, as it stands in the
@@ -242,6 +248,9 @@ QUORUM_API size_t quorum_stream_row(const quorum_stream *stream, size_t row);
  * not known: only the first ten are. */
 QUORUM_API size_t quorum_stream_dropped(const quorum_stream *stream);
 QUORUM_API size_t quorum_stream_dropped_row(const quorum_stream *stream, size_t i);
+
+/* What was wrong with that row: the cell and its place, until the stream is closed; "": not known. */
+QUORUM_API const char *quorum_stream_why_dropped(const quorum_stream *stream, size_t i);
 
 /* 1: as in quorum_data, kept cells too; 2: the header is UTF-8, and some kept cell of the rows read is
  * not and was read as Windows-1252. */

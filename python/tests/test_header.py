@@ -26,11 +26,11 @@ STRUCTURES = {"quorum_option_info": _library.OptionInfo, "quorum_info": _library
 UNUSED = {"quorum_status_name", "quorum_load", "quorum_blas_kernel", "quorum_options_get",
           "quorum_data_read",
           "quorum_data_free", "quorum_scores_add", "quorum_scores_add_model", "quorum_options_memory", "quorum_stream_open",
-          "quorum_stream_open_with", "quorum_stream_column", "quorum_stream_next", "quorum_stream_dropped",
+          "quorum_stream_open_with", "quorum_stream_column", "quorum_stream_column_place", "quorum_stream_next", "quorum_stream_dropped",
           "quorum_stream_converted", "quorum_stream_decimal_comma",
           "quorum_stream_close", "quorum_stream_open_lines", "quorum_stream_feed", "quorum_save_grid", "quorum_training_rows", "quorum_stream_offset", "quorum_stream_noise_std", "quorum_stream_weights",
           "quorum_stream_kept_columns", "quorum_stream_kept_name",
-          "quorum_stream_kept", "quorum_stream_row", "quorum_stream_dropped_row", "quorum_fit", "quorum_block_rows",
+          "quorum_stream_kept", "quorum_stream_row", "quorum_stream_dropped_row", "quorum_stream_why_dropped", "quorum_fit", "quorum_block_rows",
           "quorum_method_count", "quorum_method_name", "quorum_method_help",
           "quorum_team_rank", "quorum_team_size", "quorum_team_start", "quorum_team_finish",
           "quorum_team_agree", "quorum_team_account"}

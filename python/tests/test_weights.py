@@ -1,9 +1,11 @@
 """Weights and known noise of rows from Python."""
+import warnings
+
 import numpy as np
 import pandas
 import pytest
 
-from quorum import QuorumRegressor, metrics
+from quorum import BoundWarning, QuorumRegressor, metrics
 
 GIVEN = dict(theta="0.8,1.3,1.4,0.1", kernel="se", n_experts=1, spread="none", calibrate="false",
              trend="constant", warp="none")
@@ -137,3 +139,15 @@ def test_weighted_scores():
     assert one["coverage"] == pytest.approx(two["coverage"])
     with pytest.raises(ValueError, match="sample_weight"):
         metrics(y, mean, std, sample_weight=-np.ones(len(y)))
+
+
+def test_a_noise_lost_to_weights_is_explained():
+    X, y, _ = rows(150)
+    weight = np.random.default_rng(2).uniform(10, 1000, 150)
+    model = QuorumRegressor(kernel="se", calibrate="false")
+    with pytest.warns(BoundWarning, match="weights are .* on average.*divide them by their mean.*noise-std"):
+        model.fit(X, y, sample_weight=weight)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        model.fit(X, y, sample_weight=weight / weight.mean())
+    assert not any("divide" in str(w.message) for w in seen) and model.noise_variance_ > 0.01

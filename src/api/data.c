@@ -358,7 +358,7 @@ static quorum_status fail_without_rows(void *context)
         return failure(QUORUM_E_DATA, "%s has no rows%s", reader_path(r),
                        reader_has_names(r) ? " below its header" : "");
     return failure(QUORUM_E_DATA, "%s has no usable rows: all %zu were dropped.  The first: %s",
-                   reader_path(r), reader_dropped(r), reader_why_dropped(r));
+                   reader_path(r), reader_dropped(r), reader_why_dropped(r, 0));
 }
 
 static quorum_status read_rows(reading *in)

@@ -280,7 +280,7 @@ static quorum_status match_levels(quorum_stream *s, const quorum_model *m, const
 /* Missing cells of columns that are nothing but inputs, which a prediction fills, or could when it is asked to. */
 static quorum_status match_holes(quorum_stream *s)
 {
-    const extra_column *const extra[] = {&s->column, &s->noise, &s->weights};
+    const extra_column *const extra[] = {&s->noise, &s->weights};
     if (!s->m->holes.of)
         return QUORUM_OK;
     if (!NEW_ZEROED(s->holes, s->width))
@@ -291,6 +291,17 @@ static quorum_status match_holes(quorum_stream *s)
             s->holes[extra[k]->at] = 0;
     reader_leave_holes(s->reader, s->holes);
     return QUORUM_OK;
+}
+
+/* A column that nobody predicts or scores by may be empty. */
+static void match_column(quorum_stream *s)
+{
+    const extra_column *x = &s->column;
+    size_t first = s->columns + (size_t)(s->with_target + s->with_offset);
+    int is_other =
+        (s->noise.wanted && x->at == s->noise.at) || (s->weights.wanted && x->at == s->weights.at);
+    if (x->wanted && x->at >= first && !is_other)
+        reader_let_be_empty(s->reader, x->at);
 }
 
 /* Dates as the training data had them. */
@@ -405,6 +416,7 @@ static quorum_status open_reader(void *context)
     TRY_OR_DONE(match_levels(s, m, options_values(o->options)));
     TRY_OR_DONE(match_dates(s, m));
     TRY_OR_DONE(match_holes(s));
+    match_column(s);
 done:
     mem_free(columns);
     return status;
@@ -780,6 +792,11 @@ const double *quorum_stream_column(const quorum_stream *s)
     return s ? s->column.values : NULL;
 }
 
+size_t quorum_stream_column_place(const quorum_stream *s)
+{
+    return s && s->column.wanted && s->column.at < s->columns ? s->column.at : SIZE_MAX;
+}
+
 const double *quorum_stream_noise_std(const quorum_stream *s)
 {
     return s ? s->noise.values : NULL;
@@ -798,6 +815,11 @@ size_t quorum_stream_dropped(const quorum_stream *s)
 size_t quorum_stream_dropped_row(const quorum_stream *s, size_t i)
 {
     return s && s->reader ? reader_dropped_row(s->reader, i) : 0;
+}
+
+const char *quorum_stream_why_dropped(const quorum_stream *s, size_t i)
+{
+    return s && s->reader ? reader_why_dropped(s->reader, i) : "";
 }
 
 size_t quorum_stream_kept_columns(const quorum_stream *s)

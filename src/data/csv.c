@@ -285,7 +285,7 @@ static quorum_status refuse_row(reader *r, csv *c, size_t place, cell_kind kind,
     char sentence[SENTENCE] = "";
     int is_fatal = table_is_fatal(r, kind == CELL_MISSING) || kind == CELL_OTHER_NOTATION ||
                    kind == CELL_TURNS_DATE; /* these are not missing */
-    if (is_fatal || r->dropped == 0) {
+    if (is_fatal || r->dropped < DROPPED_LISTED) {
         if (place == r->n_selected)
             describe_columns(r, c, record_columns(c), sentence);
         else

@@ -109,7 +109,8 @@ void reader_close(reader *r)
         r->format->close(r->state);
     names_free(&r->names);
     mem_free(r->selected);
-    mem_free(r->why_dropped);
+    for (size_t i = 0; i < DROPPED_LISTED; i++)
+        mem_free(r->why_dropped[i]);
     kept_cells_free(&r->kept);
     mem_free(r->path);
     mem_free(r);
@@ -186,9 +187,9 @@ size_t reader_dropped_row(const reader *r, size_t i)
     return i < reader_dropped(r) && i < DROPPED_LISTED ? r->dropped_rows[i] : 0;
 }
 
-const char *reader_why_dropped(const reader *r)
+const char *reader_why_dropped(const reader *r, size_t i)
 {
-    return r->why_dropped ? r->why_dropped : "";
+    return i < DROPPED_LISTED && r->why_dropped[i] ? r->why_dropped[i] : "";
 }
 
 /* 1-based, negative from the end; 0 when `text` is no such number. */
@@ -273,6 +274,11 @@ void reader_let_miss(reader *r, size_t first, size_t count)
 {
     r->may_miss = first;
     r->may_miss_count = r->missing == MISSING_DROP ? count : 0;
+}
+
+void reader_let_be_empty(reader *r, size_t place)
+{
+    r->may_be_empty = place + 1;
 }
 
 /* ---- Kept cells ---- */

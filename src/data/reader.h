@@ -77,6 +77,9 @@ quorum_status reader_select(reader *r, const size_t *columns, size_t count);
  * cannot be used is NaN, with MISSING_DROP, and its row stays. */
 void reader_let_miss(reader *r, size_t first, size_t count);
 
+/* The selected column at `place`, which rows are not read for: a missing cell is NaN, and no fault. */
+void reader_let_be_empty(reader *r, size_t place);
+
 /* The columns whose cells are kept as text, beside those that are selected; they may be any, and
  * none: then the numbers of rows are kept alone. */
 quorum_status reader_keep(reader *r, const size_t *columns, size_t count);
@@ -151,7 +154,8 @@ double reader_held(const reader *r);    /* bytes of the file's rows that the rea
 size_t reader_dropped(const reader *r); /* rows skipped so far by MISSING_DROP    */
 size_t reader_dropped_row(const reader *r, size_t i); /* the number of the i-th of them; 0: only
                                                       the first DROPPED_LISTED are known */
-const char *reader_why_dropped(const reader *r);      /* what was wrong with the first of them  */
-void reader_close(reader *r);                         /* accepts NULL */
+const char *reader_why_dropped(const reader *r,
+                               size_t i); /* what was wrong with it; "": not known */
+void reader_close(reader *r);             /* accepts NULL */
 
 #endif

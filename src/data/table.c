@@ -30,10 +30,10 @@ quorum_status table_check_width(const reader *r, size_t columns)
 
 int table_drop_row(reader *r, const char *why, double *row)
 {
-    if (r->dropped == 0)
-        r->why_dropped = mem_copy_text(why);
-    if (r->dropped < DROPPED_LISTED)
+    if (r->dropped < DROPPED_LISTED) {
+        r->why_dropped[r->dropped] = mem_copy_text(why);
         r->dropped_rows[r->dropped] = r->row;
+    }
     r->dropped++;
     for (size_t i = 0; r->missing == MISSING_NAN && i < r->n_selected; i++)
         row[i] = NAN;
@@ -42,7 +42,8 @@ int table_drop_row(reader *r, const char *why, double *row)
 
 int table_leaves_hole(const reader *r, size_t place)
 {
-    return r->missing == MISSING_IMPUTE && r->holes && r->holes[place];
+    return place + 1 == r->may_be_empty ||
+           (r->missing == MISSING_IMPUTE && r->holes && r->holes[place]);
 }
 
 int table_may_miss(const reader *r, size_t place)

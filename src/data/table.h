@@ -39,7 +39,8 @@ struct reader {
     size_t *selected;   /* n_selected columns      */
     size_t n_selected;
     size_t may_miss, may_miss_count; /* selected columns in which NaN may stand (reader_let_miss) */
-    level_table *const *levels;      /* n_selected: of categories, or NULL; NULL: there are none */
+    size_t may_be_empty;        /* place of a selected column + 1 (reader_let_be_empty); 0: none */
+    level_table *const *levels; /* n_selected: of categories, or NULL; NULL: there are none */
     unknown_levels unknown;
     int no_categories;
     date_form *dates;  /* n_selected: of columns of dates; NULL: there are none             */
@@ -52,7 +53,7 @@ struct reader {
     size_t row;            /* the number of the last one that was looked at, from 1 */
     size_t dropped;        /* rows that cannot be used: dropped, or all NaN */
     size_t dropped_rows[DROPPED_LISTED]; /* the first of them */
-    char *why_dropped; /* what was wrong with the first of them; NULL: none, or no memory */
+    char *why_dropped[DROPPED_LISTED];   /* what was wrong with each; NULL: none, or no memory */
     kept_cells kept;
     const file_format *format;
     void *state; /* the format's own        */

@@ -11,6 +11,7 @@
 #include "archive/json.h"
 #include "rows/bend.h"
 #include "rows/scaling.h"
+#include "table/row_weights.h"
 #include "linalg/blas.h"
 
 #include <limits.h>
@@ -589,6 +590,16 @@ static quorum_status begin(fitting *f)
     return timed(calibrate_early, f, &f->m->history.seconds_calibrate);
 }
 
+/* QUORUM_AT_BOUND where the search ended on one. */
+static quorum_status look_at_bounds(const fitting *f)
+{
+    double weight;
+    if (f->s->theta[0] != '\0')
+        return QUORUM_OK;
+    TRY(rows_mean_weight(f->given, &weight));
+    return model_say_bounds(f->m, weight);
+}
+
 /* table -> standardise -> kernel and theta -> partition -> overlap (-> graph of the experts)
  * (train=parts, the paper's way: theta after the partition) */
 static quorum_status fit(fitting *f)
@@ -604,7 +615,7 @@ static quorum_status fit(fitting *f)
     TRY(timed(calibrate, f, &m->history.seconds_calibrate));
     if (f->event != QUORUM_OK || f->shared)
         return f->event;
-    return f->s->theta[0] == '\0' ? model_say_bounds(m) : QUORUM_OK;
+    return look_at_bounds(f);
 }
 
 static quorum_status fit_and_time(fitting *f)

@@ -148,6 +148,24 @@ quorum_status weigh_rows(const scattered_rows *given, int holes, weighed_rows *w
     return QUORUM_OK;
 }
 
+static void add_weights(void *context, const row_range *range)
+{
+    double *sum = context;
+    for (size_t i = 0; i < range->rows.n; i++)
+        *sum += range->rows.weight[i];
+}
+
+quorum_status rows_mean_weight(const scattered_rows *rows, double *mean)
+{
+    double sum = 0.0;
+    *mean = 1.0;
+    if (!rows->held.weight)
+        return QUORUM_OK;
+    TRY(rows_fold(QUORUM_OK, rows, &sum, sizeof sum, add_weights, &sum));
+    *mean = sum / (double)rows->n;
+    return QUORUM_OK;
+}
+
 void weighed_rows_free(weighed_rows *w)
 {
     rows_free(&w->room);

@@ -15,4 +15,7 @@ typedef struct {
 quorum_status weigh_rows(const scattered_rows *given, int holes, weighed_rows *w);
 void weighed_rows_free(weighed_rows *w);
 
+/* As how many rows one counts on average; 1 without weights.  Together. */
+quorum_status rows_mean_weight(const scattered_rows *rows, double *mean);
+
 #endif

@@ -39,8 +39,9 @@ int count_warps(const quorum_model *m, const settings *s);
 
 /* ---- bounds.c ---- */
 
-/* QUORUM_AT_BOUND with a sentence that names all hyperparameters on a bound, or QUORUM_OK. */
-quorum_status model_say_bounds(const quorum_model *m);
+/* QUORUM_AT_BOUND with a sentence that names all hyperparameters on a bound, or QUORUM_OK; `weight` is the mean
+ * of the rows' weights, which may be why the noise is on one. */
+quorum_status model_say_bounds(const quorum_model *m, double weight);
 
 /* ---- resume.c ---- */
 

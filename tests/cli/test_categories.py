@@ -234,3 +234,32 @@ def test_groups_are_called_by_their_levels(tmp_path):
     assert "<b>" not in (tmp_path / "p.svg").read_text()
     both = json.loads(run("compare", tmp_path / "m.npz", tmp_path / "m.npz", tmp_path / "t.csv", "--by", "kind", "--json").out)
     assert [g["name"] for g in both["groups"]] == [g["name"] for g in groups]
+
+
+@pytest.mark.parametrize("train", ["t.csv", "t.npy"])
+@pytest.mark.parametrize("test, by", [("t.csv", "code"), ("t.csv", "1"), ("t.npy", "1"), ("t.npy", "x1"), ("t.npy", "-3"), ("bare.csv", "1"), ("bare.csv", "x1")])
+def test_groups_are_called_by_their_levels_whatever_the_column_is_called(tmp_path, train, test, by):
+    """By its name in the test file or by its number there, of models and files with names and without."""
+    rng = np.random.default_rng(4)
+    code, x = rng.choice([10, 20, 35], 120), rng.uniform(0, 3, 120)
+    rows = np.column_stack([code, x, np.sin(x) + code / 10 + 0.1 * rng.normal(size=120)])
+    np.save(tmp_path / "t.npy", rows)
+    for name, header in (("t.csv", "code,x2,y"), ("bare.csv", "")):
+        np.savetxt(tmp_path / name, rows, delimiter=",", fmt="%g", comments="", header=header)
+    (tmp_path / "bare.csv").write_text((tmp_path / "bare.csv").read_text().lstrip("\n"))
+    run("fit", tmp_path / train, "-o", tmp_path / "m.npz", "--categorical", "1", "--theta", "1,1,1,0.1", "--kernel", "se", "--calibrate=no", "-q")
+    words = [tmp_path / test, "--by", by, "--json", "-q"]
+    groups = json.loads(run("evaluate", tmp_path / "m.npz", *words).out)[0]["groups"]
+    assert [(g["name"], g["rows"]) for g in groups] == [(str(k), (code == k).sum()) for k in (10, 20, 35)]
+    both = json.loads(run("compare", tmp_path / "m.npz", tmp_path / "m.npz", *words).out)["groups"]
+    assert [g["name"] for g in both] == ["10", "20", "35"]
+
+
+def test_a_column_of_numbers_has_no_levels(tmp_path):
+    """A file is matched by place by a model without names: its column x1 is then not the model's."""
+    rows = np.column_stack([np.arange(60) % 3 + 10, np.arange(60) % 2, np.arange(60) % 7])
+    np.save(tmp_path / "t.npy", rows.astype(float))
+    np.savetxt(tmp_path / "t.csv", rows, delimiter=",", fmt="%g", comments="", header="c,x1,y")
+    run("fit", tmp_path / "t.npy", "-o", tmp_path / "m.npz", "--categorical", "1", "--theta", "1,1,1,0.1", "--kernel", "se", "--calibrate=no", "-q")
+    groups = json.loads(run("evaluate", tmp_path / "m.npz", tmp_path / "t.csv", "--by", "x1", "--json", "-q").out)[0]["groups"]
+    assert [g["name"] for g in groups] == ["0", "1"]

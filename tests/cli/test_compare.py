@@ -110,4 +110,103 @@ def test_what_cannot_be_compared(two):
     (two / "holes.csv").write_text("\n".join(holes) + "\n")
     error = run("compare", two / "good.npz", two / "bad.npz", two / "holes.csv", "--missing", "drop", code=1).err
     assert "do not leave out the same rows: row 3 is predicted by B alone" in error
+    assert "A leaves it out (line 4, column 2 (\"b\"): cell is empty; fix it): give a file without such rows" in error
+    error = run("compare", two / "bad.npz", two / "good.npz", two / "holes.csv", "--missing", "drop", "--by", "b", code=1).err
+    assert "row 3 is predicted by A alone; B leaves it out (line 4, column 2 (\"b\"): cell is empty; fix it)" in error
     assert "standard input can be read once" in run("compare", two / "good.npz", two / "bad.npz", "-", code=2).err
+
+
+@pytest.fixture(scope="module")
+def holed(tmp_path_factory):
+    """Two models that fill what is missing, the second without input b; test files with holes in b, and in a column that is no input."""
+    here, rows, rng = tmp_path_factory.mktemp("holed"), make_rows(200, seed=3), np.random.default_rng(6)
+    hour = rng.integers(0, 4, 200)
+    write_csv(here / "train.csv", rows)
+    fit = ["--theta", "1,1,1,0.1", "--kernel", "se", "--calibrate=no", "--missing", "impute", "-q"]
+    run("fit", here / "train.csv", "-o", here / "with.npz", *fit)
+    run("fit", here / "train.csv", "-o", here / "without.npz", *fit, "--theta", "1,1,0.1", "--ignore", "b")
+    for name, row, column in (("hour", 3, 3), ("b", 3, 1)):
+        cells = [[f"{v:.17g}" for v in row] + [str(k)] for row, k in zip(rows, hour)]
+        for i in (row, 10):
+            cells[i][column] = "" if i == row else "NA"
+        (here / f"{name}.csv").write_text("a,b,y,hour\n" + "".join(",".join(c) + "\n" for c in cells))
+    numbers = np.column_stack([rows, hour])
+    numbers[[3, 10], 3] = np.nan
+    return here, numbers
+
+
+@pytest.mark.parametrize("by", ["hour", "-1"])
+@pytest.mark.parametrize("missing", ["error", "drop", "impute"])
+def test_rows_without_a_key_are_a_group(holed, by, missing):
+    """Whatever is done with missing cells: nothing is predicted by this column.  All scores are those without --by."""
+    here, numbers = holed
+    words = [here / "hour.csv", "--by", by, "--missing", missing, "--json", "-q"]
+    for first, second in (("with", "without"), ("without", "with")):
+        found = json.loads(run("compare", here / f"{first}.npz", here / f"{second}.npz", *words).out)
+        plain = json.loads(run("compare", here / f"{first}.npz", here / f"{second}.npz", here / "hour.csv", "--json", "-q").out)
+        assert [(g["name"], g["rows"]) for g in found["groups"]] == [
+            *((str(k), (numbers[:, 3] == k).sum()) for k in range(4)), ("(no value)", 2)]
+        assert found["rows"] == 200
+        for side in "ab":
+            np.testing.assert_allclose(found["squared_error"][side], plain["squared_error"][side], rtol=1e-12)
+        last = found["groups"][-1]
+        assert last["low"] is None and last["high"] is None
+    [score] = json.loads(run("evaluate", here / "with.npz", *words).out)
+    assert [(g["name"], g["rows"]) for g in score["groups"]] == [(g["name"], g["rows"]) for g in found["groups"]]
+    mean = np.array([float(line.split(",")[0]) for line in run("predict", here / "with.npz", here / "hour.csv", "-q").out.splitlines()[1:]])
+    error = (numbers[:, 2] - mean)[[3, 10]]
+    np.testing.assert_allclose(score["groups"][-1]["rmse"], np.sqrt(np.mean(error ** 2)), rtol=1e-9)
+
+
+def test_rows_whose_key_is_filled_are_a_group(holed):
+    here, _ = holed
+    for first, second in (("with", "without"), ("without", "with")):
+        words = [here / f"{first}.npz", here / f"{second}.npz", here / "b.csv", "--by", "b", "--missing", "impute", "--json", "-q"]
+        groups = json.loads(run("compare", *words).out)["groups"]
+        assert [g["rows"] for g in groups[:10]] == [20, 20, 20, 20, 19, 20, 20, 20, 20, 19]
+        assert (groups[10]["name"], groups[10]["rows"], len(groups)) == ("(no value)", 2, 11)
+
+
+def test_a_picture_of_eleven_groups(holed, tmp_path):
+    here, _ = holed
+    done = run("evaluate", here / "with.npz", here / "b.csv", "--by", "b", "--missing", "impute", "--plot", tmp_path / "p.svg")
+    assert "\n(no value) " in done.out and "11 is (no value)" in (tmp_path / "p.svg").read_text()
+
+
+def test_a_column_without_any_key_is_one_group(holed, tmp_path):
+    here, _ = holed
+    lines = (here / "hour.csv").read_text().splitlines()
+    (tmp_path / "t.csv").write_text("\n".join([lines[0], *(line.rpartition(",")[0] + "," for line in lines[1:])]) + "\n")
+    groups = json.loads(run("evaluate", here / "with.npz", tmp_path / "t.csv", "--by", "hour", "--json", "-q").out)[0]["groups"]
+    assert [(g["name"], g["rows"]) for g in groups] == [("(no value)", 200)]
+
+
+def test_holes_elsewhere_are_faults_still(holed):
+    here, _ = holed
+    error = run("evaluate", here / "with.npz", here / "b.csv", "--by", "b", code=1).err
+    assert "line 5, column 2 (\"b\")" in error
+    words = ["evaluate", here / "without.npz", here / "hour.csv", "--by", "hour", "--weights", "hour"]
+    assert "line 5, column 4 (\"hour\")" in run(*words, code=1).err
+
+
+def test_rows_that_are_left_out(two, tmp_path):
+    """What both leave out is said; of more rows than are listed the reason is not known."""
+    lines = (two / "test.csv").read_text().splitlines()
+
+    def write(count, column):
+        """Cells of the first rows are empty, of the column, but of row 40 input b alone."""
+        cells = [line.split(",") for line in lines]
+        for row in [*range(1, count + 1)]:
+            cells[row][column] = ""
+        cells[40][1] = ""
+        (tmp_path / "t.csv").write_text("\n".join(",".join(c) for c in cells) + "\n")
+
+    words = ["compare", two / "good.npz", two / "bad.npz", tmp_path / "t.csv", "--missing", "drop"]
+    write(9, 0)
+    error = run(*words, code=1).err
+    assert "row 40 is predicted by B alone; A leaves it out (line 41, column 2 (\"b\"): cell is empty; fix it)" in error
+    write(10, 0)
+    error = run(*words, code=1).err
+    assert "row 40 is predicted by B alone; give a file without missing cells" in error
+    (tmp_path / "t.csv").write_text("\n".join([*lines[:3], ",1,1", *lines[4:]]) + "\n")
+    assert "note: 1 row with missing cells left out: row 3\n" in run(*words).err

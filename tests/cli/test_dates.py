@@ -134,6 +134,7 @@ def test_groups_are_called_by_dates(tmp_path):
     groups = run("evaluate", tmp_path / "m.npz", tmp_path / "t.csv", "--by", "day", "-q").out
     assert "\n2020-01-26 to 2020-01-28 " in groups and "e+09" not in groups
     assert "\n2020-01-26 to 2020-01-28 " in run("compare", tmp_path / "m.npz", tmp_path / "m.npz", tmp_path / "t.csv", "--by", "day").out
+    assert "\n2020-01-26 to 2020-01-28 " in run("evaluate", tmp_path / "m.npz", tmp_path / "t.csv", "--by", "1", "-q").out
     fit(tmp_path, [day + " 06:30" for day in days])
     assert "\n2020-01-26 06:30 to 2020-01-28 06:30 " in run("evaluate", tmp_path / "m.npz", tmp_path / "t.csv", "--by", "day", "-q").out
 

@@ -199,6 +199,51 @@ def test_rows_of_other_levels_are_not_near(tmp_path):
     assert min(value for _, value in ticks(svg, "end")) > 50
 
 
+@pytest.fixture(scope="module")
+def parted(tmp_path_factory):
+    """Half of the rows have b = -5 and days of January, half b = 5 and July: between them is nothing, but two rows of Oslo are a little nearer."""
+    folder, rng = tmp_path_factory.mktemp("parted"), np.random.default_rng(7)
+    rows = [f"{a:.3f},{c:.3f}," + (f"5,7,{city},2024-07-{1 + i % 20:02d} 06:30" if i % 2 else f"-5,7,{city},2024-01-{1 + i % 20:02d}") +
+            f",{np.sin(a) + 2 * (city == 'Oslo'):.3f}"
+            for i, (a, c) in enumerate(rng.uniform(0, 3, (200, 2))) for city in ['"Rome, Italy"' if i % 3 == 0 else "Oslo"]]
+    (folder / "t.csv").write_text("\n".join(["a,c,b,same,\"city, or town\",day,y", *rows, "1.5,0,-4,7,Oslo,2024-03-25,3", "1.5,0,4,7,Oslo,2024-04-05,3"]) + "\n")
+    run("fit", folder / "t.csv", "-o", folder / "m.npz", "--theta", "1,5,0.5,1,1,1,1,0.1", "--kernel", "se", "-q")
+    return folder
+
+
+NO_ROW = "no training row is near it"
+
+
+@pytest.mark.parametrize("words, inputs", [([], ["c", "b", "day"]), (["--at", '"city, or town"="Rome, Italy",c=0,same=8'], ["c", "b", "city, or town", "day"]),
+                                           (["--y", "c"], ["b", "day"])])
+def test_a_slice_where_no_row_is_says_so(parted, words, inputs):
+    """On stderr and in the picture; the --at that is told is one where rows are."""
+    plot = ["plot", parted / "m.npz", "--x", "a"]
+    done = run(*plot, *words)
+    assert done.err.startswith("quorum plot: note: no training row is near this slice") and done.err.count("\n") == 1
+    assert any(NO_ROW in text for text in texts(done.out)) and "nearest to it" not in done.out
+    at = re.search("--at '(.*)' puts it through the nearest one$", done.err.strip()).group(1)
+    assert [name for name in ("c", "b", "same", "city, or town", "day") if re.search(f'(^|,)"?{name}"?=', at)] == inputs
+    moved = run(*plot, *(words if "--y" in words else []), "--at", at)
+    assert moved.err == "" and NO_ROW not in moved.out and "training row" in moved.out
+    assert run(*plot, *words, "-q").err == ""
+
+
+def test_a_slice_where_rows_are_says_nothing(data, parted):
+    assert run("plot", data / "model.npz", "--x", "a").err == ""
+    assert run("plot", parted / "m.npz", "--x", "a", "--at", "b=-5,day=2024-01-03").err == ""
+
+
+def test_more_inputs_than_at_takes(tmp_path):
+    """Of inputs of which all matter more are not told than can be given; of those that hardly matter none."""
+    rows = np.random.default_rng(8).uniform(-1, 1, (60, 18))
+    write_csv(tmp_path / "t.csv", np.column_stack([rows, rows.sum(axis=1)]), header=",".join([*(f"x{i}" for i in range(18)), "y"]))
+    for scales, sentence in (([0.1] * 18, "--at NAME=VALUE,... puts it where rows are"), ([0.1] * 9 + [200] * 9, "puts it through the nearest one")):
+        run("fit", tmp_path / "t.csv", "-o", tmp_path / "m.npz", "--theta", ",".join(map(str, [*scales, 1, 0.1])), "--kernel", "se", "--calibrate=no", "-q")
+        said = run("plot", tmp_path / "m.npz", "--x", "x0").err
+        assert sentence in said and "x12" not in said
+
+
 # ---- PNG ----
 
 needs_librsvg = pytest.mark.skipif(not shutil.which("rsvg-convert"), reason="rsvg-convert is not installed")

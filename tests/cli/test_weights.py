@@ -116,3 +116,25 @@ def test_two_columns_of_the_name(tmp_path):
     (tmp_path / "q.csv").write_text("a,b,e,e\n1,2,3,4\n")
     said = run("predict", tmp_path / "m.npz", tmp_path / "q.csv", code=1).err
     assert "columns 3 and 4 are both named" in said
+
+
+def lost(tmp_path, weight):
+    """What a fit to noisy rows of these weights says of them on stderr, "" where nothing; and the noise it finds."""
+    rng = np.random.default_rng(1)
+    X = rng.uniform(-3, 3, (150, 2))
+    y = np.sin(X[:, 0]) + 0.5 * X[:, 1] + 0.3 * rng.normal(size=150)
+    train = write(tmp_path / "t.csv", np.column_stack([X, weight, weight, y]), "abwy")
+    done = run("fit", train, "-o", tmp_path / "m.npz", "--weights", "w", "--kernel", "se", "--calibrate=no", "--json")
+    return done.err.partition("; weights are ")[2], np.sqrt(json.loads(done.out)["noise_variance"])
+
+
+def test_a_noise_lost_to_weights_is_explained(tmp_path):
+    """Weights of 10 to 1000 leave no noise, which is said with what to do; what is to be done helps."""
+    rng = np.random.default_rng(2)
+    weight = rng.uniform(10, 1000, 150)
+    said, noise = lost(tmp_path, weight)
+    assert said.startswith(f"{weight.mean():.3g} on average") and noise < 0.01
+    assert "divide them by their mean" in said and "noise-std" in said
+    for fine in (weight / weight.mean(), rng.integers(1, 4, 150)): # counts that leave a noise are as good as any
+        said, noise = lost(tmp_path, fine)
+        assert said == "" and noise > 0.1

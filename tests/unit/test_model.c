@@ -1286,18 +1286,43 @@ static void bounds_are_named(void **state)
         snprintf(text[i], sizeof text[i], "a long name of input %zu", i);
         names[i] = text[i];
     }
-    assert_int_equal(model_say_bounds(&m), QUORUM_AT_BOUND);
+    assert_int_equal(model_say_bounds(&m, 1.0), QUORUM_AT_BOUND);
     assert_string_equal(quorum_message(), "on a bound of the range: a long name of input 1 "
                                           "(length-scale, lower), signal variance (upper), noise "
                                           "variance (lower)");
     for (size_t i = 2; i < INPUTS; i++)
         at_bound[i] = 1;
-    assert_int_equal(model_say_bounds(&m), QUORUM_AT_BOUND);
+    assert_int_equal(model_say_bounds(&m, 1.0), QUORUM_AT_BOUND);
     assert_says("length-scales on their upper bound (the target hardly changes with these inputs): "
                 "a long name of input 2, a long name of input 3, ");
     assert_says(", ...; on a bound of the range: a long name of input 1 (length-scale, lower)");
     memset(at_bound, 0, sizeof at_bound);
-    assert_ok(model_say_bounds(&m));
+    assert_ok(model_say_bounds(&m, 1.0));
+}
+
+/* Rows of many rows each that agree exactly are why there is no noise: that is said, but not of weights about 1,
+ * nor of a noise that was found, or where all of it may be known. */
+static void a_noise_lost_to_weights_is_explained(void **state)
+{
+    (void)state;
+    char *names[] = {"a", "y"};
+    int at_bound[5] = {[2] = -1};
+    quorum_model m = {.rows.D = 1, .columns.names = names, .shown.at_bound = at_bound};
+    assert_int_equal(model_say_bounds(&m, 497.26), QUORUM_AT_BOUND);
+    assert_says("noise variance (lower); weights are 497 on average");
+    assert_says("divide them by their mean");
+    assert_says("give these by noise-std instead");
+    assert_int_equal(model_say_bounds(&m, 1.05), QUORUM_AT_BOUND);
+    assert_string_equal(quorum_message(), "on a bound of the range: noise variance (lower)");
+    m.columns.has_errors = 1;
+    assert_int_equal(model_say_bounds(&m, 497.26), QUORUM_AT_BOUND);
+    assert_string_equal(quorum_message(), "on a bound of the range: noise variance (lower)");
+    m.columns.has_errors = 0;
+    at_bound[2] = 1;
+    assert_int_equal(model_say_bounds(&m, 497.26), QUORUM_AT_BOUND);
+    assert_string_equal(quorum_message(), "on a bound of the range: noise variance (upper)");
+    at_bound[2] = 0;
+    assert_ok(model_say_bounds(&m, 497.26));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -1306,6 +1331,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(bounds_are_named),
+        TEST(a_noise_lost_to_weights_is_explained),
         TEST(a_saved_model_predicts_the_same_bits),
         TEST(inspect_says_where_rows_and_names_come_from),
         TEST(intervals_are_those_of_a_gaussian),

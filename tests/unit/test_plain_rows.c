@@ -109,7 +109,7 @@ static outcome read_rows(const char *path, const reader_options *how, const size
     }
     snprintf(o.message, sizeof o.message, "%s", status < 0 ? quorum_message() : "");
     o.dropped = reader_dropped(r);
-    snprintf(o.first, sizeof o.first, "%s", o.dropped ? reader_why_dropped(r) : "");
+    snprintf(o.first, sizeof o.first, "%s", o.dropped ? reader_why_dropped(r, 0) : "");
     reader_close(r);
     return o;
 }
