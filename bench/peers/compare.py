@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""quorum beside scikit-learn's GP, a NumPy nearest-neighbour GP and, if installed, R's laGP.
+"""quorum beside a NumPy nearest-neighbour GP, scikit-learn's GP and gradient boosting and, if installed, R's laGP.
 
     bench/peers/compare.py --data DIR [--quorum build/quorum] [--sets SET ...]
 
@@ -90,6 +90,9 @@ class Contest:
         yield self.python_peer("NumPy NN-GP", "numpy_nngp.py", "64 neighbours",
                                ["--rows", str(self.args.nngp_rows), "--neighbours", "64"])
 
+    def boosting(self):
+        yield self.python_peer("gradient boosting", "boosting.py", "scikit-learn", [])
+
     def r(self):
         script = os.path.join(HERE, "r_tools.R")
         if not shutil.which("Rscript") or subprocess.run(["Rscript", script, "--probe"],
@@ -114,7 +117,7 @@ def compare(args, name):
         train, test = (read_table(args.data, name, part) for part in ("train", "test"))
     with tempfile.TemporaryDirectory() as folder:
         contest = Contest(args, folder, train, test)
-        for turn in (contest.quorum, contest.numpy, contest.sklearn, contest.r):
+        for turn in (contest.quorum, contest.numpy, contest.boosting, contest.sklearn, contest.r):
             for row in turn():
                 row = {"set": name, **row}
                 print("  ".join(f"{v:.4g}" if isinstance(v, float) else str(v)

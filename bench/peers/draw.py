@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from common import read_csv  # noqa: E402
 
 LOOKS = {"quorum": ("#b0413e", "o"), "NumPy NN-GP": ("#4472a8", "s"),
-         "scikit-learn GP": ("#5a9a68", "^"), "R laGP": ("#8a6bae", "D")}
+         "scikit-learn GP": ("#5a9a68", "^"), "gradient boosting": ("#c08a2e", "v"), "R laGP": ("#8a6bae", "D")}
 SCORES = [("smse", "SMSE"), ("msll", "MSLL")]
 
 
