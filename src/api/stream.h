@@ -76,6 +76,6 @@ quorum_status stream_check_missing(const quorum_model *m, const quorum_stream_re
                                    const quorum_options *options);
 
 /* Opens the reader, and tells all processes what it has. */
-quorum_status stream_read_head(quorum_status ready, stream_opening *o);
+quorum_status stream_read_head(stream_opening *o);
 
 #endif

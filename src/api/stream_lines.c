@@ -41,7 +41,7 @@ static quorum_status open_text(quorum_stream *s, const char *text, size_t bytes)
                         .text = text,
                         .bytes = bytes};
     stream_begin_anew(s, m, in->wanted.with_target, in->options);
-    quorum_status status = stream_read_head(QUORUM_OK, &o);
+    quorum_status status = stream_read_head(&o);
     s->lines->begun = status >= 0;
     if (status < 0) /* the next line may be a header again */
         stream_begin_anew(s, m, in->wanted.with_target, in->options);

@@ -138,15 +138,16 @@ static quorum_status send_kept_names(quorum_stream *s)
     return QUORUM_OK;
 }
 
-quorum_status stream_read_head(quorum_status ready, stream_opening *o)
+quorum_status stream_read_head(stream_opening *o)
 {
     quorum_stream *s = o->s;
+    quorum_status ready =
+        s ? QUORUM_OK : failure(QUORUM_E_MEMORY, "out of memory for reading %s", o->path);
     quorum_status status = team_first(ready, open_reader, o);
-    if (status >= 0)
-        send_columns(s);
-    if (status >= 0 && o->wanted->keep)
-        status = send_kept_names(s);
-    return status;
+    if (status < 0 || !s) /* where one process has no room for a stream, all fail */
+        return status;
+    send_columns(s);
+    return o->wanted->keep ? send_kept_names(s) : status;
 }
 
 quorum_status stream_check_missing(const quorum_model *m, const quorum_stream_request *wanted,
@@ -183,9 +184,7 @@ quorum_status quorum_stream_open_with(const char *path, const quorum_model *m,
     TRY(stream_check_missing(m, wanted, options));
     quorum_stream *s = stream_new(m, wanted->with_target, options);
     stream_opening o = {.path = path, .wanted = wanted, .m = m, .options = options, .s = s};
-    quorum_status ready =
-        s ? QUORUM_OK : failure(QUORUM_E_MEMORY, "out of memory for reading %s", path);
-    quorum_status status = stream_read_head(ready, &o);
+    quorum_status status = stream_read_head(&o);
     if (status < 0) {
         quorum_stream_close(s);
         return status;
