@@ -676,7 +676,7 @@ class QuorumRegressor(RegressorMixin, Parameters):
     def sample_y(self, X, n_samples=1, random_state=0, offset=None):
         """Draw the target jointly at the queries.
 
-        Each query's draws have the mean and std of `predict`, noise included unless
+        Each query's draws are distributed as `predict` says, with its quantiles, noise included unless
         ``latent=True``; queries near each other have similar errors.  The same `random_state`
         gives the same draws for the same set of queries, in whatever order; more samples leave the
         first as they are.
