@@ -530,9 +530,10 @@ typedef struct {
 
 /* The `count` rows of X whose measurement, one after another, takes most off the mean latent
  * variance at `over` (over_rows x inputs; NULL: at X itself): row (count) has their numbers from 0,
- * reduction (count) by how much each does, after those before it, in the target's units squared.
- * `about` may be NULL.  Greedy, with exact updates of the joint covariance that quorum_sample draws
- * from (docs/methods.md, "Suggestions").  Options used: as quorum_sample but seed, latent and interval-shape. */
+ * reduction (count) by how much each does, after those before it, in the target's units squared (of a
+ * warped target in those of its logarithm).  `about` may be NULL.  Greedy, with exact updates of the
+ * joint covariance that quorum_sample draws from (docs/methods.md, "Suggestions").  Options used: as
+ * quorum_sample but seed, latent and interval-shape. */
 QUORUM_API quorum_status quorum_suggest(const quorum_model *model, const double *X, size_t rows,
                                         const double *over, size_t over_rows,
                                         const quorum_options *options, size_t count, size_t *row,

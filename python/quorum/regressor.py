@@ -722,7 +722,8 @@ class QuorumRegressor(RegressorMixin, Parameters):
         rows : ndarray of shape (n,)
             Numbers of rows of X, the best first; each is the best after the ones before it.
         reduction : ndarray of shape (n,)
-            Only with `return_reduction`; in squared units of the target.
+            Only with `return_reduction`; in squared units of the target, of a warped one of its
+            logarithm.
         """
         X = self._queries(X)
         over = None if over is None else self._queries(over)
