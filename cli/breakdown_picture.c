@@ -9,6 +9,7 @@
 
 #include <math.h>
 
+static const double PICTURE_WIDTH = 934.0;
 static const ink band_ink = {"#7fa8dc", 0.0, NULL, 0.45};
 static const ink level_ink = {"#777777", 1.0, "2 3", 1.0};
 enum { INKS = 4 };
@@ -61,7 +62,7 @@ static void set_ranges(picture *p)
     p->right.y_max = widest > 0.0 && isfinite(widest) ? 1.08 * widest : 1.0;
 }
 
-static void set_panels(picture *p, const char *label)
+static void set_panels(picture *p)
 {
     p->left = (panel){.left = 62.0,
                       .top = 92.0,
@@ -70,7 +71,6 @@ static void set_panels(picture *p, const char *label)
                       .x_min = 0.5,
                       .x_max = (double)p->b->groups + 0.5,
                       .title = "targets inside the 95 % interval",
-                      .x_label = label,
                       .y_label = "per cent"};
     p->right = p->left;
     p->right.left = 528.0;
@@ -131,21 +131,28 @@ static void draw_legend(FILE *file, const picture *p)
     plot_legend(file, keys, count, 62.0, 52.0);
 }
 
-static void draw(FILE *file, picture *p)
+/* Below both panels. */
+static void draw_ends(FILE *file, const picture *p)
 {
-    char title[640], label[640], first[64], last[64];
+    char text[256], first[64], last[64];
     const row_group *group = p->b->group;
-    shown_text by = shown(p->b->by);
     group_name(p->b, &group[0], first, sizeof first);
     group_name(p->b, &group[p->b->groups - 1], last, sizeof last);
+    snprintf(text, sizeof text, "group 1 is %s, group %zu is %s", first, p->b->groups, last);
+    plot_note(file, PICTURE_WIDTH / 2.0, 380.0, text);
+}
+
+static void draw(FILE *file, picture *p)
+{
+    char title[640];
+    shown_text by = shown(p->b->by);
     snprintf(title, sizeof title, "%zu test rows by %.200s", p->b->rows, by.text);
-    snprintf(label, sizeof label, "group by %.200s: 1 is %s, %zu is %s", by.text, first,
-             p->b->groups, last);
-    plot_begin(file, 934.0, 396.0, title,
+    plot_begin(file, PICTURE_WIDTH, 396.0, title,
                "quorum evaluate --by: coverage and width of the 95 % interval");
-    set_panels(p, label);
+    set_panels(p);
     draw_legend(file, p);
     draw_panels(file, p);
+    draw_ends(file, p);
     plot_end(file);
 }
 

@@ -184,11 +184,11 @@ const command sample_command = {
         "Draws what the target might be at all rows of QUERIES together, N times, and writes csv "
         "with the columns s1 to sN, one row a query in the file's order. Near rows have similar "
         "errors, so that a column is one possible world: take sums, maxima or whatever a decision "
-        "needs of each column, and look at how that varies. Each row's draws have the mean and std "
-        "of 'quorum predict'; noise is included, a new one for every row, unless --latent is given "
-        "(then a column is a smooth function).",
+        "needs of each column, and look at how that varies. Each row's draws are distributed as "
+        "'quorum predict' says, with its quantiles; noise is included, a new one for every row, "
+        "unless --latent is given (then a column is a smooth function).",
     .option_names = "header missing decimal thousands comment query method select neighbours space "
-                    "graph-on calibration latent threads memory",
+                    "graph-on interval-shape calibration latent threads memory",
     .operands = operands,
     .flags = flags,
     .examples =

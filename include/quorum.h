@@ -511,12 +511,13 @@ QUORUM_API quorum_status quorum_predict_joint(const quorum_model *model, const d
                                               double *mean, double *covariance);
 
 /* Joint draws of the target at X: out (rows x count), one row a query, of the function itself with
- * latent=true.  Each query's draws have the mean and std that quorum_predict gives, and between
- * queries the covariance of a GP on the rows near them (docs/methods.md, "Draws").  Draw j depends
- * on the seed, the model and the set of queries: not on their order, on count or on threads.  Of a
- * model with an offset draws are without it: add it.  Options used: seed, method, select, space,
- * neighbours, latent, calibration, graph-on, threads, memory.  On failure all are NaN.  Refused in a
- * team of several processes. */
+ * latent=true.  Each query's draws are mean + std Z with what quorum_predict gives, Z distributed as
+ * quorum_distribution_of tells, and between queries they have the correlations of a GP on the rows
+ * near them (docs/methods.md, "Draws").  Draw j depends on the seed, the model and the set of
+ * queries: not on their order, on count or on threads.  Of a model with an offset draws are without
+ * it: add it.  Options used: seed, method, select, space, neighbours, latent, calibration,
+ * interval-shape, graph-on, threads, memory.  On failure all are NaN.  Refused in a team of several
+ * processes. */
 QUORUM_API quorum_status quorum_sample(const quorum_model *model, const double *X, size_t rows,
                                        const quorum_options *options, size_t count, double *out);
 
@@ -529,9 +530,10 @@ typedef struct {
 
 /* The `count` rows of X whose measurement, one after another, takes most off the mean latent
  * variance at `over` (over_rows x inputs; NULL: at X itself): row (count) has their numbers from 0,
- * reduction (count) by how much each does, after those before it, in the target's units squared.
- * `about` may be NULL.  Greedy, with exact updates of the joint covariance that quorum_sample draws
- * from (docs/methods.md, "Suggestions").  Options used: as quorum_sample but seed and latent. */
+ * reduction (count) by how much each does, after those before it, in the target's units squared (of a
+ * warped target in those of its logarithm).  `about` may be NULL.  Greedy, with exact updates of the
+ * joint covariance that quorum_sample draws from (docs/methods.md, "Suggestions").  Options used: as
+ * quorum_sample but seed, latent and interval-shape. */
 QUORUM_API quorum_status quorum_suggest(const quorum_model *model, const double *X, size_t rows,
                                         const double *over, size_t over_rows,
                                         const quorum_options *options, size_t count, size_t *row,

@@ -676,7 +676,7 @@ class QuorumRegressor(RegressorMixin, Parameters):
     def sample_y(self, X, n_samples=1, random_state=0, offset=None):
         """Draw the target jointly at the queries.
 
-        Each query's draws have the mean and std of `predict`, noise included unless
+        Each query's draws are distributed as `predict` says, with its quantiles, noise included unless
         ``latent=True``; queries near each other have similar errors.  The same `random_state`
         gives the same draws for the same set of queries, in whatever order; more samples leave the
         first as they are.
@@ -722,7 +722,8 @@ class QuorumRegressor(RegressorMixin, Parameters):
         rows : ndarray of shape (n,)
             Numbers of rows of X, the best first; each is the best after the ones before it.
         reduction : ndarray of shape (n,)
-            Only with `return_reduction`; in squared units of the target.
+            Only with `return_reduction`; in squared units of the target, of a warped one of its
+            logarithm.
         """
         X = self._queries(X)
         over = None if over is None else self._queries(over)

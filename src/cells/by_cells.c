@@ -9,11 +9,13 @@
  * a query that is far from its cell is predicted by a GP on its own nearest rows (predict/by_nearest.c),
  * as many as an expert has. */
 #include "cells/cell_seats.h"
+#include "cells/cell_slopes.h"
 #include "cells/cell_store.h"
 #include "cells/kept_cells.h"
 #include "cells/query_sorts.h"
 
 #include "base/memory.h"
+#include "linalg/blas.h"
 #include "near/ranked.h"
 #include "predict/predictor.h"
 #include "team/work.h"
@@ -98,8 +100,6 @@ static quorum_status plan_cells(plan *p, const double *X, size_t n)
     void *store;
     (void)X;
     (void)n;
-    if (p->with_slopes)
-        return failure(QUORUM_E_ARGUMENT, "method cells has no gradients: use nearest, or npae");
     TRY(check_memory(p));
     TRY(model_hold_all(m));
     TRY(model_rows(m, p->s, &p->c));
@@ -119,7 +119,10 @@ static quorum_status plan_cells(plan *p, const double *X, size_t n)
 
 static double query_bytes(const plan *p)
 {
-    double pairs = 8.0 * CELL_SEATS * (10.0 + (double)plan_line_width(p));
+    double D = (double)p->m->rows.D, width = (double)plan_line_width(p);
+    double pairs = 8.0 * CELL_SEATS * (10.0 + width);
+    if (p->with_slopes)
+        pairs += 8.0 * CELL_SEATS * D * (4.0 + width);
     return 2.0 * pairs + by_nearest.query_bytes(p); /* where some are far, of both sorts */
 }
 
@@ -167,6 +170,7 @@ typedef struct {
     size_t groups;                 /* cells that have queries                            */
     size_t *cell;                  /* groups                                             */
     size_t *start;                 /* groups + 1: where their pairs start                */
+    double *share_slope;           /* pairs x D, of query after query; NULL: not wanted  */
     cell_answers said;
     int workers;
     cell_space *space; /* workers */
@@ -176,10 +180,12 @@ static void job_free(cell_job *j)
 {
     for (int w = 0; j->space && w < j->workers; w++)
         cell_space_free(&j->space[w]);
-    void *const rooms[] = {j->space,     j->seat,           j->weight,      j->sorted,
-                           j->query,     j->place,          j->cell,        j->start,
-                           j->said.mean, j->said.explained, j->said.spread, j->said.noise,
-                           j->said.lift};
+    const cell_slopes *s = &j->said.slope;
+    void *const rooms[] = {
+        j->space,       j->seat,       j->weight,    j->sorted,      j->query,
+        j->place,       j->cell,       j->start,     j->said.mean,   j->said.explained,
+        j->said.spread, j->said.noise, j->said.lift, j->share_slope, s->mean,
+        s->explained,   s->spread,     s->lift};
     for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++)
         mem_free(rooms[i]);
 }
@@ -220,6 +226,21 @@ static quorum_status make_answers(cell_job *j)
     return failure(QUORUM_E_MEMORY, "out of memory for %zu queries", j->n);
 }
 
+static quorum_status make_slopes(cell_job *j)
+{
+    size_t each = j->pairs * j->Q->D;
+    cell_slopes *s = &j->said.slope;
+    NEW_ARRAY(j->share_slope, each);
+    NEW_ARRAY(s->mean, each);
+    NEW_ARRAY(s->explained, each);
+    NEW_ARRAY(s->spread, each);
+    if (j->width > 0)
+        NEW_ARRAY(s->lift, each * j->width);
+    if (j->share_slope && s->mean && s->explained && s->spread && (s->lift || j->width == 0))
+        return QUORUM_OK;
+    return failure(QUORUM_E_MEMORY, "out of memory for the gradients of %zu queries", j->n);
+}
+
 static quorum_status make_pairs(cell_job *j)
 {
     NEW_ARRAY(j->seat, j->pairs);
@@ -248,13 +269,18 @@ static quorum_status job_new(const plan *p, const points *Q, size_t n, cell_job 
                     .width = plan_line_width(p)};
     TRY(make_pairs(j));
     TRY(make_answers(j));
-    TRY(cell_seats_find(map, &queries, p->threads, j->seat, j->weight));
+    if (p->with_slopes)
+        TRY(make_slopes(j));
+    TRY(cell_seats_find(map, &queries, p->threads, j->seat, j->weight, j->share_slope));
     group_pairs(j);
     j->workers = workers_for(p, j->groups);
     if (!NEW_ZEROED(j->space, (size_t)j->workers))
         return failure(QUORUM_E_MEMORY, "out of memory for %zu queries", n);
-    for (int w = 0; w < j->workers; w++)
+    for (int w = 0; w < j->workers; w++) {
         TRY(cell_space_new(p->neighbours, Q->D, &j->space[w]));
+        if (p->with_slopes)
+            TRY(cell_space_want_slopes(p->neighbours, Q->D, &j->space[w]));
+    }
     return QUORUM_OK;
 }
 
@@ -268,7 +294,8 @@ static quorum_status ask_cell(void *context, size_t item, int worker)
                          .explained = j->said.explained ? j->said.explained + first : NULL,
                          .spread = j->said.spread ? j->said.spread + first : NULL,
                          .noise = j->said.noise ? j->said.noise + first : NULL,
-                         .lift = j->said.lift ? j->said.lift + first * j->width : NULL};
+                         .lift = j->said.lift ? j->said.lift + first * j->width : NULL,
+                         .slope = cell_slopes_from(&j->said.slope, first, j->Q->D, j->width)};
     TRY(cell_store_take(store, j->cell[item], room_for(j->p), &e));
     cell_expert_ask(cell_store_source(store), e, j->Q, j->query + first, count, j->p->spread,
                     &j->space[worker], &here);
@@ -278,16 +305,28 @@ static quorum_status ask_cell(void *context, size_t item, int worker)
 
 /* ---- Answers ---- */
 
+enum { ANSWERS = 9 };
+
 static size_t list_answers(const cell_job *j, team_result *out)
 {
-    double *const answers[] = {j->said.mean, j->said.explained, j->said.spread, j->said.noise,
-                               j->said.lift};
-    size_t count = 0;
-    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++)
-        if (answers[i])
-            out[count++] = (team_result){.data = answers[i],
-                                         .width = (answers[i] == j->said.lift ? j->width : 1) *
-                                                  sizeof *answers[i],
+    const cell_answers *a = &j->said;
+    size_t D = j->Q->D, count = 0;
+    const struct {
+        double *data;
+        size_t width;
+    } answers[ANSWERS] = {{a->mean, 1},
+                          {a->explained, 1},
+                          {a->spread, 1},
+                          {a->noise, 1},
+                          {a->lift, j->width},
+                          {a->slope.mean, D},
+                          {a->slope.explained, D},
+                          {a->slope.spread, D},
+                          {a->slope.lift, D * j->width}};
+    for (size_t i = 0; i < ANSWERS; i++)
+        if (answers[i].data)
+            out[count++] = (team_result){.data = answers[i].data,
+                                         .width = answers[i].width * sizeof *answers[i].data,
                                          .start = j->start};
     return count;
 }
@@ -345,6 +384,52 @@ static void join_doubt(const cell_job *j, size_t q, block_space *w)
     w->doubt[q] = model_line_doubt(m, w->X + q * m->rows.D, lift, lift);
 }
 
+/* 2 p' (f(x)' - lift'), p = V u, u = f(x) - lift, of the experts together; w' in weight_slope. */
+static void join_doubt_slopes(const cell_job *j, size_t q, const cell_opinion *of,
+                              const double *weight_slope, block_space *w)
+{
+    const quorum_model *m = j->p->m;
+    size_t D = m->rows.D;
+    double *u = w->u, *p = w->u + D + 1, *slope = w->doubt_slope + q * D;
+    u[0] = 1.0;
+    for (size_t d = 0; d < D; d++)
+        u[d + 1] = w->X[q * D + d];
+    for (size_t s = 0; s < j->seats; s++)
+        for (size_t i = 0; i <= D; i++)
+            u[i] -= of[s].weight * of[s].lift[i];
+    for (size_t i = 0; i <= D; i++)
+        p[i] = vec_dot(D + 1, m->units.line_covariance + i * (D + 1), u);
+    for (size_t d = 0; d < D; d++) {
+        slope[d] = 2.0 * p[d + 1] * m->theta.lengthscale[d];
+        for (size_t s = 0; s < j->seats; s++)
+            slope[d] -= 2.0 * (weight_slope[s * D + d] * vec_dot(D + 1, p, of[s].lift) +
+                               of[s].weight * vec_dot(D + 1, p, of[s].slope.lift + d * (D + 1)));
+    }
+}
+
+/* The slopes of what the experts say together, once they are weighed and before the lifts are joined. */
+static void join_slopes(const cell_job *j, size_t q, double *weight_slope, block_space *w)
+{
+    size_t D = j->Q->D;
+    cell_opinion of[CELL_SEATS];
+    joined_slopes out = {w->mean_slope + q * D, w->var_slope + q * D, w->noise_slope + q * D,
+                         w->spread_slope + q * D, weight_slope};
+    for (size_t s = 0; s < j->seats; s++) {
+        size_t pair = q * j->seats + s, i = j->place[pair];
+        of[s] = (cell_opinion){.weight = j->weight[pair],
+                               .explained = j->said.explained[i],
+                               .spread = j->said.spread[i],
+                               .noise = j->said.noise[i],
+                               .mean = j->said.mean[i],
+                               .lift = j->said.lift ? j->said.lift + i * j->width : NULL,
+                               .share_slope = j->share_slope + pair * D,
+                               .slope = cell_slopes_from(&j->said.slope, i, D, j->width)};
+    }
+    cell_seats_join_slopes(j->seats, D, j->p->m->theta.signal, of, &out);
+    if (j->said.lift)
+        join_doubt_slopes(j, q, of, weight_slope, w);
+}
+
 static void take_answer(const cell_job *j, size_t q, block_space *w, tally *t)
 {
     if (!j->said.explained) { /* the mean of one expert is wanted */
@@ -354,6 +439,8 @@ static void take_answer(const cell_job *j, size_t q, block_space *w, tally *t)
     }
     weigh_experts(j, q, t);
     join_experts(j, q, w);
+    if (w->mean_slope) /* shares' own slopes are not needed again */
+        join_slopes(j, q, j->share_slope + q * j->seats * j->Q->D, w);
     if (j->said.lift)
         join_doubt(j, q, w);
 }
@@ -361,7 +448,7 @@ static void take_answer(const cell_job *j, size_t q, block_space *w, tally *t)
 static quorum_status answer_near(const plan *p, size_t n, block_space *w, tally *t)
 {
     cell_job j;
-    team_result answers[5];
+    team_result answers[ANSWERS];
     quorum_status ready = job_new(p, &w->Q, n, &j);
     size_t count = ready >= 0 ? list_answers(&j, answers) : 0;
     progress_expect(1.0);

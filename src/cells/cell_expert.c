@@ -1,6 +1,8 @@
 /* One cell's expert: how it is made, and what it answers (cell_expert.h). */
 #include "cells/cell_expert.h"
 
+#include "cells/cell_slopes.h"
+
 #include "base/memory.h"
 #include "experts/committee.h"
 #include "gp/covariance.h"
@@ -172,20 +174,29 @@ void cell_space_free(cell_space *w)
     mem_free(w->K);
     mem_free(w->room);
     mem_free(w->near);
+    mem_free(w->pair);
+    mem_free(w->panel);
+    mem_free(w->around);
     *w = (cell_space){0};
 }
 
-/* Sums over the rows nearest to a query, which have the largest k (m); *near: the place of the nearest. */
+size_t cell_expert_nearest(const cell_expert *e, const double *k, ranked *room, size_t *row)
+{
+    const double *last = k + e->m - e->tail;
+    nearest best = nearest_start(e->tail < WIDE_ROWS ? e->tail : WIDE_ROWS, room);
+    for (size_t i = e->tail; i-- > 0;) /* near rows first: most others are then passed over */
+        nearest_offer(&best, -last[i], i);
+    return nearest_finish(&best, row, NULL);
+}
+
+/* Sums over the rows nearest to a query; *near: the place of the nearest. */
 static surroundings look_around(const cell_expert *e, const hyper *theta, const double *k,
                                 ranked *room, size_t *near)
 {
     const double *last = k + e->m - e->tail;
     size_t row[WIDE_ROWS];
     surroundings sums = {.log_level = e->noise.log_level, .excess = e->noise.noise - theta->noise};
-    nearest best = nearest_start(e->tail < WIDE_ROWS ? e->tail : WIDE_ROWS, room);
-    for (size_t i = e->tail; i-- > 0;) /* near rows first: most others are then passed over */
-        nearest_offer(&best, -last[i], i);
-    size_t count = nearest_finish(&best, row, NULL);
+    size_t count = cell_expert_nearest(e, k, room, row);
     for (size_t i = 0; i < count; i++) {
         double rho = last[row[i]] / theta->signal, rho2 = e->weight[row[i]] * (rho * rho);
         left_out_figures shown = {e->surprise[row[i]], e->variance[row[i]]};
@@ -247,16 +258,23 @@ static void ask_panel(const cell_source *s, const cell_expert *e, size_t b, size
         out->spread[q] = spread_factor(how, around[q], variance);
         for (size_t d = 0; out->lift && d < s->width; d++)
             out->lift[q * s->width + d] = vec_dot(m, a, e->W + d * m);
+        if (out->slope.mean) {
+            cell_query at = {Q.Z + q * Q.D, a, is_plain ? NULL : &around[q], out->explained[q],
+                             variance};
+            cell_slopes here = cell_slopes_from(&out->slope, q, Q.D, s->width);
+            cell_expert_slopes(s, e, &at, how, w, &here);
+        }
     }
 }
 
-static cell_answers answers_from(const cell_answers *all, size_t first, size_t width)
+static cell_answers answers_from(const cell_answers *all, size_t first, size_t D, size_t width)
 {
     return (cell_answers){.mean = all->mean + first,
                           .explained = all->explained ? all->explained + first : NULL,
                           .spread = all->explained ? all->spread + first : NULL,
                           .noise = all->explained ? all->noise + first : NULL,
-                          .lift = all->lift ? all->lift + first * width : NULL};
+                          .lift = all->lift ? all->lift + first * width : NULL,
+                          .slope = cell_slopes_from(&all->slope, first, D, width)};
 }
 
 /* Where BLAS takes part, the last query again and again makes a panel a multiple of QUERY_MULTIPLE
@@ -271,7 +289,7 @@ void cell_expert_ask(const cell_source *s, const cell_expert *e, const points *Q
         for (size_t i = 0; i < padded; i++)
             w->which[i] = query[first + (i < count ? i : count - 1)];
         points_gather(Q, w->which, padded, &w->Q);
-        cell_answers here = answers_from(out, first, s->width);
+        cell_answers here = answers_from(out, first, Q->D, s->width);
         ask_panel(s, e, count, padded, how, w, &here);
     }
 }

@@ -54,10 +54,24 @@ typedef struct {
     double *room; /* of that solve                    */
     ranked *near; /* nearest_room(WIDE_ROWS) */
     size_t which[CELL_PANEL];
+    /* for slopes: */
+    double *pair;         /* m x 2: [k* | its slope]             */
+    double *panel;        /* m x CELL_PANEL: along some inputs   */
+    surroundings *around; /* D                                   */
 } cell_space;
 
 quorum_status cell_space_new(size_t m, size_t D, cell_space *out);
+quorum_status cell_space_want_slopes(size_t m, size_t D, cell_space *w);
 void cell_space_free(cell_space *w);
+
+/* Slopes along the scaled inputs of queries (cells/cell_slopes.h), D for each; mean NULL: not wanted. */
+typedef struct {
+    double *mean, *explained, *spread;
+    double *lift; /* D x width for each; NULL: there is no trend */
+} cell_slopes;
+
+/* From query `first` on. */
+cell_slopes cell_slopes_from(const cell_slopes *all, size_t first, size_t D, size_t width);
 
 /* What is wanted at b queries. */
 typedef struct {
@@ -66,7 +80,12 @@ typedef struct {
     double *spread;    /* b: the factor of the variance                        */
     double *noise;     /* b: of an observation                                 */
     double *lift;      /* b x width; NULL: there is no trend                   */
+    cell_slopes slope; /* with explained alone                                 */
 } cell_answers;
+
+/* Which of the last rows are nearest to a query, having the largest k (m), nearest first: row (WIDE_ROWS), from
+ * the first of the tail on.  Returns how many there are; room: nearest_room(WIDE_ROWS). */
+size_t cell_expert_nearest(const cell_expert *e, const double *k, ranked *room, size_t *row);
 
 /* At the listed queries of Q (b of them), a query's numbers depending on that query alone; how: of
  * the spread. */

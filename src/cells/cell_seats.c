@@ -1,10 +1,13 @@
 /* The experts of queries, their shares and their weights (cell_seats.h). */
 #include "cells/cell_seats.h"
 
+#include "cells/cell_slopes.h"
+
 #include "base/memory.h"
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 size_t cell_seats(const cell_map *map)
 {
@@ -34,8 +37,18 @@ static void take_seats(size_t S, size_t looked, const size_t *centre, const doub
         share[0] = 1.0;
 }
 
+/* Of one query, as in take_seats. */
+static void take_slopes(const cell_map *map, size_t S, size_t looked, const size_t *centre,
+                        const double *d, const double *share, double *slope)
+{
+    if (looked > S)
+        cell_share_slopes(&map->centre, S, centre, d, share, slope);
+    else
+        memset(slope, 0, S * map->D * sizeof *slope);
+}
+
 quorum_status cell_seats_find(const cell_map *map, const points *Q, int threads, size_t *cell,
-                              double *share)
+                              double *share, double *share_slope)
 {
     size_t S = cell_seats(map), looked = map->cells > S ? S + 1 : S, *centre;
     double *distance;
@@ -46,9 +59,13 @@ quorum_status cell_seats_find(const cell_map *map, const points *Q, int threads,
         status = neighbour_search(map->index, Q, looked, threads, centre, distance);
     else
         status = failure(QUORUM_E_MEMORY, "out of memory for the cells of %zu queries", Q->n);
-    for (size_t q = 0; status == QUORUM_OK && q < Q->n; q++)
-        take_seats(S, looked, centre + q * looked, distance + q * looked, cell + q * S,
-                   share + q * S);
+    for (size_t q = 0; status == QUORUM_OK && q < Q->n; q++) {
+        const size_t *near = centre + q * looked;
+        const double *d = distance + q * looked;
+        take_seats(S, looked, near, d, cell + q * S, share + q * S);
+        if (share_slope)
+            take_slopes(map, S, looked, near, d, share + q * S, share_slope + q * S * map->D);
+    }
     mem_free(centre);
     mem_free(distance);
     return status;

@@ -15,9 +15,10 @@ enum { CELL_SEATS = 3 }; /* S, at most */
 /* S of this map: there has to be a cell more than that, and S is one at least. */
 size_t cell_seats(const cell_map *map);
 
-/* cell and share (n x S, a query's together) of the points Q, the nearest centre's first. */
+/* cell and share (n x S, a query's together) of the points Q, the nearest centre's first; share_slope
+ * (n x S x D, or NULL) along the points' coordinates. */
 quorum_status cell_seats_find(const cell_map *map, const points *Q, int threads, size_t *cell,
-                              double *share);
+                              double *share, double *share_slope);
 
 /* What the S experts of a query say of it.  With o_i = spread_i (v_i + s^2), the variance of y that
  * expert i reports, their generalised product is

@@ -48,7 +48,7 @@ static quorum_status make_block(const plan *p, const block_space *all, query_sor
     size_t D = p->m->rows.D, padded = padded_queries(s->count);
     if (s->count == 0)
         return QUORUM_OK;
-    TRY(block_new(padded, D, 0, &s->w));
+    TRY(block_new(padded, D, p->with_slopes, &s->w));
     for (size_t i = 0; i < padded; i++) {
         const double *x = all->X + s->query[i < s->count ? i : s->count - 1] * D;
         memcpy(s->w.X + i * D, x, D * sizeof *x);
@@ -56,6 +56,8 @@ static quorum_status make_block(const plan *p, const block_space *all, query_sor
         s->w.noise[i] = p->m->theta.noise;
         s->w.doubt[i] = 0.0;
     }
+    for (size_t i = 0; p->with_slopes && i < padded * D; i++)
+        s->w.spread_slope[i] = s->w.doubt_slope[i] = s->w.noise_slope[i] = 0.0;
     points_scale(&s->w.Q, padded, s->w.X, NULL, p->m->theta.lengthscale);
     return QUORUM_OK;
 }
@@ -73,8 +75,20 @@ quorum_status query_sorts_divide(query_sorts *s, const block_space *all)
     return team_all(QUORUM_OK, make_blocks, s);
 }
 
+/* The D slopes of query i of a sort to those of query q of all. */
+static void join_slopes(const block_space *from, size_t i, size_t D, block_space *to, size_t q)
+{
+    const double *const found[] = {from->mean_slope, from->var_slope, from->spread_slope,
+                                   from->doubt_slope, from->noise_slope};
+    double *const place[] = {to->mean_slope, to->var_slope, to->spread_slope, to->doubt_slope,
+                             to->noise_slope};
+    for (size_t k = 0; k < sizeof found / sizeof *found; k++)
+        memcpy(place[k] + q * D, found[k] + i * D, D * sizeof *place[k]);
+}
+
 static void join(const query_sort *s, block_space *all)
 {
+    size_t D = all->Q.D;
     for (size_t i = 0; i < s->count; i++) {
         size_t q = s->query[i];
         all->mean[q] = s->w.mean[i];
@@ -82,6 +96,8 @@ static void join(const query_sort *s, block_space *all)
         all->spread[q] = s->w.spread[i];
         all->noise[q] = s->w.noise[i];
         all->doubt[q] = s->w.doubt[i];
+        if (all->mean_slope)
+            join_slopes(&s->w, i, D, all, q);
     }
 }
 

@@ -22,13 +22,15 @@ void block_free(block_space *w)
     mem_free(w->var_slope);
     mem_free(w->spread_slope);
     mem_free(w->doubt_slope);
+    mem_free(w->noise_slope);
     *w = (block_space){0};
 }
 
 static int slopes_new(size_t b, size_t D, block_space *w)
 {
     return NEW_ARRAY(w->mean_slope, b * D) && NEW_ARRAY(w->var_slope, b * D) &&
-           NEW_ARRAY(w->spread_slope, b * D) && NEW_ARRAY(w->doubt_slope, b * D);
+           NEW_ARRAY(w->spread_slope, b * D) && NEW_ARRAY(w->doubt_slope, b * D) &&
+           NEW_ARRAY(w->noise_slope, b * D);
 }
 
 quorum_status block_new(size_t b, size_t D, int with_slopes, block_space *w)

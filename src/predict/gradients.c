@@ -3,7 +3,7 @@
  *
  *   d/dt_k = 1/l_k d/dz_k,   d/dx_d = b'_d(x_d)/scale_d sum_k E_dk d/dt_k,   b: what x_d is bent to
  *   mean' = y_scale (mean' + beta),   std' = y_scale c var' / (2 sqrt(var)),   c: calibration
- *   var = spread (v + noise) + doubt + known,   var' = spread' (v + noise) + spread v' + doubt'
+ *   var = spread (v + noise) + doubt + known,   var' = spread' (v + noise) + spread (v' + noise') + doubt'
  *
  * Inputs that do not vary in the training data have no effect, and an offset does not depend on x.
  * Where var is 0 it cannot fall: std' is given as 0. */
@@ -43,14 +43,16 @@ static void mean_slopes(const quorum_model *m, const double *slope, double *t)
 }
 
 /* Of sqrt(var), known being a part of it. */
-static void std_slopes(const quorum_model *m, const block_space *w, size_t q, double var,
-                       double known, double *t)
+static void std_slopes(const plan *p, const block_space *w, size_t q, double var, double *t)
 {
+    const quorum_model *m = p->m;
     size_t D = m->rows.D;
+    int latent = p->s->latent;
+    double known = latent ? 0.0 : w->known[q];
     double own = (var - known - w->doubt[q]) / w->spread[q]; /* v + noise */
     for (size_t d = 0, i = q * D; d < D; d++, i++) {
-        double slope =
-            w->spread_slope[i] * own + w->spread[q] * w->var_slope[i] + w->doubt_slope[i];
+        double left = w->var_slope[i] + (latent ? 0.0 : w->noise_slope[i]);
+        double slope = w->spread_slope[i] * own + w->spread[q] * left + w->doubt_slope[i];
         t[d] = var > 0.0 ? slope / m->theta.lengthscale[d] / (2.0 * sqrt(var)) : 0.0;
     }
 }
@@ -91,7 +93,7 @@ quorum_status block_write_gradients(const plan *p, const block_space *w, size_t 
     mean_slopes(m, w->mean_slope + q * D, t);
     turn_back(m, unit, w->X + q * D, t, mean);
     if (!plan_skips_variance(p)) {
-        std_slopes(m, w, q, var, p->s->latent ? 0.0 : w->known[q], t);
+        std_slopes(p, w, q, var, t);
         turn_back(m, scale, w->X + q * D, t, std);
     }
     if (m->units.warp != WARP_NONE)

@@ -31,6 +31,7 @@ static quorum_status predict_block(const plan *p, size_t n, block_space *w, tall
     if (w->spread_slope) {
         memset(w->spread_slope, 0, slopes);
         memset(w->doubt_slope, 0, slopes);
+        memset(w->noise_slope, 0, slopes);
     }
     return p->how->answer(p, n, w, t);
 }
@@ -114,7 +115,8 @@ static void add_slopes(size_t D, double weight, const double *from, double *to)
 static void clear_prediction(size_t D, block_space *w, size_t q)
 {
     w->mean[q] = w->var[q] = w->spread[q] = w->doubt[q] = w->noise[q] = 0.0;
-    double *const slopes[] = {w->mean_slope, w->var_slope, w->spread_slope, w->doubt_slope};
+    double *const slopes[] = {w->mean_slope, w->var_slope, w->spread_slope, w->doubt_slope,
+                              w->noise_slope};
     for (size_t k = 0; w->mean_slope && k < sizeof slopes / sizeof *slopes; k++)
         memset(slopes[k] + q * D, 0, D * sizeof *slopes[k]);
 }
@@ -134,6 +136,7 @@ static void add_prediction(size_t D, double weight, const block_space *a, size_t
     add_slopes(D, weight, a->var_slope + from * D, b->var_slope + to * D);
     add_slopes(D, weight, a->spread_slope + from * D, b->spread_slope + to * D);
     add_slopes(D, weight, a->doubt_slope + from * D, b->doubt_slope + to * D);
+    add_slopes(D, weight, a->noise_slope + from * D, b->noise_slope + to * D);
 }
 
 /* The variance of the means a over the nodes from `first` on, with its slopes 2 widen cov(a, slope). */
@@ -548,9 +551,6 @@ quorum_status quorum_predict(const quorum_model *m, const double *X, size_t rows
         return failure(QUORUM_E_ARGUMENT, "quorum_predict: model, X and out must not be NULL");
     double start = wall_seconds();
     tally t = {0};
-    quorum_options by_rows;
-    if (wants_slopes(out)) /* which cells do not have */
-        options = options_by_rows(m, options, &by_rows);
     int fill = options_values(options)->missing == MISSING_IMPUTE;
     filled_queries q = {.m = m, .given = X, .n = rows, .fill = fill};
     quorum_status status = fill_queries(&q);

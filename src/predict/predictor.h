@@ -73,7 +73,7 @@ typedef struct {
     double *known;      /* block: square of each query's known error */
     double *u;          /* 3 D + 1: room           */
     /* along the scaled inputs of each query, block x D each; NULL: not wanted (slopes.c) */
-    double *mean_slope, *var_slope, *spread_slope, *doubt_slope;
+    double *mean_slope, *var_slope, *spread_slope, *doubt_slope, *noise_slope;
 } block_space;
 
 /* A prediction as weights of rows: experts' and neighbourhoods' gammas, times a weight each. */

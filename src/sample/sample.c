@@ -4,12 +4,16 @@
  *
  * mean, latent and noise are quorum_predict's (margins.h), e the joint errors and spread their own
  * standard deviation (joint_errors.h), delta ~ N(0, V) the error of a linear trend, one of a draw
- * (where there is one, latent is without it), eps ~ N(0, 1).
+ * (where there is one, latent is without it), eps ~ N(0, 1).  That is mean_q + std_q U, U standard
+ * normal.  Where calibration has found how errors are distributed, the draw is mean_q + std_q g(U)
+ * (linalg/bent_normal.h): each query's draws have the quantiles that quorum_predict gives.
  *
- * Of a warped target that is w of the draw.  z, eps and delta come from the seed, the query's inputs and the number of the draw alone. */
+ * Of a warped target that is w of the draw.  z, eps and delta come from the seed, the query's inputs
+ * and the number of the draw alone. */
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/random.h"
+#include "linalg/bent_normal.h"
 #include "linalg/blas.h"
 #include "sample/joint_errors.h"
 #include "sample/margins.h"
@@ -27,9 +31,10 @@ typedef struct {
     const plan *p;
     joint_errors e;
     margins g;
-    double *spread; /* n, in the order of the errors            */
-    double *delta;  /* count x (D + 1): of each draw; NULL      */
-    double unit;    /* of a line: c y_scale                     */
+    double *spread;            /* n, in the order of the errors            */
+    double *delta;             /* count x (D + 1): of each draw; NULL      */
+    double unit;               /* of a line: c y_scale                     */
+    quorum_distribution shape; /* of (y - mean) / std */
     size_t count;
     double *out; /* n x count, rows as in X */
 } sampling;
@@ -90,6 +95,12 @@ static void draw_errors(const sampling *s, uint64_t seed, size_t first, size_t w
     }
 }
 
+/* std g(U) of an error std U. */
+static double bend(const quorum_distribution *g, double std, double error)
+{
+    return g->points > 0 && std > 0.0 ? std * bent_normal_at(g, error / std) : error;
+}
+
 /* From e to draws of the target at one place. */
 static void finish_place(const sampling *s, uint64_t seed, size_t i, size_t first, size_t width)
 {
@@ -99,12 +110,14 @@ static void finish_place(const sampling *s, uint64_t seed, size_t i, size_t firs
     double doubt = u ? s->unit * sqrt(model_line_variance(s->p->m, u)) : 0.0;
     double own = rest_of(s->g.latent[row], doubt);
     double factor = s->spread[i] > 0.0 ? own / s->spread[i] : 0.0;
+    double std = hypot(s->g.latent[row], s->g.noise[row]);
     double *here = s->out + row * s->count + first;
     rng r = rng_seed(key_of_both(key_of_both(seed, e->order[i].key), first), STREAM_SAMPLE_NOISE);
     for (size_t j = 0; j < width; j++) {
         double line = u ? s->unit * vec_dot(p, u, s->delta + (first + j) * p) : 0.0;
         double noise = s->g.noise[row] > 0.0 ? s->g.noise[row] * rng_normal(&r) : 0.0;
-        here[j] = warp_back(&s->p->m->units, s->g.mean[row] + factor * here[j] + line + noise);
+        double error = bend(&s->shape, std, factor * here[j] + line + noise);
+        here[j] = warp_back(&s->p->m->units, s->g.mean[row] + error);
     }
 }
 
@@ -135,7 +148,10 @@ static quorum_status check_draws(const sampling *s)
 static quorum_status draw(plan *p, const double *X, size_t n, size_t count, double *out)
 {
     sampling s = {.p = p, .count = count, .out = out};
-    s.unit = p->m->units.y_scale * model_calibration_scale(p->m, p->s);
+    double scale = model_calibration_scale(p->m, p->s);
+    s.unit = p->m->units.y_scale * scale;
+    model_distribution(p->m, p->s, &s.shape);
+    bent_normal_divide(&s.shape, scale);
     quorum_status status;
     TRY_OR_DONE(margins_new(n, &s.g));
     TRY_OR_DONE(margins_find(p, X, n, &s.g));

@@ -26,6 +26,7 @@ WAYS = {
     "kept columns": ["--keep", "b,1", "--row-number", "--missing", "nan"],
     "all columns, in small memory": ["--keep", "all", "--memory", "10M"],
     "cells": ["--method", "cells", "--neighbours", "40"],
+    "gradients of cells": ["--method", "cells", "--neighbours", "40", "--gradient"],
     "cells, in small memory": ["--method", "cells", "--neighbours", "60", "--memory", "10M"],
     "small memory": ["--select", "all", "--memory", "10M"],
 }

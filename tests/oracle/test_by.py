@@ -154,8 +154,11 @@ def test_picture(problem, tmp_path):
     svg = "{http://www.w3.org/2000/svg}"
     root = xml.parse(tmp_path / "by.svg").getroot()
     text = " ".join(t.text for t in root.iter(svg + "text"))
-    for word in ("by distance", "nearest", "rbcm", "95 % of chance", "width"):
+    for word in ("by distance", "nearest", "rbcm", "95 % of chance", "width", "group 1 is", "group 10 is"):
         assert word in text
+    along = [(float(t.get("x")), 3.4 * len(t.text)) for t in root.iter(svg + "text")
+             if float(t.get("y")) > 370 and not t.get("transform")]  # centre and half the width
+    assert len(along) == 1 and 0 < along[0][0] - along[0][1] and along[0][0] + along[0][1] < float(root.get("width"))
     curves = [p for p in root.iter(svg + "path") if p.get("stroke-linejoin") == "round"]
     assert len(curves) == 5  # the level, and two methods in two panels
     assert all(p.get("d").count("L") == 9 for p in curves[1:])

@@ -169,6 +169,77 @@ def test_one_cell_is_the_exact_gp(tmp_path):
         agree(name, cell[name], near[name], np.std(rows[:, -1]))
 
 
+def differences(model, X, how):
+    """(2, b, D): derivatives of mean and std by differences of predictions, to the fourth order."""
+    b, D = X.shape
+    step = 1e-6 * X.std(axis=0)
+    at = [X + k * step * np.eye(D)[d] for d in range(D) for k in (-2, -1, 1, 2)]
+    said = predict(model, np.vstack(at), *how)
+    out = []
+    for name in ("mean", "std"):
+        low2, low, high, high2 = said[name].reshape(D, 4, b).transpose(1, 2, 0)
+        out.append((8.0 * (high - low) - (high2 - low2)) / (12.0 * step))
+    return np.array(out)
+
+
+def gradients(model, X, how):
+    said = predict(model, X, "--gradient", *how)
+    names = list(said)
+    plain = predict(model, X, *how)
+    for name in plain:
+        same_bits(name, said[name], plain[name])
+    D = X.shape[1]
+    return np.array([[said[n] for n in names[4 + D * k:4 + D * (k + 1)]] for k in (0, 1)]).transpose(0, 2, 1)
+
+
+@pytest.mark.parametrize("D,m,options,how", [
+    (1, 64, ["--kernel", "se", "--spread", "none"], []),
+    (3, 100, ["--kernel", "matern32", "--calibrate"], []),
+    (3, 60, ["--kernel", "matern52", "--trend", "linear"], []),
+    (3, 160, ["--kernel", "matern32", "--local-noise", "yes"], []),
+    (3, 160, ["--kernel", "matern32", "--local-noise", "yes"], ["--latent"]),
+    (2, 80, ["--kernel", "se"], []),
+    (110, 120, ["--kernel", "se"], []),
+])
+def test_gradients_are_those_of_differences(tmp_path, D, m, options, how):
+    """To 1e-6, but at the few queries where a cell, a row of the spread or of a far query's own changes within
+    the difference; with more inputs than are solved at once too."""
+    rows = training_rows(D + m, 900, D)
+    theta = ",".join([f"{0.8 * np.sqrt(D)}"] * D + ["1", "0.1"])
+    model, _ = fit(tmp_path, "model", rows, "--train", "neighbours", "--spread", "2", "--theta", theta, *options)
+    X = rows[::40, :-1] + 0.02 * rows[:, :-1].std(axis=0)
+    X[-2:] += 4.0 * rows[:, :-1].std(axis=0)  # far: by their own nearest rows
+    X = X[-4:] if D > 100 else X
+    how = ["--method", "cells", "--neighbours", m, *how]
+    unit = rows[:, :-1].std(axis=0)
+    found, expected = (f(model, X, how) * unit for f in (gradients, differences))
+    error = np.abs(found - expected).max(axis=2) / np.abs(expected).max(axis=(1, 2))[:, None]
+    assert np.quantile(error, 0.9) < 1e-6 and np.median(error) < 1e-7, np.sort(error)
+
+
+def test_gradients_of_one_cell_are_those_of_nearest(tmp_path):
+    rows = training_rows(5, 700, 2)
+    for options in ([], ["--trend", "linear"]):
+        model, _ = fit(tmp_path, "model", rows, *FIXED, *options)
+        X = query_rows(6, rows, 40)
+        cell, near = (gradients(model, X, ["--method", m, "--neighbours", 700]) for m in ("cells", "nearest"))
+        for k in range(2):
+            agree("gradient", cell[k], near[k], np.abs(near[k]).max(axis=0), 1e-7)
+
+
+def test_gradients_are_those_of_a_query_alone(tmp_path):
+    rows = training_rows(8, 1500, 3)
+    model, _ = fit(tmp_path, "model", rows, *SPREAD)
+    X = query_rows(9, rows, 60)
+    how = ["--method", "cells", "--neighbours", 120]
+    whole = gradients(model, X, [*how, "--threads", 1])
+    same_bits("threads and memory", whole, gradients(model, X, [*how, "--threads", 3, "--memory", "12MB"]))
+    alone = [gradients(model, X[q:q + 1], how)[:, 0] for q in range(0, 60, 9)]
+    same_bits("alone", whole[:, ::9].transpose(1, 0, 2), np.array(alone))
+    means = predict(model, X, "--gradient", "--mean-only", *how)
+    same_bits("means alone", np.array(list(means.values())[1:]).T, whole[0])
+
+
 def test_duplicates_and_few_rows(tmp_path):
     """Rows that are all the same but for a few, which no split can part, and cells without rows."""
     rng = np.random.default_rng(3)
@@ -260,7 +331,6 @@ def large(tmp_path_factory):
 
 
 @pytest.mark.parametrize("options,says", [
-    (["--gradient"], "method cells has no gradients"),
     (["--select", "all"], "method cells asks no experts"),
     (["--neighbours", "0"], "method cells has no rows"),
     (["--neighbours", "1800", "--memory", "10MB"], "give fewer neighbours"),

@@ -93,9 +93,10 @@ def test_kept_cells_are_those_that_are_found(folder):
     np.testing.assert_allclose(distance[np.arange(ROWS), label], distance.min(axis=1), rtol=1e-9)
 
 
-def test_gradients_are_those_of_nearest(folder):
-    gradient = answers(folder, "--gradient")
-    assert same_bits(gradient, answers(folder, "--gradient", "--method", "nearest"))
+def test_gradients_are_those_of_the_chosen_method(folder):
+    gradient, plain = answers(folder, "--gradient"), answers(folder)
+    assert same_bits(gradient, answers(folder, "--gradient", "--method", "cells"))
+    assert same_bits({name: gradient[name] for name in plain}, plain)
 
 
 def test_joint_covariances_are_those_of_nearest(folder):

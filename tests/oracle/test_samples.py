@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 import reference as ref
+from bent_normal import points, unbend
 from oracle_support import agree, fit, joint, predict, quorum, same_bits
 
 NEAR = ["--train", "neighbours", "--partition-metric", "learned", "--graph", "none"]
@@ -35,6 +36,14 @@ def sample(model, X, *options, count=COUNT):
     lines = text.splitlines()
     assert lines[0] == ",".join(f"s{j + 1}" for j in range(count))
     return np.array([[float(c) for c in line.split(",")] for line in lines[1:]])
+
+
+def gaussian_part(path, draws, mean):
+    """mean + std U of draws mean + std g(U) by a calibrated model whose target has no warp; mean: of each row."""
+    m, std = ref.Model(path), predict(path, np.load(path.parent / "draw-at.npy"), "--method", "nearest",
+                                      "--neighbours", 80)["std"]
+    d, scale = points(m.arrays["calibration_signed"]), m.meta["calibration"]["scale"]
+    return mean[:, None] + std[:, None] * unbend(d, (draws - mean[:, None]) / std[:, None] * scale)
 
 
 def p_values(draws, mean, covariance):
@@ -110,13 +119,47 @@ def test_nearest_rows_that_are_all(models):
 @pytest.mark.parametrize("name, latent", [("spread", False), ("spread", True), ("trend", False),
                                           ("trend", True)])
 def test_spread_calibration_and_trend(models, name, latent):
-    """The joint covariance of quorum_predict_joint, which has oracles of its own."""
+    """The joint covariance of quorum_predict_joint, which has oracles of its own; of a calibrated model it is
+    that of the normal variables that are bent."""
     Q = queries()
     mean, covariance = joint(models[name], Q, method="nearest", neighbours=80,
                              latent=str(latent).lower())
     draws = sample(models[name], Q, "--method", "nearest", "--neighbours", 80,
                    *["--latent"] * latent)
+    if name == "spread" and not latent:
+        draws = gaussian_part(models[name], draws, mean)
     assert_drawn_from(draws, mean, covariance)
+
+
+def skewed(n, seed, warped):
+    """Errors of a gamma distribution that grow across the first input; of a warped target, of its logarithm."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-2, 2, (n, 2))
+    error = (0.2 + 0.1 * (X[:, 0] + 2.0)) * (rng.gamma(1.0, 1.0, n) - 1.0)
+    z = np.sin(2 * X[:, 0]) + X[:, 1] + error
+    return np.column_stack([X, np.exp(z) if warped else z])
+
+
+@pytest.mark.parametrize("warp", ["none", "log"])
+@pytest.mark.parametrize("shape", ["auto", "symmetric"])
+def test_draws_have_the_quantiles_and_chances_of_predict(tmp_path, warp, shape):
+    """Of a calibrated model: each query's draws are below the p-quantile with probability p, and above a
+    threshold with the probability that --above gives."""
+    path, _ = fit(tmp_path, "m", skewed(800, 1, warp == "log"), *NEAR, "--warp", warp, "--theta", "0.7,0.7,1,0.1",
+                  "--spread", "4", "--experts", 4, "--calibrate")
+    Q, said = skewed(25, 3, False)[:, :-1], ["--interval-shape", shape]
+    asked = [0.005, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99]
+    out = predict(path, Q, "--quantiles", ",".join(map(str, asked)), "--above", 1, *said)
+    draws = sample(path, Q, *said)
+
+    def chance(share, p):
+        return stats.chi2.sf((share - p) ** 2 * COUNT / np.maximum(p * (1 - p), 1e-300), 1).min() * len(Q)
+    for p in asked:
+        assert chance((draws <= out[f"q{p}"][:, None]).mean(axis=1), p) > LIKELY, p
+    inside = np.clip(out["above_1"], 1e-3, 1 - 1e-3)
+    assert chance(np.clip((draws > 1.0).mean(axis=1), 1e-3, 1 - 1e-3), inside) > LIKELY
+    if (warp, shape) == ("none", "auto"):  # and the median is not the mean
+        assert np.all(out["q0.5"] < out["mean"] - 0.1 * out["std"])
 
 
 @pytest.mark.parametrize("options", [[], ["--neighbours", 12], ["--method", "rbcm"],
@@ -124,6 +167,8 @@ def test_spread_calibration_and_trend(models, name, latent):
 def test_margins_are_those_of_predict(models, options):
     Q = queries(400)
     said, draws = predict(models["spread"], Q, *options), sample(models["spread"], Q, *options)
+    if not options:
+        draws = gaussian_part(models["spread"], draws, said["mean"])
     z = (draws - said["mean"][:, None]) / said["std"][:, None]
     assert stats.chi2.sf(COUNT * np.max(z.mean(axis=1) ** 2), 1) > 1e-3 / len(Q) * 0.1
     ratio = np.sum(z * z, axis=1)

@@ -113,7 +113,7 @@ static void test_shares_fade_with_the_distance(void **state)
     double share[B * CELL_SEATS];
     assert_ok(cell_map_new(&s->Z, 20, 1, &map));
     assert_int_equal(cell_seats(&map), CELL_SEATS);
-    assert_ok(cell_seats_find(&map, &s->queries, 1, cell, share));
+    assert_ok(cell_seats_find(&map, &s->queries, 1, cell, share, NULL));
     for (size_t q = 0; q < B; q++) {
         const double *z = s->queries.Z + q * D, *b = share + q * CELL_SEATS;
         double d[N], sum = 0.0;
@@ -141,7 +141,7 @@ static void test_few_cells_have_few_seats(void **state)
         assert_ok(cell_map_new(&s->Z, (N + cells - 1) / cells, 1, &map));
         assert_int_equal(map.cells, cells);
         assert_int_equal(cell_seats(&map), cells > 1 ? cells - 1 : 1);
-        assert_ok(cell_seats_find(&map, &s->queries, 1, cell, share));
+        assert_ok(cell_seats_find(&map, &s->queries, 1, cell, share, NULL));
         if (cells <= 2)
             for (size_t q = 0; q < B; q++)
                 assert_true(share[q] == 1.0);
