@@ -19,7 +19,8 @@ FACTORS = {"lengthscale": (0.2, 0.6, 2.0), "noise": (0.01, 0.1, 1.0), "inputs": 
            "queries": (100, 1000, 10000)}
 LABELS = {"lengthscale": "length-scale (smoothness)", "noise": "noise, standard deviation",
           "inputs": "number of inputs", "queries": "number of queries"}
-REAL = {"kin40k_10k30k": (10000, 2000), "protein": (10000, 2000)}   # rows taken, queries taken
+REAL = {name: (10000, 2000)     # rows taken, queries taken
+        for name in ("kin40k_10k30k", "protein", "pumadyn32nm", "sarcos_noleak")}
 METHODS = {"nearest rows": ("nearest", "auto"), "cells": ("cells", "all"),
            "local experts": ("npae", "local:2"), "graph:0.5": ("npae", "graph:0.5"),
            "NPAE on all": ("npae", "all")}
