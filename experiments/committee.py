@@ -82,7 +82,7 @@ def real_sets(setup):
     cells = []
     for name, counts in REAL.items() if setup.data else ():
         words = [made(setup, f"{name}-{part}.csv", lambda part=part, count=count:
-                      first_rows(setup, found(setup, name, part), count))
+                      spread_rows(setup, found(setup, name, part), count))
                  for part, count in zip(("train", "test"), counts)]
         seed = setup.seeds[0]
         about = {"data": name, "partition": "kmeans", "seed": seed, "M": 20, "variant": name}
@@ -91,9 +91,10 @@ def real_sets(setup):
     return cells
 
 
-def first_rows(setup, word, count):
+def spread_rows(setup, word, count):
+    """So many rows at equal distances in the file, which may be ordered by time; or all there are."""
     header, rows = read_csv(word.replace("$DATA", setup.data))
-    return header, rows[:count // 5 if setup.quick else count]
+    return header, rows[::max(1, len(rows) // count)][:count // 5 if setup.quick else count]
 
 
 def of_set(name, about, train, test, kernel="matern32"):
