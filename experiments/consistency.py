@@ -14,6 +14,7 @@ import exact
 import figures
 from cells import fit, predict
 from datasets import made, read_csv
+from methods import PARTS
 from synthetic import function
 from tables import pick, show, stat, write_csv
 
@@ -203,7 +204,7 @@ def panels(rows, families, value, exact_value=None):
         series = [(name, line_of(rows, name, value, **where)) for name in families]
         if exact_value:
             series.append(("exact GP", line_of(rows, "exact GP", exact_value, **where)))
-        out.append(figures.Panel(f"{domain} domain, {partition} parts", "rows n", series, logx=True,
+        out.append(figures.Panel(f"{domain} domain, {PARTS[partition]}", "rows n", series, logx=True,
                                  logy=True, xrange=(400, 80000)))
     return out
 
@@ -242,7 +243,7 @@ def gap_table(book, rows):
             line += [show(of_method(rows, name, "worst", n=n, **where), 4)
                      for name in ("NPAE", "NPAE*(0.8)", "NPAE*(0.5)")]
             lines.append(line)
-        book.page.table(f"{DOMAINS[domain]}; {partition} parts: loss above that of all experts, and "
+        book.page.table(f"{DOMAINS[domain]}; {PARTS[partition]}: loss above that of all experts, and "
                         "worst squared error",
                         ["n", "M", "seeds", *SELECTED, "worst, NPAE", "NPAE*(0.8)", "NPAE*(0.5)"],
                         [("", None, lines)], group_columns=(3, 8))
