@@ -152,21 +152,6 @@ def test_again_may_name_the_fit_whose_theta_another_takes(tmp_path):
     assert theta[0] == pytest.approx(theta[1], rel=1e-12)
 
 
-def test_rows_of_real_sets_are_from_the_whole_file(tmp_path):
-    """A file may be ordered by time."""
-    import committee
-    np.savetxt(tmp_path / "a.csv", np.arange(103.0)[:, None] * [1, 1], delimiter=",",
-               header="x,y", comments="")
-
-    class Setup:
-        data, quick = str(tmp_path), False
-    for count in (10, 60, 103, 200):
-        header, rows = committee.spread_rows(Setup, "$DATA/a.csv", count)
-        steps = np.diff([*rows[:, 0], 103])
-        assert header == "x,y" and len(rows) == min(count, 103) and rows[0, 0] == 0
-        assert steps.min() >= 1 and steps.max() - steps.min() <= 1
-
-
 def test_consistency_scores_are_those_of_the_truth(tmp_path):
     """NPAE of one expert is the exact GP, of the low-rank factor and of the command alike."""
     import consistency
