@@ -208,7 +208,10 @@ def test_cells_say_how_they_were_made(quick):
 
 def test_second_run_executes_nothing(quick):
     folder, first = quick
-    assert "(0 of" not in first.stdout and " minutes)" in first.stdout
+    assert "(0 of" not in first.stdout
+    wall, used = map(float, re.search(r" in (\S+) minutes; (\S+) processor minutes\)",
+                                      first.stdout).groups())
+    assert 0 < used <= (wall + 0.1) * len(os.sched_getaffinity(0))
     done = reproduce("synthetic", "--out", folder.parent, "--quick")
     assert "(0 of" in done.stdout
     assert done.stderr == ""
