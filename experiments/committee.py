@@ -9,7 +9,7 @@ import numpy as np
 
 import figures
 from cells import evaluate, fit, fit_again
-from datasets import found, made, read_csv
+from datasets import found, is_there, made, read_csv
 from tables import pick, show, stat
 
 TITLE = "When a committee pays: experts, their graph, and nearest rows"
@@ -78,8 +78,11 @@ def plan(setup):
 
 
 def real_sets(setup):
+    """Those that --data has."""
     cells = []
-    for name, counts in REAL.items() if setup.data else ():
+    for name, counts in REAL.items():
+        if not setup.data or not is_there(setup, name):
+            continue
         words = [made(setup, f"{name}-{part}.csv", lambda part=part, count=count:
                       first_rows(setup, found(setup, name, part), count))
                  for part, count in zip(("train", "test"), counts)]
@@ -91,6 +94,7 @@ def real_sets(setup):
 
 
 def first_rows(setup, word, count):
+    """Of a file in no particular order, as both are."""
     header, rows = read_csv(word.replace("$DATA", setup.data))
     return header, rows[:count // 5 if setup.quick else count]
 

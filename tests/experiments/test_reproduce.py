@@ -152,6 +152,19 @@ def test_again_may_name_the_fit_whose_theta_another_takes(tmp_path):
     assert theta[0] == pytest.approx(theta[1], rel=1e-12)
 
 
+def test_the_committee_takes_the_real_sets_that_are_there(tmp_path):
+    import committee
+
+    class Setup:
+        data, folder, seeds, quick = str(tmp_path), str(tmp_path), [1], False
+    assert committee.real_sets(Setup) == []
+    (tmp_path / "protein").mkdir()
+    for part in ("train", "test"):
+        np.savetxt(tmp_path / "protein" / f"{part}.csv.gz", np.zeros((5, 2)), delimiter=",",
+                   header="x,y", comments="")
+    assert {c.about["data"] for c in committee.real_sets(Setup)} == {"protein"}
+
+
 def test_consistency_scores_are_those_of_the_truth(tmp_path):
     """NPAE of one expert is the exact GP, of the low-rank factor and of the command alike."""
     import consistency
