@@ -182,8 +182,7 @@ def how_made(book, stored, missing):
         "page (links at its top); `cells.json` has what every command printed. In the commands, $DATA "
         "is the directory of the data sets, and work/ is made in the experiment's folder.")
     if missing:
-        page.text(f"{len(missing)} cells of the plan were not run for this page: "
-                  f"{', '.join(missing)}.")
+        page.commands(f"{len(missing)} cells of the plan that were not run for this page", missing)
     page.commands(f"All {len(book.cells)} commands",
                   [stored[c.name]["command"] for c in book.cells])
 

@@ -123,7 +123,8 @@ def test_stored_cells_make_a_page_whatever_made_them(quick, tmp_path):
     done = reproduce("synthetic", "--out", folder.parent, "--quick", "--stored")
     assert "1 missing" in done.stdout
     text = (folder / "synthetic.html").read_text()
-    assert "1 cells of the plan were not run for this page: M20 seed1 lambda 0.2: npae" in text
+    assert ("1 cells of the plan that were not run for this page</summary>"
+            "<pre>M20 seed1 lambda 0.2: npae</pre>") in text
 
 
 @pytest.mark.parametrize("name, tables", [("consistency", ["consistency.csv", "claims.csv"]),
