@@ -158,7 +158,7 @@ static const own_flag flags[] = {
     {"data", 0, "DIR", NULL, NULL,
      "Directory of the data sets: pumadyn32nm, protein, sarcos and sarcos_noleak, each with "
      "train.csv.gz and test.csv.gz (inputs, then the target); YearPredictionMSD.txt, .gz or .zip "
-     "for song."},
+     "for song; committee takes those that are there, and kin40k_10k30k."},
     {"out", 0, "DIR", NULL, NULL,
      "Where DIR/EXPERIMENT/ is written: a page, tables as CSV, figures as SVG. Required."},
     {"seeds", 0, "LIST", NULL, "1..3", "Seeds to average over, as in 1..5 or 1,4,7."},

@@ -3,6 +3,7 @@ import argparse
 import importlib
 import os
 import re
+import resource
 import shutil
 import sys
 import time
@@ -65,8 +66,14 @@ def arguments():
     return parser.parse_args()
 
 
+def processor_seconds():
+    """Of this program and of the commands that have ended."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(u.ru_utime + u.ru_stime for u in used)
+
+
 def reproduce(name, args):
-    began = time.time()
+    began, used = time.time(), processor_seconds()
     folder = os.path.abspath(os.path.join(args.out, name + ("-quick" if args.quick else "")))
     try:
         os.makedirs(folder, exist_ok=True)
@@ -82,7 +89,8 @@ def reproduce(name, args):
     finished = runner.run(cells)
     path = report.write(experiment, setup, cells, finished)
     missing = f", {len(cells) - len(finished)} missing" if len(finished) < len(cells) else ""
-    minutes = f" in {(time.time() - began) / 60:.1f} minutes" if runner.ran else ""
+    minutes = (f" in {(time.time() - began) / 60:.1f} minutes; "
+               f"{(processor_seconds() - used) / 60:.1f} processor minutes" if runner.ran else "")
     print(f"{path}  ({runner.ran} of {len(cells)} cells run{minutes}{missing})")
 
 

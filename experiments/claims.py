@@ -345,14 +345,6 @@ def check(rows, experts, bands=()):
     return cases + list(importance_finds_the_best(experts)) + list(bands_are_near(bands))
 
 
-def verdict(cases):
-    """holds, holds in k of n, or does not hold."""
-    count = sum(str(c.holds) == "True" for c in cases)
-    if count == len(cases):
-        return "holds"
-    return f"holds in {count} of {len(cases)}" if count else "does not hold"
-
-
 PAGES = ("synthetic", "consistency", "pumadyn", "protein", "sarcos")
 
 
@@ -367,11 +359,12 @@ def lines(results):
             found.setdefault(row["claim"], {}).setdefault(page, []).append(row["holds"] == "True")
     for claim, pages in found.items():
         all_cases = [h for cases in pages.values() for h in cases]
-        yield (f"| {claim} | {word(all_cases)} | " +
+        yield (f"| {claim} | {verdict(all_cases)} | " +
                ", ".join(f"{page} {sum(h)} of {len(h)}" for page, h in pages.items()) + " |")
     for claim, why in NOT_TESTED.items():
         yield f"| {claim} | cannot be tested | {why} |"
 
 
-def word(holds):
+def verdict(holds):
+    """Of the cases of a claim, each true or false."""
     return "holds" if all(holds) else "holds in part" if any(holds) else "does not hold"

@@ -7,9 +7,17 @@ import numpy as np
 from cells import WORK
 
 
+def path_of(setup, name, part):
+    return os.path.join(setup.data, name, f"{part}.csv.gz")
+
+
+def is_there(setup, name):
+    return all(os.path.exists(path_of(setup, name, part)) for part in ("train", "test"))
+
+
 def found(setup, name, part):
     """The word of a data set's file, $DATA/NAME/PART.csv.gz; stops when it is not there."""
-    path = os.path.join(setup.data, name, f"{part}.csv.gz")
+    path = path_of(setup, name, part)
     if not os.path.exists(path):
         raise SystemExit(f"quorum reproduce: {path} is not there; --data DIR must hold "
                          f"{name}/train.csv.gz and {name}/test.csv.gz, inputs and then the target")

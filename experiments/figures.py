@@ -142,10 +142,11 @@ class Cloud:
 GUIDES = {
     "paying": ["set arrow 1 from 1, graph 0 to 1, graph 1 nohead lc rgb '#555555' dt 3",
                "set arrow 2 from graph 0, first 1 to graph 1, first 1 nohead lc rgb '#555555' dt 3",
+               "set ytics (0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.3, 1.5, 2, 3, 5, 10)",
                "set label 1 'faster' at graph 0.03, 0.95 tc rgb '#555555'",
                "set label 2 'slower' at graph 0.97, 0.95 right tc rgb '#555555'"],
     "ranking": ["set arrow 2 from graph 0, first 1 to graph 1, first 1 nohead lc rgb '#555555' dt 3",
-                "unset arrow 1", "set label 1 'ranking upside down' at graph 0.03, 0.95 "
+                "set ytics (0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500)", "unset arrow 1", "set label 1 'ranking upside down' at graph 0.03, 0.95 "
                 "tc rgb '#555555'", "set label 2 'ranking right' at graph 0.97, 0.12 right "
                 "tc rgb '#555555'"],
 }
@@ -154,8 +155,7 @@ GUIDES = {
 def clouds(path, panels):
     """Panels of points on logarithmic axes, both of which are ratios."""
     sheet = Sheet(len(panels), 1, (430, 380))
-    sheet.script += ["set grid lc rgb '#dddddd' lt 1", "set format xy '%g'", "set logscale xy",
-                     "set ytics (0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500)"]
+    sheet.script += ["set grid lc rgb '#dddddd' lt 1", "set format xy '%g'", "set logscale xy"]
     for i, p in enumerate(panels):
         drawn = ["x with lines lc rgb '#555555' dt 3 lw 1"] if p.question == "ranking" else []
         for j, (label, *sizes) in enumerate(p.series):
@@ -176,8 +176,10 @@ def clouds(path, panels):
 
 
 def around(numbers):
-    """A logarithmic axis for these ratios, with 1 on it."""
-    return f"[{min(1, *numbers) / 1.3:.4g}:{max(1, *numbers) * 1.3:.4g}]"
+    """A logarithmic axis for these ratios, with 1 on it and a margin of a tenth."""
+    low, high = min(1, *numbers), max(1, *numbers)
+    margin = max(1.01, (high / low)**0.1)
+    return f"[{low / margin:.4g}:{high * margin:.4g}]"
 
 
 def spot(label, size):

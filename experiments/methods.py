@@ -1,5 +1,6 @@
 """The paper's names for methods, and what they are here."""
 
+PARTS = {"kmeans": "K-means parts", "random": "random parts"}
 PLAIN = {"PoE": "poe", "GPoE": "gpoe", "BCM": "bcm", "RBCM": "rbcm", "GRBCM": "grbcm"}
 
 

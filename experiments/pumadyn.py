@@ -5,7 +5,7 @@ import figures
 import gallery
 from cells import PAPER, evaluate, fit, graph
 from datasets import train_and_test
-from methods import rows_of
+from methods import PARTS, rows_of
 from report import closeness, comparison
 from tables import pick, show
 
@@ -89,12 +89,12 @@ def report(book):
     closeness(book)
     page.heading("Table 1: K-means and random parts, M = 15")
     for partition in PARTITIONS:
-        comparison(book, f"M = 15, {partition} (paper, table 1)", 1, partition, 15,
+        comparison(book, f"M = 15, {PARTS[partition]} (paper, table 1)", 1, partition, 15,
                    own=own_rows(partition, 15))
     for table, partition in ((3, "kmeans"), (4, "random")):
-        page.heading(f"Table {table}: {partition} parts, M = 7, 15, 20")
+        page.heading(f"Table {table}: {PARTS[partition]}, M = 7, 15, 20")
         for M in EXPERTS:
-            comparison(book, f"M = {M}, {partition} (paper, table {table})", table, partition, M,
+            comparison(book, f"M = {M}, {PARTS[partition]} (paper, table {table})", table, partition, M,
                        own=own_rows(partition, M))
     path_part(book)
     time_part(book)
@@ -141,7 +141,7 @@ def time_part(book):
         groups = {}
         for partition in PARTITIONS:
             stats = [book.ours("seconds", partition=partition, M=15, **rows_of(n)) for n in names]
-            groups[partition] = [(s.mean, s.spread) for s in stats]
+            groups[PARTS[partition]] = [(s.mean, s.spread) for s in stats]
         panels.append((title, names, groups))
     figures.bars(book.path("times.svg"), panels, "seconds")
     book.page.figure(

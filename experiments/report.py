@@ -7,7 +7,7 @@ import published
 from cells import fits, scores
 from methods import kind, rows_of
 from page import Page
-from tables import number, pick, show, signed, stat, write_csv
+from tables import minus, number, pick, show, signed, stat, write_csv
 
 SCORES = ["data", "partition", "M", "seed", "penalty", "variant", "method", "select", "space",
           "smse", "msll", "mae", "coverage95", "coverage99", "experts_used", "seconds", "cell"]
@@ -90,14 +90,17 @@ def comparison(book, caption, table, partition, M, paper_M=None, data=None, own=
     name = book.setup.name
     where = {"data": data or name, "partition": partition, "M": M}
     head = ["method", "type", "SMSE, paper", "ours", "difference", "MSLL, paper", "ours",
-            "difference", "95 % covers", "seconds", "latent: SMSE, MSLL"]
+            "difference", "95 % covers", "seconds"]
+    asked = book.ours("smse", **where, method="gpoe", select="all", space="latent")
+    if asked:
+        head.append(f"latent{', one seed' if asked.count == 1 else ''}: SMSE, MSLL")
     rows = []
     for method, paper in published.numbers(book.published, table, name, partition,
                                            paper_M or M).items():
         wanted = {**where, **rows_of(method, 0.1 if name == "song" else 0.8)}
         rows.append([method, kind(method), *beside(book, paper, wanted), *rest(book, wanted),
-                     latent(book, wanted)])
-    extra = [[label, "", *beside(book, {}, w), *rest(book, w), ""]
+                     *([latent(book, wanted)] if asked else [])])
+    extra = [[label, "", *beside(book, {}, w), *rest(book, w), *([""] if asked else [])]
              for label, w in own if book.ours("smse", **w)]
     book.page.table(caption, head, [("", None, rows), *([("own", OWN, extra)] if extra else [])],
                     text_columns=(1,), group_columns=(2, 5, 8, 10))
@@ -107,7 +110,7 @@ def beside(book, paper, wanted):
     cells = []
     for metric, digits in (("smse", 4), ("msll", 3)):
         s, text = book.ours(metric, **wanted), paper.get(metric, "")
-        cells += [text.replace("-", "\N{MINUS SIGN}"), show(s, digits),
+        cells += [minus(text), show(s, digits),
                   signed(s.mean - float(text), digits) if s and text else ""]
     return cells
 
@@ -155,9 +158,8 @@ def verdicts(book):
     sentences = dict.fromkeys(c.claim for c in book.cases)
     rows = []
     for sentence in sentences:
-        cases = [c for c in book.cases if c.claim == sentence]
-        holds = sum(c.holds for c in cases)
-        rows.append([sentence, claims.verdict(cases), f"{holds} of {len(cases)}"])
+        holds = [c.holds for c in book.cases if c.claim == sentence]
+        rows.append([sentence, claims.verdict(holds), f"{sum(holds)} of {len(holds)}"])
     page.table("The paper's claims, checked case by case (claims.csv has every case)",
                ["claim", "verdict", "cases that hold"], [("", None, rows)], text_columns=(1,))
     failing = [c for c in book.cases if not c.holds]
@@ -176,13 +178,11 @@ def how_made(book, stored, missing):
     page.text(
         "Seconds are those of one `quorum evaluate` call on a machine that may have been busy "
         "with other work; they include making the experts' factors for the first method of a call "
-        "and, for starred methods, learning the graph on the test inputs. `scores.csv`, "
-        "`fits.csv`, `experts.csv`, `differences.csv` and `claims.csv` lie beside this page; "
-        "`cells.json` has what every command printed. In the commands, $DATA is the directory of the "
-        "data sets, and work/ is made in the experiment's folder.")
+        "and, for starred methods, learning the graph on the test inputs. The tables lie beside this "
+        "page (links at its top); `cells.json` has what every command printed. In the commands, $DATA "
+        "is the directory of the data sets, and work/ is made in the experiment's folder.")
     if missing:
-        page.text(f"{len(missing)} cells of the plan were not run for this page: "
-                  f"{', '.join(missing)}.")
+        page.commands(f"{len(missing)} cells of the plan that were not run for this page", missing)
     page.commands(f"All {len(book.cells)} commands",
                   [stored[c.name]["command"] for c in book.cells])
 
@@ -191,7 +191,8 @@ def write_tables(book):
     if book.scores:
         write_csv(book.path("scores.csv"), SCORES, book.scores)
     write_csv(book.path("fits.csv"), FITS, book.fits)
-    write_csv(book.path("claims.csv"), claims.COLUMNS, [c._asdict() for c in book.cases])
+    if book.cases:
+        write_csv(book.path("claims.csv"), claims.COLUMNS, [c._asdict() for c in book.cases])
     if book.bands:
         write_csv(book.path("bands.csv"), BANDS, book.bands)
     if book.experts:

@@ -38,11 +38,6 @@ def shown(found, metric, digits):
     return f"{mean.mean:.{digits}f}" if mean else ""
 
 
-def both(found):
-    """SMSE / MSLL"""
-    return f"{shown(found, 'smse', 4)} / {shown(found, 'msll', 3)}" if found else ""
-
-
 def seeds(found):
     return len({r["seed"] for r in found})
 
@@ -99,22 +94,8 @@ def protein_table():
 
 def sarcos_table():
     """SMSE / MSLL of one seed under each reading."""
-    rows, names = scores("sarcos"), ("BCM", "RBCM", "GRBCM", "RBCM*", "GRBCM*")
     paper = published.numbers(published.load(), 5, "sarcos", "kmeans", sarcos.EXPERTS)
-
-    def line(label, variant, space):
-        return [label, *(both(pick(rows, data="sarcos", seed=1, variant=variant,
-                                   **{**rows_of(name), "space": space})) for name in names)]
-
-    readings = [line("as the page has it, observed space", "", "observed"),
-                line("latent space", "", "latent"),
-                line("parts without size limits", "no size limits", "observed")]
-    for factor in sarcos.SMALLER_NOISE:
-        readings += [line(f"{factor} of the noise", f"noise x {factor}", "observed"),
-                     line(f"{factor} of the noise, latent space", f"noise x {factor}", "latent")]
-    readings += [line(about, name, "observed") for name, about in sarcos.TRIED.items()]
-    return table(["reading", *names], [
-        ["the paper", *(f"{paper[n]['smse']} / {paper[n]['msll']}" for n in names)], *readings])
+    return table(["reading", *sarcos.RULES], sarcos.tried(scores("sarcos"), paper, seed=1))
 
 
 PAIRS = (("local experts", "nearest rows"), ("local experts", "NPAE on all"),
@@ -178,10 +159,13 @@ def filled(text):
 def main():
     with open(PAGE) as file:
         text = file.read()
-    if "--check" in sys.argv and filled(text) != text:
-        sys.exit("docs/reproduction.md differs from the results; run experiments/summary.py")
+    anew = filled(text)     # all of it before the page is opened to be written
+    if "--check" in sys.argv:
+        if anew != text:
+            sys.exit("docs/reproduction.md differs from the results; run experiments/summary.py")
+        return
     with open(PAGE, "w") as file:
-        file.write(filled(text))
+        file.write(anew)
 
 
 if __name__ == "__main__":

@@ -45,8 +45,12 @@ def stat(rows, metric):
                 len(numbers))
 
 
+def minus(text):
+    return text.replace("-", "\N{MINUS SIGN}")
+
+
 def number(value, digits):
-    return f"{value:.{digits}f}".replace("-", "\N{MINUS SIGN}")
+    return minus(f"{value:.{digits}f}")
 
 
 def show(s, digits):
@@ -57,7 +61,7 @@ def show(s, digits):
 
 
 def signed(value, digits):
-    return f"{value:+.{digits}f}".replace("-", "\N{MINUS SIGN}")
+    return minus(f"{value:+.{digits}f}")
 
 
 def write_csv(path, columns, rows):

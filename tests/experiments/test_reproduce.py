@@ -123,7 +123,8 @@ def test_stored_cells_make_a_page_whatever_made_them(quick, tmp_path):
     done = reproduce("synthetic", "--out", folder.parent, "--quick", "--stored")
     assert "1 missing" in done.stdout
     text = (folder / "synthetic.html").read_text()
-    assert "1 cells of the plan were not run for this page: M20 seed1 lambda 0.2: npae" in text
+    assert ("1 cells of the plan that were not run for this page</summary>"
+            "<pre>M20 seed1 lambda 0.2: npae</pre>") in text
 
 
 @pytest.mark.parametrize("name, tables", [("consistency", ["consistency.csv", "claims.csv"]),
@@ -150,6 +151,19 @@ def test_again_may_name_the_fit_whose_theta_another_takes(tmp_path):
     theta = [after[f"noise 0.01 seed1{more}"]["result"]["lengthscale"]
              for more in ("", ", random parts")]
     assert theta[0] == pytest.approx(theta[1], rel=1e-12)
+
+
+def test_the_committee_takes_the_real_sets_that_are_there(tmp_path):
+    import committee
+
+    class Setup:
+        data, folder, seeds, quick = str(tmp_path), str(tmp_path), [1], False
+    assert committee.real_sets(Setup) == []
+    (tmp_path / "protein").mkdir()
+    for part in ("train", "test"):
+        np.savetxt(tmp_path / "protein" / f"{part}.csv.gz", np.zeros((5, 2)), delimiter=",",
+                   header="x,y", comments="")
+    assert {c.about["data"] for c in committee.real_sets(Setup)} == {"protein"}
 
 
 def test_consistency_scores_are_those_of_the_truth(tmp_path):
@@ -208,7 +222,10 @@ def test_cells_say_how_they_were_made(quick):
 
 def test_second_run_executes_nothing(quick):
     folder, first = quick
-    assert "(0 of" not in first.stdout and " minutes)" in first.stdout
+    assert "(0 of" not in first.stdout
+    wall, used = map(float, re.search(r" in (\S+) minutes; (\S+) processor minutes\)",
+                                      first.stdout).groups())
+    assert 0 < used <= (wall + 0.1) * len(os.sched_getaffinity(0))
     done = reproduce("synthetic", "--out", folder.parent, "--quick")
     assert "(0 of" in done.stdout
     assert done.stderr == ""
