@@ -287,9 +287,10 @@ def test_a_spreadsheet_of_a_country_with_decimal_commas(tmp_path, expected):
     result = fit(path)
     assert "note: numbers are read with decimal commas; --decimal says which mark is meant" in result.err
     assert predictions(path) == expected
-    assert "decimal commas" not in fit(path, "--decimal", "comma").err
-    assert "1 with --decimal" not in fit(path, "--decimal", "point", code=1).err
-    assert "with --decimal comma" in fit(path, "--decimal", "point", code=1).err
+    for comma, point in (("comma", "point"), (",", ".")):  # by name or itself
+        assert "decimal commas" not in fit(path, "--decimal", comma).err
+        assert "1 with --decimal" not in fit(path, "--decimal", point, code=1).err
+        assert "with --decimal comma" in fit(path, "--decimal", point, code=1).err
 
 
 def test_queries_with_decimal_commas(tmp_path, data):
