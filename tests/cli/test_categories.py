@@ -102,6 +102,19 @@ def test_identifiers_are_left_out(tmp_path):
     assert "id" in err and "nothing to learn" in err
 
 
+def test_none_is_an_answer(tmp_path):
+    """No airbags: a level like others, also where cells are missing, which are called so elsewhere."""
+    bags = (["None", "Driver", "Both"] * 40)[:120]
+    fit(tmp_path, table(120, bags=bags), "--theta", "1,1,1,1,0.1")
+    assert categories(tmp_path / "m.npz")[0]["bags"] == ["Both", "Driver", "None"]
+    assert "not in the training" not in run("predict", tmp_path / "m.npz", tmp_path / "t.csv").err
+    bags[7] = "NA"
+    assert 'line 9, column 3 ("bags"): cell is "NA", a missing value' in fit(tmp_path, table(120, bags=bags), code=1).err
+    k = [str(i % 9) for i in range(120)]
+    k[5] = "None"
+    assert 'cell is "None", a missing value' in fit(tmp_path, table(120, k=k), code=1).err  # among numbers
+
+
 def test_target_of_text(tmp_path):
     columns = table()
     columns["y"] = columns["colour"]
