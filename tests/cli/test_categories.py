@@ -102,6 +102,19 @@ def test_identifiers_are_left_out(tmp_path):
     assert "id" in err and "nothing to learn" in err
 
 
+def test_texts_some_of_which_are_numbers_are_left_out_too(tmp_path):
+    """Models of cars: most are names, some are 90 or 900."""
+    cars = [f"{k}" if k % 4 == 0 else f"car {k}" for k in range(120)]
+    err = fit(tmp_path, table(120, car=cars), "--theta", "1,1,1,0.1").err
+    assert "nearly every row has a text of its own there: car" in err
+    assert categories(tmp_path / "m.npz")[1]["columns"] == ["colour", "x", "y"]
+    run("predict", tmp_path / "m.npz", tmp_path / "t.csv")
+    few = [f"{k + 0.5}" if k % 4 else "none at all" for k in range(120)]
+    assert "none at all" in fit(tmp_path, table(120, few=few), code=1).err  # a wrong cell among numbers
+    commas = [f'"{k},5"' if k else "car" for k in range(120)]
+    assert "car" in fit(tmp_path, table(120, u=commas), code=1).err
+
+
 def test_none_is_an_answer(tmp_path):
     """No airbags: a level like others, also where cells are missing, which are called so elsewhere."""
     bags = (["None", "Driver", "Both"] * 40)[:120]
