@@ -493,7 +493,9 @@ def test_queries_with_other_columns(tmp_path, data):
     queries = write_csv(tmp_path / "q.csv", make_rows(5)[:, :2], header="a,c")
     result = run("predict", data / "model.npz", queries, code=1)
     assert result.out == ""
-    assert str(queries) in result.err and '"b"' in result.err
+    assert str(queries) in result.err and '"b"' in result.err and "capitals" not in result.err
+    result = run("predict", data / "model.npz", write_csv(queries, make_rows(5)[:, :2], header="a,B"), code=1)
+    assert result.err.rstrip().endswith('; column 2 is called "B": capitals count, rename it')
 
 
 def test_queries_with_too_few_columns(tmp_path, data):
