@@ -10,6 +10,7 @@
 #include "progress.h"
 #include "report.h"
 #include "talk.h"
+#include "units.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -71,6 +72,7 @@ static quorum_status read_and_fit(const arguments *given, progress *p, fitted *f
              "--header no");
     note_left_out(given, f->data);
     note_dates(given, f->data);
+    note_units(given, f->data);
     f->status = quorum_fit_data(f->data, given->options, &f->model);
     return f->status;
 }

@@ -128,6 +128,17 @@ def test_none_is_an_answer(tmp_path):
     assert 'cell is "None", a missing value' in fit(tmp_path, table(120, k=k), code=1).err  # among numbers
 
 
+@pytest.mark.parametrize("texts, found", [
+    (["31%", "5 %", "7%"], False), (["31%", "5%", "7.5%"], True), (["$1,200", "$3", "$40"], True), (["€5", "€6", "€9"], True),
+    (["12 kg", "3 kg", "1 kg"], True), (["12 kg", "3 g", "1 kg"], False), (["C1", "C2", "C3"], False), (["1-2", "3-4", "5-6"], False),
+    (["12%", "3%"], False), (["-5%", "7%", "9%"], True)])
+def test_numbers_with_a_unit_are_said_to_be_categories(tmp_path, texts, found):
+    column = [f'"{texts[k % len(texts)]}"' for k in range(120)]
+    err = fit(tmp_path, table(120, share=column), "--theta", "1,1,1,1,0.1").err
+    assert (f"numbers with a sign or unit: share ({min(texts)}); write the numbers alone" in err) == found
+    assert categories(tmp_path / "m.npz")[0]["share"] == sorted(texts)
+
+
 def test_target_of_text(tmp_path):
     columns = table()
     columns["y"] = columns["colour"]
