@@ -10,6 +10,7 @@
 #include "progress.h"
 #include "report.h"
 #include "talk.h"
+#include "units.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -71,6 +72,7 @@ static quorum_status read_and_fit(const arguments *given, progress *p, fitted *f
              "--header no");
     note_left_out(given, f->data);
     note_dates(given, f->data);
+    note_units(given, f->data);
     f->status = quorum_fit_data(f->data, given->options, &f->model);
     return f->status;
 }
@@ -101,12 +103,19 @@ static void note_graph(const arguments *given, const quorum_info *info)
              info->graph_trouble);
 }
 
+static void note_dropped(const arguments *given, const quorum_data *d)
+{
+    bool most =
+        d->dropped > d->rows && strcmp(quorum_options_get(given->options, "missing"), "drop") == 0;
+    note(given, "%zu row%s with missing cells left out%s", d->dropped, plural(d->dropped),
+         most ? ", more than stay: --missing impute fills missing inputs instead" : "");
+}
+
 /* Of all targets together. */
 static void say_common_notes(const arguments *given, const fitted *f, const char *message)
 {
     if (f->data->dropped)
-        note(given, "%zu row%s with missing cells left out", f->data->dropped,
-             plural(f->data->dropped));
+        note_dropped(given, f->data);
     if (f->status > 0)
         note(given, "%s", message);
 }

@@ -1,14 +1,51 @@
-"""Columns of dates in a data frame: seconds since 1970-01-01 UTC, as the library reads them from files."""
+"""Columns of dates in a data frame: seconds since 1970-01-01 UTC, as the library reads them from files; and
+spans of time, numbers of seconds."""
+import datetime
+
 import numpy as np
 
 from ._categories import _numbered
 
 
+def _are_dates(column):
+    """Whether a column of objects has dates of Python's alone, as databases return them."""
+    cells = column.dropna()
+    return len(cells) > 0 and all(isinstance(cell, datetime.date) for cell in cells)
+
+
+def _from_objects(column):
+    from pandas import to_datetime  # whose frame it is
+    try:
+        return to_datetime(column)
+    except ValueError as error:
+        raise ValueError(f"column {column.name}: these dates cannot be put together ({error})") from None
+
+
+def _dates_of(column):
+    """The column as datetime64, None where it has no dates."""
+    kind = str(column.dtype)
+    if kind.startswith("datetime64"):
+        return column
+    if kind.startswith("period"):
+        return column.dt.to_timestamp()
+    return _from_objects(column) if kind == "object" and _are_dates(column) else None
+
+
 def _columns(X):
-    """The data frame's columns of datetime64 by place, as series; none of anything else."""
+    """The data frame's columns of dates by place, as series of datetime64; none of anything else."""
     if not hasattr(X, "dtypes") or not hasattr(X, "iloc") or getattr(X, "ndim", 0) != 2:
         return {}
-    return {d: X.iloc[:, d] for d in range(X.shape[1]) if str(X.dtypes.iloc[d]).startswith("datetime64")}
+    found = {d: _dates_of(X.iloc[:, d]) for d in range(X.shape[1])}
+    return {d: column for d, column in found.items() if column is not None}
+
+
+def number_spans(X):
+    """X with seconds in place of spans of time."""
+    if not hasattr(X, "dtypes") or not hasattr(X, "iloc") or getattr(X, "ndim", 0) != 2:
+        return X
+    spans = {d: X.iloc[:, d].dt.total_seconds() for d in range(X.shape[1])
+             if str(X.dtypes.iloc[d]).startswith("timedelta64")}
+    return _numbered(X, spans) if spans else X
 
 
 def _seconds(column):

@@ -62,7 +62,8 @@ class MissingWarning(QuorumWarning):
 
 
 class LevelWarning(QuorumWarning):
-    """Predict: queries have levels of a category that were not in the training data."""
+    """Fit: a column of text has nearly as many texts as rows, and is left out.  Predict: queries have
+    levels of a category that were not in the training data."""
 
 
 class CalibrationWarning(QuorumWarning):

@@ -8,7 +8,7 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ._categories import match_levels, number_levels
-from ._dates import match_dates, number_dates
+from ._dates import match_dates, number_dates, number_spans
 from ._model import Model
 from ._options import PARAMETERS, Options
 from ._parameters import Parameters
@@ -17,10 +17,32 @@ from .exceptions import DriftWarning
 from .explain import make_effect, make_importance
 
 try:
-    from sklearn.utils.validation import validate_data
+    from sklearn.utils.validation import _check_feature_names, validate_data
 except ImportError:  # scikit-learn before 1.6
     def validate_data(estimator, *arrays, ensure_all_finite=True, **rules):
         return estimator._validate_data(*arrays, force_all_finite=ensure_all_finite, **rules)
+
+    def _check_feature_names(estimator, X, reset):
+        estimator._check_feature_names(X, reset=reset)
+
+
+def _columns_with_holes(X):
+    """Their names, or numbers from 0."""
+    places = np.flatnonzero(np.isnan(np.asarray(X, dtype=np.float64)).any(axis=0))
+    return ", ".join(str(X.columns[d]) if hasattr(X, "columns") else str(d) for d in places)
+
+
+def _validated(estimator, X, *y, **rules):
+    """scikit-learn's checks, with what helps where cells are missing or text."""
+    try:
+        return validate_data(estimator, X, *y, **rules)
+    except ValueError as error:
+        if str(error).startswith("Input X contains NaN"):
+            raise ValueError(f"Input X contains NaN, in column {_columns_with_holes(X)}: fit with missing=\"impute\", "
+                             "which fills cells, or leave such rows out") from None
+        if str(error).startswith("could not convert string to float"):
+            raise ValueError(f"{error}: columns of text are taken from a pandas data frame") from None
+        raise
 
 
 def _free_name(name, taken):
@@ -296,10 +318,10 @@ class QuorumRegressor(RegressorMixin, Parameters):
         self : QuorumRegressor
         """
         target = y
-        X, dates = number_dates(X)
+        X, dates = number_dates(number_spans(X))
         X, levels = number_levels(X, self._fills())
-        X, y = validate_data(self, X, y, dtype=np.float64, order="C", y_numeric=True,
-                             multi_output=True, ensure_min_samples=2, ensure_all_finite=self._finite())
+        X, y = _validated(self, X, y, dtype=np.float64, order="C", y_numeric=True,
+                          multi_output=True, ensure_min_samples=2, ensure_all_finite=self._finite())
         columns = 1 if y.ndim == 1 else y.shape[1]
         self._in_columns = y.ndim == 2
         # a row for each target, or of one the row alone
@@ -416,6 +438,7 @@ class QuorumRegressor(RegressorMixin, Parameters):
                 info["names"][d]: dict(zip(levels, info["positions"][d].tolist()))
                 for d, levels in enumerate(info["levels"]) if levels}
         self._levels = info["levels"]
+        self._left_out = info["constant"] & (info["x_mean"] == 0.0)  # as columns of text of which nothing was taken
         for name in ("kernel", "lengthscale", "rotation", "input_lengthscale", "neighbours",
                      "chosen_method", "constant", "signal_variance", "noise_variance", "long_share", "long_reach",
                      "bend_at", "bend_width", "x_mean", "x_scale", "y_mean", "y_scale", "target_mean", "target_scale",
@@ -496,10 +519,11 @@ class QuorumRegressor(RegressorMixin, Parameters):
         self._of_one_target()
         if self._is_ready(X):
             return X
-        X = match_dates(X, self._dates)
-        if self._levels:
-            X = match_levels(X, self._levels[:self.n_features_in_], self._fills())
-        return validate_data(self, X, dtype=np.float64, order="C", reset=False, ensure_all_finite=self._finite())
+        if hasattr(X, "columns") and hasattr(self, "feature_names_in_"):
+            _check_feature_names(self, X, reset=False)
+        X = match_dates(number_spans(X), self._dates)
+        X = match_levels(X, (self._levels or [None] * self.n_features_in_)[:self.n_features_in_], self._left_out, self._fills())
+        return _validated(self, X, dtype=np.float64, order="C", reset=False, ensure_all_finite=self._finite())
 
     def _is_ready(self, X):
         """Whether scikit-learn's checks would return X itself, and say nothing: they take longer than a query."""

@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from quorum import QuorumRegressor
+from quorum import LevelWarning, QuorumRegressor
+from quorum._categories import number_levels
 
 PARAMETERS = {"n_experts": 2, "kernel": "se", "max_evaluations": 8}
 
@@ -77,6 +78,45 @@ def test_missing_and_wrong_kinds(model):
     Q["x"] = "wide"
     with pytest.raises(ValueError, match="x is text"):
         model.predict(Q)
+
+
+def test_names_come_before_what_is_in_the_columns(model):
+    Q = frame(4)[0]
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.predict(Q[["x", "town", "grade"]])
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.predict(Q[["town", "x"]])
+
+
+def test_identifiers_are_left_out(tmp_path):
+    def given(T, theta):
+        return QuorumRegressor(kernel="se", theta=theta, n_experts=1, calibrate=False, spread="none").fit(T, y)
+
+    X, y = frame(300)
+    with pytest.warns(LevelWarning, match="nearly every row has a text of its own there: id$"):
+        model = given(X.assign(id=[f"row {i}" for i in range(300)]), "1,1,1,1,1,0.1")
+    assert list(model.categories_) == ["town", "grade"]
+    Q = frame(20, 5)[0]
+    model.save(tmp_path / "m.npz")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # no row is said to have a new level
+        wanted = given(X, "1,1,1,1,0.1").predict(Q)
+        for one in (model, pickle.loads(pickle.dumps(model)), QuorumRegressor.load(tmp_path / "m.npz")):
+            np.testing.assert_allclose(one.predict(Q.assign(id="new")), wanted, rtol=1e-12, atol=1e-12)
+    with pytest.warns(LevelWarning, match="id$"):  # more than a category may have
+        assert number_levels(pd.DataFrame({"id": [f"row {i % 10001}" for i in range(25000)]}))[1] is None
+
+
+def test_what_the_frame_calls_a_category_stays():
+    X, y = frame(60)
+    X["town"] = pd.Categorical([f"town {i}" for i in range(60)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = QuorumRegressor(kernel="se", theta="1,1,1,1,0.1", calibrate=False, spread="none").fit(X, y)
+        assert len(model.categories_["town"]) == 60
+    X = pd.DataFrame({"town": pd.Categorical(np.arange(10001)), "x": 0.0})
+    with pytest.raises(ValueError, match="column town has 10001 levels, and a category has 10000 at most"):
+        QuorumRegressor().fit(X, np.arange(10001.0))
 
 
 def test_saved_and_loaded(model, tmp_path):

@@ -1,4 +1,5 @@
 """Data frames with dates: the same bits as the command, periods, and what else frames bring."""
+import datetime as dt
 import os
 import pickle
 import subprocess
@@ -67,11 +68,33 @@ def test_seconds_zones_and_pickles(model):
     assert model.sample_y(Q, 3).shape == (20, 3)
 
 
+def test_other_kinds_of_dates(model):
+    """Python's own, as a database returns them, and periods; spans of time are seconds."""
+    Q = frame(20, 2)[0]
+    mean = model.predict(Q)
+    when = pd.Series([t.to_pydatetime() for t in Q["when"]], dtype=object)
+    assert np.array_equal(model.predict(Q.assign(when=when)), mean)
+    aware = pd.Series([t.tz_localize("UTC").tz_convert("Asia/Tokyo").to_pydatetime() for t in Q["when"]], dtype=object)
+    assert np.array_equal(model.predict(Q.assign(when=aware)), mean)
+    assert np.array_equal(model.predict(Q.assign(when=Q["when"].dt.to_period("s"))), mean)
+    days = Q.assign(when=Q["when"].dt.normalize())
+    assert np.array_equal(model.predict(Q.assign(when=Q["when"].dt.date)), model.predict(days))
+    X, y = frame(80)
+    whole = {"x": (100 * X["x"]).round()}
+    spans = {"x": pd.to_timedelta(whole["x"], unit="s")}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        a, b = (QuorumRegressor(**PARAMETERS).fit(T, y) for T in (X.assign(**spans), X.assign(**whole)))
+    assert np.array_equal(a.predict(X.assign(**spans)), b.predict(X.assign(**whole)))
+
+
 def test_what_is_refused(model):
     Q = frame(5, 3)[0]
     with pytest.raises(ValueError, match="has dates"):
         model.predict(Q.assign(x=Q["when"]))
     with pytest.raises(ValueError, match="NaN"):
         model.predict(Q.assign(when=Q["when"].where(Q.index > 0)))
+    with pytest.raises(ValueError, match="column when: these dates cannot be put together"):
+        model.predict(Q.assign(when=pd.Series([dt.date(9999, 12, 31)] * 5, dtype=object)))
     with pytest.raises(ValueError, match="no input column"):
         QuorumRegressor(**{**PARAMETERS, "periodic": "nix:week"}).fit(*frame(50))

@@ -34,8 +34,10 @@ def fitted(X, y, **parameters):
 
 def test_refused_unless_asked_for():
     X, y = frame(100)
-    with pytest.raises(ValueError, match="NaN"):
+    with pytest.raises(ValueError, match='NaN, in column a, town, day: fit with missing="impute"'):
         QuorumRegressor(**PARAMETERS).fit(X, y)
+    with pytest.raises(ValueError, match="NaN, in column 0: "):
+        QuorumRegressor(**PARAMETERS).fit(X[["a"]].to_numpy(), y)
     model = fitted(*frame(100, holes=False))
     with pytest.raises(ValueError, match="NaN"):
         model.predict(X)

@@ -3,25 +3,40 @@
 #include "api/stream.h"
 
 #include "base/memory.h"
+#include "base/plain.h"
 #include "columns/kept_names.h"
 #include "columns/reading.h"
 #include "data/names.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
+
+enum { HINT = 160 };
+
+/* What is to be said of a column whose name has the same letters, large or small. */
+static void hint_at_capitals(const reader *r, const char *name, char hint[HINT])
+{
+    hint[0] = '\0';
+    for (size_t c = 0; c < reader_columns(r) && !hint[0]; c++)
+        if (plain_compare(reader_name(r, c), name) == 0)
+            snprintf(hint, HINT, "; column %zu is called \"%.80s\": capitals count, rename it",
+                     c + 1, reader_name(r, c));
+}
 
 /* The column of this name in the sorted list of all columns. */
 static quorum_status find_by_name(const reader *r, const char *name, const char *role,
                                   const named_column *list, size_t *column)
 {
     size_t count = reader_columns(r), found = names_find(list, count, name);
-    char comment[100];
+    char comment[100], hint[HINT];
     reader_advise_comment(r, comment);
+    hint_at_capitals(r, name, hint);
     if (found == count)
         return failure(QUORUM_E_DATA,
                        "%s has no column \"%s\", which the model needs as %s; it has %zu columns, "
-                       "the first is \"%s\"%s",
-                       reader_path(r), name, role, count, reader_name(r, 0), comment);
+                       "the first is \"%s\"%s%s",
+                       reader_path(r), name, role, count, reader_name(r, 0), hint, comment);
     const named_column *here = &list[found];
     if (found + 1 < count && !here[1].made_up && strcmp(here[0].name, here[1].name) == 0)
         return failure(QUORUM_E_DATA,

@@ -1,5 +1,6 @@
 /* Categories of training data (categories.h).  A column of text is one, unless nearly every row has
- * a text of its own: such a column identifies rows, or is prose, and is left out. */
+ * a text of its own: such a column identifies rows, or is prose, and is left out, also where some of its
+ * texts are numbers. */
 #include "columns/categories.h"
 
 #include "columns/target_columns.h"
@@ -138,6 +139,21 @@ static quorum_status judge_named(const level_table *t, const reader *r, const ch
                    reader_path(r), name, MOST_LEVELS, LONGEST_LEVEL);
 }
 
+/* Digits and marks alone, however numbers are written. */
+static int is_like_a_number(const char *level)
+{
+    return level[strspn(level, "0123456789+-.,'_ eE")] == '\0';
+}
+
+/* Names of models, some of which are 90 or 900, are no column of numbers. */
+static int has_mostly_texts(const level_table *t)
+{
+    size_t numbers = 0;
+    for (size_t l = 0; l < t->count; l++)
+        numbers += (size_t)is_like_a_number(levels_at(t, l));
+    return 2 * numbers < t->count;
+}
+
 /* A column of numbers with a text among them is a category where its cells repeat, and otherwise a
  * column with a wrong cell.  The others of its kind are named as well. */
 static quorum_status fail_turned(const category_columns *c, const char *leave, char *const *names)
@@ -148,7 +164,7 @@ static quorum_status fail_turned(const category_columns *c, const char *leave, c
         size_t used = strlen(more);
         char number[32];
         snprintf(number, sizeof number, "x%zu", i + 1);
-        if (!leave[i] || !c->complaint[i])
+        if (!leave[i] || !c->complaint[i] || has_mostly_texts(&c->table[i]))
             continue;
         if (first)
             snprintf(more + used, sizeof more - used, "%s%.100s",

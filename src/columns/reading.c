@@ -6,13 +6,17 @@
 
 #include <string.h>
 
+/* The values of the option decimal: both marks by name and by themselves. */
+static const decimal_mode decimals[] = {DECIMAL_AUTO, DECIMAL_POINT, DECIMAL_COMMA, DECIMAL_POINT,
+                                        DECIMAL_COMMA};
+
 reader_options how_to_read(const quorum_options *options, reading_purpose purpose)
 {
     const settings *s = options_values(options);
     reader_options how = {.header = (header_mode)s->header,
                           .missing = (missing_mode)s->missing,
                           .purpose = purpose,
-                          .decimal = (decimal_mode)s->decimal,
+                          .decimal = decimals[s->decimal],
                           .thousands = options_thousands(s),
                           .comment = options_comment(s),
                           .memory = options_memory(s),

@@ -48,11 +48,28 @@ static void append_argument(const reader *r, size_t column, name_list *l)
         append_item(l, ",", "%zu", column + 1);
 }
 
-/* Among training data the last of the selected columns is the target. */
-static int is_target(const reader *r, size_t column)
+/* Of training data the columns that may have holes are the inputs; where nothing says which may, all but
+ * the last, the target. */
+static int is_input_at(const reader *r, size_t place)
 {
-    return r->purpose == READ_TRAINING && r->n_selected > 0 &&
-           column == r->selected[r->n_selected - 1];
+    return r->holes ? r->holes[place] : place + 1 < r->n_selected;
+}
+
+static size_t count_inputs(const reader *r)
+{
+    size_t inputs = 0;
+    for (size_t i = 0; i < r->n_selected; i++)
+        inputs += (size_t)is_input_at(r, i);
+    return inputs;
+}
+
+/* Whether the column of training data is a target, or of offsets, weights or noise. */
+static int is_special(const reader *r, size_t column)
+{
+    size_t i = 0;
+    while (i < r->n_selected && r->selected[i] != column)
+        i++;
+    return r->purpose == READ_TRAINING && i < r->n_selected && !is_input_at(r, i);
 }
 
 const char *advise_dropping(const reader *r)
@@ -85,7 +102,7 @@ static void advise_column(const reader *r, size_t column, int text, char out[2 *
     name_list argument = {.used = 0};
     out[0] = '\0';
     append_argument(r, column, &argument);
-    if (r->purpose != READ_TRAINING || is_target(r, column))
+    if (r->purpose != READ_TRAINING || is_special(r, column))
         return;
     int used =
         snprintf(out, NAME + 60, ", leave the column out with --ignore %.*s", NAME, argument.text);
@@ -159,7 +176,7 @@ void advise_notation(const reader *r, size_t line, size_t column, const char *wh
 typedef struct {
     name_list shown, ignored; /* `3 ("city")`; what --ignore takes */
     size_t count;
-    int target; /* is one of them */
+    int special; /* of these, that are no inputs */
 } text_columns;
 
 static void list_text_columns(const reader *r, const char *is_text, text_columns *t)
@@ -170,35 +187,48 @@ static void list_text_columns(const reader *r, const char *is_text, text_columns
         if (!is_text[i])
             continue;
         t->count++;
-        t->target |= is_target(r, column);
+        t->special += is_special(r, column);
         if (r->names.given)
             append_item(&t->shown, ", ", "%zu (\"%.*s\")", column + 1, 40,
                         names_at(&r->names, column));
         else
             append_item(&t->shown, ", ", "%zu", column + 1);
-        if (!is_target(r, column))
+        if (!is_special(r, column))
             append_argument(r, column, &t->ignored);
     }
 }
 
-/* What to do; without --ignore where the list is too long or nothing would be left. */
-static void advise_training(const text_columns *t, size_t selected, char *out, size_t size)
+/* What to do; without --ignore where the list is too long or nothing would be left; `alone`: what is no
+ * input is the target. */
+static void advise_training(const text_columns *t, size_t inputs, int alone, char *out, size_t size)
 {
-    size_t inputs = selected - 1, text = t->count - (size_t)t->target;
+    size_t text = t->count - (size_t)t->special;
     const char *them = text == 1 ? "it" : "them";
-    char ignore[LIST + 60] = "", target[80] = "";
-    if (t->target)
-        snprintf(target, sizeof target, "choose another target with --target%s",
+    char ignore[LIST + 60] = "", other[120] = "";
+    if (t->special)
+        snprintf(other, sizeof other, "%s%s",
+                 alone ? "choose another target with --target"
+                       : "choose others with --target, --offset, --weights or --noise-std",
                  text > 0 && text < inputs ? ", and " : "");
     if (text > 0 && text < inputs && t->ignored.left_out)
         snprintf(ignore, sizeof ignore, "leave %s out with --ignore",
-                 t->target ? "the others" : them);
+                 t->special ? "the others" : them);
     else if (text > 0 && text < inputs)
         snprintf(ignore, sizeof ignore, "leave %s out with --ignore %s",
-                 t->target ? "the others" : them, t->ignored.text);
-    snprintf(out, size, "%s%s%s%swrite numbers there", target, ignore,
-             target[0] || ignore[0] ? ", or " : "",
+                 t->special ? "the others" : them, t->ignored.text);
+    snprintf(out, size, "%s%s%s%swrite numbers there", other, ignore,
+             other[0] || ignore[0] ? ", or " : "",
              text > 0 ? "take text for categories with --categorical auto, or " : "");
+}
+
+/* ", the target," behind the columns of text, or what else they are. */
+static const char *tell_special(const text_columns *t, int alone)
+{
+    if (!t->special)
+        return "";
+    if ((size_t)t->special == t->count)
+        return alone ? ", the target," : ", no input,";
+    return alone ? ", the target among them," : ", not all of them inputs,";
 }
 
 void advise_text(const reader *r, size_t line, const char *is_text, const char *what,
@@ -216,12 +246,11 @@ void advise_text(const reader *r, size_t line, const char *is_text, const char *
     }
     if (t.shown.left_out)
         snprintf(more, sizeof more, " and %zu more", t.shown.left_out);
+    size_t inputs = count_inputs(r);
+    int alone = inputs + 1 == r->n_selected;
     if (r->purpose == READ_TRAINING)
-        advise_training(&t, r->n_selected, advice, sizeof advice);
+        advise_training(&t, inputs, alone, advice, sizeof advice);
     snprintf(out, SENTENCE, "%s %zu: %s; column%s %s%s%s %s text: %s", r->unit, line, what,
-             t.count == 1 ? "" : "s", t.shown.text, more,
-             !t.target      ? ""
-             : t.count == 1 ? ", the target,"
-                            : ", the target among them,",
+             t.count == 1 ? "" : "s", t.shown.text, more, tell_special(&t, alone),
              t.count == 1 ? "is" : "are", advice);
 }

@@ -26,6 +26,13 @@ static int is_one_of(const cell *c, const char *const *words)
 static const char *const missing[] = {"",     "na",   "n/a",  "#n/a", "nan", "+nan",
                                       "-nan", "null", "none", "?",    NULL};
 
+/* "None" is an answer like others: no airbags, no sport. */
+static int is_missing_level(const cell *c)
+{
+    static const char *const none[] = {"none", NULL};
+    return is_one_of(c, missing) && !is_one_of(c, none);
+}
+
 /* What is no number in the notation that is read. */
 static cell_kind classify(const cell *c, const cell_reader *k)
 {
@@ -136,7 +143,7 @@ size_t cell_level(const cell *c, char out[LEVEL_ROOM])
     cell text = *c;
     size_t used = 0;
     cell_trim(&text);
-    if (is_one_of(&text, missing))
+    if (is_missing_level(&text))
         return 0;
     for (const char *p = text.begin; p < text.end;) {
         char shown[4];

@@ -35,7 +35,7 @@ cell_kind cell_read(const cell *c, cell_reader *k, double *value);
 
 /* The cell of a category: its text without blanks around it, as UTF-8 (what is not is taken for
  * Windows-1252), control characters being blanks.  Returns its bytes: LONGEST_LEVEL + 1 of a longer
- * one, 0 where it is missing. */
+ * one, 0 where it is missing (as CELL_MISSING, but for "none", which is a level like others). */
 enum { LEVEL_ROOM = 1008 };
 size_t cell_level(const cell *c, char out[LEVEL_ROOM]);
 

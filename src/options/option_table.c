@@ -61,10 +61,10 @@ static const option table[] = {
      "impute: fill missing inputs, with wider intervals there; predictions can if the fit did.",
      NULL},
 
-    {"decimal", CHOICE, FIELD(decimal), "auto", "auto|point|comma", 0, 0, NULL,
+    {"decimal", CHOICE, FIELD(decimal), "auto", "auto|point|comma|.|,", 0, 0, NULL,
      "fit predict evaluate",
-     "Decimal mark of a csv file's numbers.  auto: what the first number with one shows; where it "
-     "shows neither, as in 236,300, that is an error.",
+     "Decimal mark of a csv file's numbers, by name or itself.  auto: what the first number with "
+     "one shows; where it shows neither, as in 236,300, that is an error.",
      NULL},
     {"thousands", TEXT, FIELD(thousands), "none", NULL, 0, 0, "MARK", "fit predict evaluate",
      "Mark between groups of three digits in a csv file: comma, point, space, apostrophe or "

@@ -13,7 +13,8 @@ enum { MINUTE = 60, HOUR = 3600, DAY = 86400, FRACTION_DIGITS = 15 };
 
 /* A text taken apart. */
 typedef struct {
-    int part[3], digits[3]; /* of the date, as they stand */
+    int part[3], digits[3]; /* of the date, as they stand; no digits of a month's name */
+    int named;              /* which of them is one; -1: none      */
     char mark;
     double clock; /* seconds of the day */
     int zoned, east /* seconds */;
@@ -40,19 +41,56 @@ static int take_mark(const char **p, const char *end, char mark)
     return found;
 }
 
-/* 12-31-2020: three numbers and a mark twice. */
+static int take_word(const char **p, const char *end, const char *word)
+{
+    size_t n = strlen(word);
+    int found = (size_t)(end - *p) >= n && plain_compare_start(*p, word, n) == 0;
+    *p += found ? n : 0;
+    return found;
+}
+
+/* The number of a month's name, or of its first three letters; 0: it is none. */
+static int take_month(const char **p, const char *end)
+{
+    static const char *const rest[] = {"uary", "ruary", "ch",     "il",   "",      "e",
+                                       "y",    "ust",   "tember", "ober", "ember", "ember"};
+    static const char first[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    for (int m = 0; m < 12; m++)
+        if (end - *p >= 3 && plain_compare_start(*p, first + 3 * m, 3) == 0) {
+            *p += 3;
+            take_word(p, end, rest[m]);
+            return m + 1;
+        }
+    return 0;
+}
+
+/* A number, or a month's name where there is none yet; 0: it is neither. */
+static int take_part(const char **p, const char *end, int i, pieces *out)
+{
+    out->digits[i] = take_digits(p, end, 4, &out->part[i]);
+    if (out->digits[i] > 0)
+        return 1;
+    if (i == 2 || out->named >= 0)
+        return 0;
+    out->named = i;
+    out->part[i] = take_month(p, end);
+    return out->part[i] > 0;
+}
+
+/* 12-31-2020: three numbers and a mark twice; or Jan 31, 2020. */
 static int take_date(const char **p, const char *end, pieces *out)
 {
     for (int i = 0; i < 3; i++) {
-        out->digits[i] = take_digits(p, end, 4, &out->part[i]);
-        if (out->digits[i] == 0)
+        if (!take_part(p, end, i, out))
             return 0;
-        if (i == 0 && *p < end && strchr("-/.", **p))
+        if (i == 0 && *p < end && strchr("-/. ", **p))
             out->mark = **p;
+        if (i == 1 && out->named == 0 && out->mark == ' ')
+            take_mark(p, end, ',');
         if (i < 2 && (!out->mark || !take_mark(p, end, out->mark)))
             return 0;
     }
-    return !is_digit(*p, end);
+    return !is_digit(*p, end) && (out->mark != ' ' || out->named >= 0);
 }
 
 /* .25 or ,25 behind seconds; 0: a mark without digits. */
@@ -77,14 +115,6 @@ static void pass_blanks(const char **p, const char *end)
 {
     while (*p < end && **p == ' ')
         (*p)++;
-}
-
-static int take_word(const char **p, const char *end, const char *word)
-{
-    size_t n = strlen(word);
-    int found = (size_t)(end - *p) >= n && plain_compare_start(*p, word, n) == 0;
-    *p += found ? n : 0;
-    return found;
 }
 
 /* AM and PM make hours 1 to 12 those of the day; 0: no such hour. */
@@ -142,7 +172,7 @@ static int take_zone(const char **p, const char *end, pieces *out)
 
 static int take_apart(const char *p, const char *end, pieces *out)
 {
-    *out = (pieces){.mark = '\0'};
+    *out = (pieces){.mark = '\0', .named = -1};
     if (!take_date(&p, end, out))
         return 0;
     if (p == end)
@@ -178,18 +208,19 @@ static int is_in_calendar(day_of_calendar d)
            d.day <= days[d.month - 1] + (leap && d.month == 2);
 }
 
-/* Years have four digits, days and months one or two. */
+/* Years have four digits, days and months one or two, and a name is the month's. */
 static int has_digits_of(const pieces *t, int order)
 {
-    int year = order == DATE_YMD ? 0 : 2;
-    return t->digits[year] == 4 && t->digits[2 - year] <= 2 && t->digits[1] <= 2;
+    int year = order == DATE_YMD ? 0 : 2, month = order == DATE_MDY ? 0 : 1;
+    return t->digits[year] == 4 && t->digits[2 - year] <= 2 && t->digits[1] <= 2 &&
+           (t->named < 0 || t->named == month);
 }
 
 date_form date_look(const char *p, const char *end)
 {
     pieces t;
     date_form form = {0};
-    if (!is_digit(p, end) || !take_apart(p, end, &t)) /* the usual case of text */
+    if (!take_apart(p, end, &t))
         return form;
     for (int order = DATE_YMD; order <= DATE_MDY; order *= 2)
         if (has_digits_of(&t, order) && is_in_calendar(day_in_order(&t, order)) &&
@@ -197,12 +228,14 @@ date_form date_look(const char *p, const char *end)
             form.orders |= order;
     form.mark = t.mark;
     form.zoned = (char)t.zoned;
+    form.named = t.named >= 0;
     return form;
 }
 
 date_form date_common(date_form a, date_form b)
 {
-    a.orders &= a.mark == b.mark && a.zoned == b.zoned ? b.orders : 0;
+    int alike = a.mark == b.mark && a.zoned == b.zoned && a.named == b.named;
+    a.orders &= alike ? b.orders : 0;
     return a;
 }
 
@@ -237,8 +270,9 @@ void date_form_text(date_form form, char out[DATE_FORM_ROOM])
     int row = date_decide(form).orders / 2; /* 1, 2, 4 */
     size_t used = 0;
     for (int i = 0; i < 3; i++) {
-        size_t n = strlen(parts[row][i]);
-        memcpy(out + used, parts[row][i], n);
+        const char *part = form.named && parts[row][i][0] == 'm' ? "mon" : parts[row][i];
+        size_t n = strlen(part);
+        memcpy(out + used, part, n);
         used += n;
         if (i < 2)
             out[used++] = form.mark;
@@ -248,14 +282,15 @@ void date_form_text(date_form form, char out[DATE_FORM_ROOM])
 
 date_form date_form_parse(const char *text)
 {
-    for (int order = DATE_YMD; order <= DATE_MDY; order *= 2)
-        for (const char *mark = "-/."; *mark; mark++)
-            for (char zoned = 0; zoned <= 1; zoned++) {
-                char known[DATE_FORM_ROOM];
-                date_form form = {order, *mark, zoned};
-                date_form_text(form, known);
-                if (strcmp(known, text) == 0)
-                    return form;
-            }
+    static const int orders[] = {DATE_YMD, DATE_DMY, DATE_MDY};
+    for (int i = 0; i < 3 * 4 * 2 * 2; i++) {
+        char known[DATE_FORM_ROOM];
+        date_form form = {.orders = orders[i / 16], .mark = "-/. "[i / 4 % 4]};
+        form.zoned = i / 2 % 2 == 1;
+        form.named = i % 2 == 1;
+        date_form_text(form, known);
+        if ((form.named || form.mark != ' ') && strcmp(known, text) == 0)
+            return form;
+    }
     return (date_form){0};
 }

@@ -1,11 +1,12 @@
 /* Dates and times as text, and as seconds since 1970-01-01 00:00 UTC.
  *
  *   date   yyyy-mm-dd, dd.mm.yyyy, dd/mm/yyyy, mm/dd/yyyy: day and month of one or two digits, the
- *          mark - / or . twice the same; with points the day comes first
+ *          mark - / or . twice the same; with points the day comes first.  The month may be its English
+ *          name or three letters of it, the mark then a blank too: 3-Jan-2021, January 3, 2021
  *   time   T or blanks, hh:mm[:ss[.fraction]], [AM or PM]
  *   zone   Z, UTC, +hh, +hhmm or +hh:mm, only behind a time; without one it is UTC
  *
- * All cells of a column have one form: order, mark, and whether there is a zone.  Days are those of
+ * All cells of a column have one form: order, mark, whether months have names and there is a zone.  Days are those of
  * the Gregorian calendar from year 1 to 9999; a double tells microseconds apart from 1698 to 2242. */
 #ifndef QRM_TEXT_DATE_H
 #define QRM_TEXT_DATE_H
@@ -19,6 +20,7 @@ typedef struct {
     int orders; /* 0: no date */
     char mark;
     char zoned;
+    char named; /* months by name */
 } date_form;
 
 /* The form of the text [p, end) that has no blanks around it, with all orders that it can have. */
@@ -33,9 +35,9 @@ date_form date_common(date_form a, date_form b);
 /* The first order of a set alone. */
 date_form date_decide(date_form form);
 
-/* A form of one order in words, "dd/mm/yyyy", with " zone" behind it where there is one; and back,
- * no orders where the text is none. */
-enum { DATE_FORM_ROOM = 16 };
+/* A form of one order in words, "dd/mm/yyyy" or "dd/mon/yyyy", with " zone" behind it where there is one;
+ * and back, no orders where the text is none. */
+enum { DATE_FORM_ROOM = 20 };
 void date_form_text(date_form form, char out[DATE_FORM_ROOM]);
 date_form date_form_parse(const char *text);
 

@@ -102,6 +102,43 @@ def test_identifiers_are_left_out(tmp_path):
     assert "id" in err and "nothing to learn" in err
 
 
+def test_texts_some_of_which_are_numbers_are_left_out_too(tmp_path):
+    """Models of cars: most are names, some are 90 or 900."""
+    cars = [f"{k}" if k % 4 == 0 else f"car {k}" for k in range(120)]
+    err = fit(tmp_path, table(120, car=cars), "--theta", "1,1,1,0.1").err
+    assert "nearly every row has a text of its own there: car" in err
+    assert categories(tmp_path / "m.npz")[1]["columns"] == ["colour", "x", "y"]
+    run("predict", tmp_path / "m.npz", tmp_path / "t.csv")
+    few = [f"{k + 0.5}" if k % 4 else "none at all" for k in range(120)]
+    assert "none at all" in fit(tmp_path, table(120, few=few), code=1).err  # a wrong cell among numbers
+    commas = [f'"{k},5"' if k else "car" for k in range(120)]
+    assert "car" in fit(tmp_path, table(120, u=commas), code=1).err
+
+
+def test_none_is_an_answer(tmp_path):
+    """No airbags: a level like others, also where cells are missing, which are called so elsewhere."""
+    bags = (["None", "Driver", "Both"] * 40)[:120]
+    fit(tmp_path, table(120, bags=bags), "--theta", "1,1,1,1,0.1")
+    assert categories(tmp_path / "m.npz")[0]["bags"] == ["Both", "Driver", "None"]
+    assert "not in the training" not in run("predict", tmp_path / "m.npz", tmp_path / "t.csv").err
+    bags[7] = "NA"
+    assert 'line 9, column 3 ("bags"): cell is "NA", a missing value' in fit(tmp_path, table(120, bags=bags), code=1).err
+    k = [str(i % 9) for i in range(120)]
+    k[5] = "None"
+    assert 'cell is "None", a missing value' in fit(tmp_path, table(120, k=k), code=1).err  # among numbers
+
+
+@pytest.mark.parametrize("texts, found", [
+    (["31%", "5 %", "7%"], False), (["31%", "5%", "7.5%"], True), (["$1,200", "$3", "$40"], True), (["€5", "€6", "€9"], True),
+    (["12 kg", "3 kg", "1 kg"], True), (["12 kg", "3 g", "1 kg"], False), (["C1", "C2", "C3"], False), (["1-2", "3-4", "5-6"], False),
+    (["12%", "3%"], False), (["-5%", "7%", "9%"], True)])
+def test_numbers_with_a_unit_are_said_to_be_categories(tmp_path, texts, found):
+    column = [f'"{texts[k % len(texts)]}"' for k in range(120)]
+    err = fit(tmp_path, table(120, share=column), "--theta", "1,1,1,1,0.1").err
+    assert (f"numbers with a sign or unit: share ({min(texts)}); write the numbers alone" in err) == found
+    assert categories(tmp_path / "m.npz")[0]["share"] == sorted(texts)
+
+
 def test_target_of_text(tmp_path):
     columns = table()
     columns["y"] = columns["colour"]

@@ -287,9 +287,10 @@ def test_a_spreadsheet_of_a_country_with_decimal_commas(tmp_path, expected):
     result = fit(path)
     assert "note: numbers are read with decimal commas; --decimal says which mark is meant" in result.err
     assert predictions(path) == expected
-    assert "decimal commas" not in fit(path, "--decimal", "comma").err
-    assert "1 with --decimal" not in fit(path, "--decimal", "point", code=1).err
-    assert "with --decimal comma" in fit(path, "--decimal", "point", code=1).err
+    for comma, point in (("comma", "point"), (",", ".")):  # by name or itself
+        assert "decimal commas" not in fit(path, "--decimal", comma).err
+        assert "1 with --decimal" not in fit(path, "--decimal", point, code=1).err
+        assert "with --decimal comma" in fit(path, "--decimal", point, code=1).err
 
 
 def test_queries_with_decimal_commas(tmp_path, data):
@@ -492,7 +493,9 @@ def test_queries_with_other_columns(tmp_path, data):
     queries = write_csv(tmp_path / "q.csv", make_rows(5)[:, :2], header="a,c")
     result = run("predict", data / "model.npz", queries, code=1)
     assert result.out == ""
-    assert str(queries) in result.err and '"b"' in result.err
+    assert str(queries) in result.err and '"b"' in result.err and "capitals" not in result.err
+    result = run("predict", data / "model.npz", write_csv(queries, make_rows(5)[:, :2], header="a,B"), code=1)
+    assert result.err.rstrip().endswith('; column 2 is called "B": capitals count, rename it')
 
 
 def test_queries_with_too_few_columns(tmp_path, data):

@@ -81,6 +81,15 @@ def test_a_category_without_missing_cells_has_a_new_level(tmp_path):
     assert run("predict", tmp_path / "m.npz", queries, "--missing", "impute", "--unseen", "error", code=1).err
 
 
+@pytest.mark.parametrize("whole, most", [(20, True), (29, True), (30, False), (59, False)])
+def test_dropping_most_rows_says_what_keeps_them(tmp_path, whole, most):
+    lines = table(tmp_path / "t.csv", 60, holes=()).read_text().splitlines()
+    holes = [line if k < whole else "," + line.split(",", 1)[1] for k, line in enumerate(lines[1:])]
+    (tmp_path / "t.csv").write_text("\n".join([lines[0], *holes]) + "\n")
+    err = run("fit", tmp_path / "t.csv", "-o", tmp_path / "m.npz", "--missing", "drop", *FIT[:-1]).err
+    assert " with missing cells left out" in err and ("--missing impute" in err) == most
+
+
 def test_refusals(tmp_path):
     train = table(tmp_path / "t.csv", holes=())
     run("fit", train, "-o", tmp_path / "m.npz", *FIT)

@@ -110,6 +110,20 @@ def test_inspect_and_help(tmp_path):
     assert "--weights" in run("fit", "--help").out and "--noise-std" in run("predict", "--help").out
 
 
+@pytest.mark.parametrize("words", [["--target", "y", "--weights", "w"], ["--target", "y", "--noise-std", "w"],
+                                   ["--target", "w,y"], ["--target", "y,w"], ["--target", "y", "--offset", "w"]])
+def test_texts_and_holes_beside_the_inputs(tmp_path, words):
+    """A column that is no input is not to be left out, and is not the target because it is read last."""
+    rows = "".join(f"{k * 0.37},{'low' if k else 'high'},{k % 7}\n" for k in range(40))
+    (tmp_path / "t.csv").write_text("x,w,y\n" + rows)
+    err = run("fit", tmp_path / "t.csv", "-o", tmp_path / "m.npz", *words, code=1).err
+    assert "column 2 (\"w\"), no input, is text: choose others with --target, --offset, --weights or --noise-std, or write" in err
+    for column in (1, 2):
+        (tmp_path / "t.csv").write_text("x,w,y\n1,2,3\n" + ("4,,5\n" if column == 1 else "4,5,\n") + "5,6,7\n")
+        err = run("fit", tmp_path / "t.csv", "-o", tmp_path / "m.npz", *words, code=1).err
+        assert "line 3" in err and "cell is empty" in err and "--ignore" not in err
+
+
 def test_two_columns_of_the_name(tmp_path):
     train = write(tmp_path / "t.csv", table(), "abwey")
     run("fit", train, "-o", tmp_path / "m.npz", "--noise-std", "e", "--ignore", "w", *FIT)

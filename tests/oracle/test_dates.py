@@ -14,7 +14,8 @@ import pytest
 QUORUM = os.path.abspath(os.environ.get("QUORUM", "quorum"))
 UNITS = {"day": 86400.0, "week": 604800.0, "year": 365.2425 * 86400}
 FORMS = {"yyyy-mm-dd": "%Y-%m-%d %H:%M:%S", "dd/mm/yyyy": "%d/%m/%Y %H:%M:%S", "mm/dd/yyyy": "%m/%d/%Y %I:%M:%S %p",
-         "dd.mm.yyyy": "%d.%m.%Y %H:%M:%S", "yyyy-mm-dd zone": "%Y-%m-%dT%H:%M:%SZ"}
+         "dd.mm.yyyy": "%d.%m.%Y %H:%M:%S", "dd-mon-yyyy": "%d-%b-%Y %H:%M:%S", "mon dd yyyy": "%B %d %Y %I:%M:%S %p",
+         "yyyy-mm-dd zone": "%Y-%m-%dT%H:%M:%SZ"}
 
 
 def run(*args, code=0):

@@ -65,6 +65,13 @@ static void times_and_zones(void **state)
                 {"2020-02-29T00:00:00.000001Z", 1582934400.000001},
                 {"2000/02/29", 951782400},
                 {"29.02.2000", 951782400},
+                {"29-Feb-2000", 951782400},
+                {"29 FEBRUARY 2000 00:00", 951782400},
+                {"feb 29, 2000", 951782400},
+                {"February 29 2000 12:00 AM", 951782400},
+                {"29/feb/2000", 951782400},
+                {"29.Feb.2000", 951782400},
+                {"2000-Feb-29T00:00Z", 951782400},
                 {"0001-01-01", -62135596800},
                 {"9999-12-31 23:59:59", 253402300799}};
     static const char *const bad[] = {"",
@@ -100,7 +107,19 @@ static void times_and_zones(void **state)
                                       "10000-01-01",
                                       "1970--01-01",
                                       "-1970-01-01",
-                                      "a"};
+                                      "a",
+                                      "01 02 2020",
+                                      "30-Feb-2000",
+                                      "29-Feb-00",
+                                      "29-Fe-2000",
+                                      "29-Febr-2000",
+                                      "29 Feb, 2000",
+                                      "Feb 2000",
+                                      "Feb-Mar-2000",
+                                      "29-02-Feb",
+                                      "Feb 29,2000",
+                                      "2000 29 Feb",
+                                      "May"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         if (seconds(good[i].text, DATE_ORDERS) != good[i].seconds)
             fail_msg("%s: %.17g", good[i].text, seconds(good[i].text, DATE_ORDERS));
@@ -118,6 +137,19 @@ static void forms_in_words(void **state)
     assert_string_equal(text, "dd/mm/yyyy");
     date_form_text(look("12-31-2020 11:00Z"), text);
     assert_string_equal(text, "mm-dd-yyyy zone");
+    date_form_text(look("Jan 3, 2020 11:00Z"), text);
+    assert_string_equal(text, "mon dd yyyy zone");
+    static const char *const dates[] = {"2020-1-31",   "2020/Jan/31", "31.01.2020",  "31-Jan-2020",
+                                        "31 May 2020", "1/31/2020",   "Jan 31, 2020"};
+    for (size_t i = 0; i < sizeof dates / sizeof *dates; i++) {
+        date_form is = look(dates[i]), back;
+        date_form_text(is, text);
+        back = date_form_parse(text);
+        assert_true(back.orders == is.orders && back.mark == is.mark && back.named == is.named);
+    }
+    assert_int_equal(date_form_parse("dd mm yyyy").orders, 0);
+    assert_int_equal(date_common(look("03-Jan-2020"), look("03-01-2020")).orders, 0);
+    date_form_text(look("12-31-2020 11:00Z"), text);
     date_form form = date_form_parse(text);
     assert_true(form.orders == DATE_MDY && form.mark == '-' && form.zoned);
     assert_int_equal(date_form_parse("yyyy-mm").orders, 0);

@@ -55,7 +55,7 @@ static void values_are_checked(void **state)
         {"lambda", "-1", "number >= 0"},
         {"lambda", "rel:", "number >= 0"},
         {"interval", "1", "outside its range"},
-        {"decimal", ",", "auto|point|comma"},
+        {"decimal", ";", "auto|point|comma|.|,"},
         {"thousands", "", "comma, point, space"},
         {"thousands", ",,", "comma, point, space"},
         {"thousands", "x", "comma, point, space"},
