@@ -108,6 +108,7 @@ arm64: all                          ## built for 64-bit ARM, tested under qemu; 
 
 install: all                        ## library, header, pkg-config, command, man page, completion
 	cmake --install $(BUILD) --prefix $(PREFIX)
+	@test -n "$(DESTDIR)" -o "$$(id -u)" != 0 || PATH="$$PATH:/usr/sbin:/sbin" ldconfig # or programs would not find it
 
 r-check: all                        ## R CMD check --as-cran of the R package, over this build
 	scripts/r-check $(BUILD)

@@ -22,6 +22,16 @@ def test_the_worked_page(tmp_path, monkeypatch):
     assert result.attempted > 20 and result.failed == 0
 
 
+def test_the_example_of_the_readme(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    example = (ROOT / "README.md").read_text().split("```python\n")[1].split("```")[0]
+    X, y = quorum.demo_data(200)
+    names = {"X": X, "y": y, "X_new": X[:5] + 0.001}
+    exec(example, names)
+    assert len(names["mean"]) == 5 and (names["lower"] < names["mean"]).all() and (names["mean"] < names["upper"]).all()
+    assert (tmp_path / "model.npz").exists()
+
+
 def test_the_example_of_the_class():
     result = doctest.testmod(quorum.regressor, optionflags=FLAGS)
     assert result.attempted > 3 and result.failed == 0

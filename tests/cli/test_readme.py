@@ -46,3 +46,11 @@ def test_doors_of_the_page_are_there():
     page = (ROOT / "docs/install.md").read_text()
     named = [name for words in re.findall(r"\bdoors? ((?:`[^`]+`(?:, | and )?)+)", page) for name in re.findall("`([^`]+)`", words)]
     assert len(named) > 5 and set(named) <= set(DOORS)
+
+
+def test_what_is_left_out_under_emulation_is_there():
+    """The unit tests that tests/install/check-arm64 passes over."""
+    script = (ROOT / "tests/install/check-arm64").read_text()
+    names = re.search(r"^left_out=\$\{WITHOUT-(.*?)\}", script, re.MULTILINE | re.DOTALL)[1].split()
+    there = set(re.findall(r"^static void (\w+)\(void \*\*", "".join(path.read_text() for path in (ROOT / "tests/unit").glob("*.c")), re.MULTILINE))
+    assert len(names) == 12 and set(names) <= there
