@@ -109,11 +109,18 @@ static bool find_two_columns(const quorum_info *info, map_axis axis[2])
     return found == 2 && vary == 2;
 }
 
+/* A column's number; what is missing is at the mean here too. */
+static double in_own_units(const quorum_info *info, size_t d, double x)
+{
+    return isnan(x) ? input_middle(info, d) : x;
+}
+
 static double place_along(const facts *f, map_axis axis, const double *row, double y)
 {
+    size_t k = (size_t)axis.at;
     if (axis.at == NONE)
         return y;
-    return axis.is_column ? row[axis.at] : along(&f->info, (size_t)axis.at, row);
+    return axis.is_column ? in_own_units(&f->info, k, row[k]) : along(&f->info, k, row);
 }
 
 /* "1.00 depth" is depth. */

@@ -199,6 +199,20 @@ def test_rows_of_other_levels_are_not_near(tmp_path):
     assert min(value for _, value in ticks(svg, "end")) > 50
 
 
+def test_rows_without_a_cell_that_varies_are_not_drawn(tmp_path):
+    """What the fit filled in is no row: it would stand at the mean."""
+    rng = np.random.default_rng(8)
+    x = rng.uniform(0, 3, 200)
+    rows = [f"{'' if i % 4 == 0 else f'{v:.3f}'},{i % 2},{np.sin(v):.3f}" for i, v in enumerate(x)]
+    (tmp_path / "t.csv").write_text("\n".join(["x,z,y", *rows]) + "\n")
+    run("fit", tmp_path / "t.csv", "-o", tmp_path / "m.npz", "--missing", "impute", "--theta", "1,1e3,1,1,0.01", "--kernel", "se", "-q")
+    svg = run("plot", tmp_path / "m.npz", "--x", "x").out
+    points = places(next(p for p in paths(svg) if "h0" in p.get("d") and len(places(p)) > 3))
+    found = to_data(points[:, 0], ticks(svg, "middle"))
+    assert len(found) == 40
+    assert abs(x[np.arange(200) % 4 > 0] - found[:, None]).min(axis=1).max() < 0.01
+
+
 @pytest.fixture(scope="module")
 def parted(tmp_path_factory):
     """Half of the rows have b = -5 and days of January, half b = 5 and July: between them is nothing, but two rows of Oslo are a little nearer."""

@@ -442,6 +442,21 @@ def test_left_out_rows_have_their_levels(tmp_path):
             assert ", ".join(f"{name} ({at:.2f})" for name, at in zip(wanted["levels"], wanted["positions"])) in alike
 
 
+def test_left_out_rows_have_their_holes(tmp_path):
+    """Where the cell is missing, nothing tells the target: asked with the filled cell, such rows would be as sure as others."""
+    rng = np.random.default_rng(14)
+    lines = ["a,b,y"]
+    for i, (a, b) in enumerate(rng.uniform(-1, 1, (400, 2))):
+        lines.append(f"{'' if i % 4 == 0 else a},{b},{10 * a + b + 0.1 * rng.normal()}")
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    run("fit", tmp_path / "t.csv", "-o", tmp_path / "m.npz", "--missing", "impute", *FIT)
+    page = report(tmp_path / "m.npz")
+    *parts, missing = page.numbers["by_column"][0]["groups"]
+    assert missing["name"] == "(missing)" and missing["rmse"] > 3 and missing["width"] > 10
+    assert all(g["rmse"] < 1 and g["width"] < 3 for g in parts)
+    assert f"{missing['rows']} rows have missing cells that were filled in" in page.text
+
+
 def test_many_levels_are_cut_short(tmp_path):
     rng = np.random.default_rng(13)
     level = rng.integers(40, size=1200)
@@ -577,9 +592,9 @@ def test_dates_categories_missing_cells_and_places(tmp_path):
     assert along["x_label"] == "day" and len(along["x_ticks"]) > 3
     for tick in along["x_ticks"]:  # the first of a month
         assert np.datetime64(tick["text"] + "-01", "s").astype(int) == tick["at"]
-    assert sum(g["rows"] for g in columns["x"]) == 190 and "rows have missing cells that were filled in" in page.text
-
-    assert "left-out rows are asked with those cells filled in" in report(tmp_path / "mixed.npz").text
+    *parts, missing = columns["x"]
+    assert sum(g["rows"] for g in parts) == 190 and (missing["name"], missing["rows"]) == ("(missing)", 10)
+    assert "rows have missing cells that were filled in" in page.text
 
     lon, lat = rng.uniform(-10, 10, 200), rng.uniform(40, 60, 200)
     write_csv(tmp_path / "place.csv", np.column_stack([lon, lat, np.sin(lon / 3) + lat / 20]), header="lon,lat,y")
