@@ -136,6 +136,80 @@ static void draw_tick_y(FILE *file, const panel *p, double y, const char *text)
         write_label(file, p->left - 6.0, pixel_y(p, y) + 4.0, "text-anchor=\"end\"", text);
 }
 
+enum { LONGEST_NAME = 18, SHORTEST_NAME = 4 }; /* letters of a name beside an axis */
+static const double LINE = 13.0;               /* height of one, in pixels           */
+
+static bool is_first_byte(char c)
+{
+    return ((unsigned char)c & 0xC0) != 0x80;
+}
+
+static int count_letters(const char *text)
+{
+    int letters = 0;
+    for (; *text; text++)
+        letters += is_first_byte(*text);
+    return letters;
+}
+
+typedef struct {
+    char text[4 * LONGEST_NAME + 8];
+} short_name;
+
+/* With an ellipsis for what is cut off. */
+static short_name cut_name(const char *name, int letters)
+{
+    short_name s;
+    char plain[512];
+    plain_text_copy(plain, sizeof plain, name);
+    bool cut = count_letters(plain) > letters;
+    const char *end = plain;
+    for (int left = cut ? letters - 1 : letters; *end; end++)
+        if (is_first_byte(*end) && left-- == 0)
+            break;
+    snprintf(s.text, sizeof s.text, "%.*s%s", (int)(end - plain), plain, cut ? "\xE2\x80\xA6" : "");
+    return s;
+}
+
+static size_t count_levels(double min, double max)
+{
+    return (size_t)lround(max - min);
+}
+
+/* Where there is no room for each, every so-manieth has its name. */
+static size_t every_so_many(double pixels, size_t levels, double least)
+{
+    return (size_t)ceil(least * (double)levels / pixels - 1e-9);
+}
+
+static void name_levels_x(FILE *file, const panel *p)
+{
+    size_t levels = count_levels(p->x_min, p->x_max);
+    size_t every = every_so_many(p->width, levels, SHORTEST_NAME * LETTER);
+    int letters = (int)(p->width * (double)every / (double)levels / LETTER);
+    for (size_t l = 0; l < levels; l += every)
+        write_label(file, pixel_x(p, (double)l), p->top + p->height + 16.0,
+                    "text-anchor=\"middle\"", cut_name(p->x_level[l], letters).text);
+}
+
+static void name_levels_y(FILE *file, const panel *p)
+{
+    size_t levels = count_levels(p->y_min, p->y_max);
+    for (size_t l = 0, every = every_so_many(p->height, levels, LINE); l < levels; l += every)
+        write_label(file, p->left - 6.0, pixel_y(p, (double)l) + 4.0, "text-anchor=\"end\"",
+                    cut_name(p->y_level[l], LONGEST_NAME).text);
+}
+
+double plot_names_room(const char *const *names, size_t count)
+{
+    int longest = 0;
+    for (size_t l = 0; l < count; l++) {
+        int letters = count_letters(names[l]);
+        longest = letters > longest ? letters : longest;
+    }
+    return fmax(38.0, 14.0 + LETTER * (longest < LONGEST_NAME ? longest : LONGEST_NAME));
+}
+
 static void draw_ticks_x(FILE *file, const panel *p)
 {
     date_tick date[MOST_DATE_TICKS];
@@ -164,10 +238,13 @@ static void draw_ticks_y(FILE *file, const panel *p)
         draw_tick_y(file, p, k * step, tick_number(k * step, step).text);
 }
 
-/* Letters of the longest number beside the ticks of y. */
-static int longest_tick(const panel *p)
+/* From the panel to the label of y: beyond the longest number or name beside the ticks. */
+static double room_beside_y(const panel *p)
 {
-    return p->y_is_date ? 7 : longest_number(p->y_min, p->y_max, step_along_y(p));
+    if (p->y_level)
+        return plot_names_room(p->y_level, count_levels(p->y_min, p->y_max));
+    int longest = p->y_is_date ? 7 : longest_number(p->y_min, p->y_max, step_along_y(p));
+    return fmax(38.0, fmin(58.0, 14.0 + LETTER * longest));
 }
 
 static void draw_labels(FILE *file, const panel *p)
@@ -180,7 +257,7 @@ static void draw_labels(FILE *file, const panel *p)
         write_label(file, middle, p->top + p->height + 34.0, "text-anchor=\"middle\"", p->x_label);
     if (p->y_label) {
         char turned[128];
-        double x = p->left - fmax(38.0, fmin(58.0, 14.0 + LETTER * longest_tick(p)));
+        double x = p->left - room_beside_y(p);
         double y = p->top + p->height / 2.0;
         snprintf(turned, sizeof turned,
                  "text-anchor=\"middle\" transform=\"rotate(-90 %.1f %.1f)\"", x, y);
@@ -190,9 +267,14 @@ static void draw_labels(FILE *file, const panel *p)
 
 void plot_panel(FILE *file, const panel *p)
 {
-    if (!p->no_x_ticks)
+    if (p->x_level)
+        name_levels_x(file, p);
+    else
         draw_ticks_x(file, p);
-    draw_ticks_y(file, p);
+    if (p->y_level)
+        name_levels_y(file, p);
+    else
+        draw_ticks_y(file, p);
     draw_labels(file, p);
     fprintf(file,
             "<clipPath id=\"clip%.0f-%.0f\"><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "

@@ -22,8 +22,9 @@ typedef struct {
     const char *title;
     const char *x_label, *y_label; /* NULL: none; without y_label the
                                           ticks of y have no numbers either */
-    bool no_x_ticks;               /* what is along x has names, not numbers */
     bool x_is_date, y_is_date;     /* seconds since 1970-01-01 UTC           */
+    const char *const *x_level; /* what is at 0, 1, 2, ... has names, and the axis goes from ... */
+    const char *const *y_level; /* ... half a step before the first to half a step after the last */
 } panel;
 
 typedef struct {
@@ -45,6 +46,9 @@ void plot_begin(FILE *file, double width, double height, const char *title, cons
 void plot_end(FILE *file);
 
 void plot_panel(FILE *file, const panel *p);
+
+/* How far from the left of a panel its label of y is, when the ticks of y are names, `count` of them. */
+double plot_names_room(const char *const *names, size_t count);
 void plot_panel_end(FILE *file, const panel *p);
 
 void plot_points(FILE *file, const panel *p, size_t n, const double *x, const double *y, ink i);

@@ -21,6 +21,7 @@
 enum {
     LINE_POINTS = 301,
     MAP_POINTS = 81,
+    MOST_LEVELS = 60,
     NEAR_SHARE = 20, /* one row in so many is near at most, but ... */
     LEAST_NEAR = 40, /* ... so many may be                          */
     MOST_NEAR = 800,
@@ -135,13 +136,28 @@ static int no_column(const slice *s, const char *option, const char *name)
                    option, name);
 }
 
+static int take_levels(slice *s, const char *option, size_t d)
+{
+    size_t levels = s->info.levels[d];
+    if (levels > MOST_LEVELS)
+        return failure(s->given,
+                       "--%s: \"%s\" has %zu levels, and a picture shows up to %d; give it one by "
+                       "--at %s=LEVEL",
+                       option, s->info.names[d], levels, MOST_LEVELS, s->info.names[d]);
+    s->axis[s->axes++] = (slice_axis){.column = d,
+                                      .from = -0.5,
+                                      .to = (double)levels - 0.5,
+                                      .count = levels,
+                                      .level = s->info.level[d]};
+    return EXIT_DONE;
+}
+
 static int read_axis(slice *s, const char *option, size_t count)
 {
     axis_range a;
     int code = axis_read(s->model, &s->info, option, s->given, &a);
     if (code == EXIT_DONE && is_category(s, a.column))
-        return failure(s->given, "--%s: \"%s\" is a category; give it one level by --at %s=LEVEL",
-                       option, s->info.names[a.column], s->info.names[a.column]);
+        return take_levels(s, option, a.column);
     s->axis[s->axes++] = (slice_axis){
         .column = a.column, .from = a.ranged ? a.from : NAN, .to = a.to, .count = count};
     return code;
@@ -219,6 +235,8 @@ bool slice_varies(const slice *s, size_t d)
 double slice_value(const slice *s, size_t k, size_t i)
 {
     const slice_axis *a = &s->axis[k];
+    if (a->level)
+        return (double)i;
     return a->from + (a->to - a->from) * ((double)i / (double)(a->count - 1));
 }
 
