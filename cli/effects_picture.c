@@ -24,10 +24,13 @@ static bool has_support(const effect_found *f, size_t point)
     return f->curves.support[point] >= EFFECT_SUPPORTED;
 }
 
-/* The names of an axis' levels; NULL: it is no category. */
-static const char *const *levels_of(const effect_found *f, size_t axis)
+/* The names of an axis' levels; none: it is no category. */
+static named_places levels_of(const effect_found *f, size_t axis)
 {
-    return effect_is_category(f, axis) ? f->info->level[f->grid.column[axis]] : NULL;
+    return effect_is_category(f, axis)
+               ? (named_places){.count = f->grid.count[axis],
+                                .name = f->info->level[f->grid.column[axis]]}
+               : (named_places){0};
 }
 
 /* ---- Along one input ---- */
@@ -123,7 +126,7 @@ static void draw_along(const effect_found *f, FILE *file)
                .x_max = levels ? (double)f->points - 0.5 : x[f->points - 1],
                .x_label = name.text,
                .y_label = target_name(f->info),
-               .x_level = levels_of(f, 0),
+               .x_names = levels_of(f, 0),
                .x_is_date = effect_is_date(f, 0)};
     set_range(f, &p);
     plot_panel(file, &p);
@@ -168,8 +171,8 @@ static void draw_map(const effect_found *f, FILE *file, panel p, const char *nam
 /* Room beside each map for names of levels that are longer than numbers. */
 static double room_for_names(const effect_found *f)
 {
-    const char *const *names = levels_of(f, 1);
-    return names ? fmax(0.0, plot_names_room(names, f->grid.count[1]) - 46.0) : 0.0;
+    named_places names = levels_of(f, 1);
+    return names.count > 0 ? fmax(0.0, plot_names_room(&names) - 46.0) : 0.0;
 }
 
 static void draw_maps(const effect_found *f, FILE *file, double *cover, double *width)
@@ -185,8 +188,8 @@ static void draw_maps(const effect_found *f, FILE *file, double *cover, double *
                .y_label = y.text,
                .x_is_date = effect_is_date(f, 0),
                .y_is_date = effect_is_date(f, 1),
-               .x_level = levels_of(f, 0),
-               .y_level = levels_of(f, 1)};
+               .x_names = levels_of(f, 0),
+               .y_names = levels_of(f, 1)};
     for (size_t i = 0; i < f->points; i++) {
         cover[i] = has_support(f, i) ? 0.0 : COVER;
         width[i] = f->curves.upper[i] - f->curves.lower[i];

@@ -171,40 +171,54 @@ static short_name cut_name(const char *name, int letters)
     return s;
 }
 
-static size_t count_levels(double min, double max)
+static double place_of(const named_places *n, size_t i)
 {
-    return (size_t)lround(max - min);
+    return n->at ? n->at[i] : (double)i;
 }
 
-/* Where there is no room for each, every so-manieth has its name. */
-static size_t every_so_many(double pixels, size_t levels, double least)
+/* Whether there is room for name i beside those that have it already. */
+static bool has_room(const double *taken, size_t count, double pixel, double least)
 {
-    return (size_t)ceil(least * (double)levels / pixels - 1e-9);
+    for (size_t k = 0; k < count; k++)
+        if (fabs(taken[k] - pixel) < least - 1e-9)
+            return false;
+    return true;
 }
 
-static void name_levels_x(FILE *file, const panel *p)
+enum { MOST_NAMES = 100 }; /* along an axis; a picture has room for fewer */
+
+static void name_places_x(FILE *file, const panel *p)
 {
-    size_t levels = count_levels(p->x_min, p->x_max);
-    size_t every = every_so_many(p->width, levels, SHORTEST_NAME * LETTER);
-    int letters = (int)(p->width * (double)every / (double)levels / LETTER);
-    for (size_t l = 0; l < levels; l += every)
-        write_label(file, pixel_x(p, (double)l), p->top + p->height + 16.0,
-                    "text-anchor=\"middle\"", cut_name(p->x_level[l], letters).text);
+    double taken[MOST_NAMES], each = p->width / (double)p->x_names.count / LETTER;
+    int letters = each < SHORTEST_NAME ? SHORTEST_NAME : (int)each;
+    for (size_t i = 0, count = 0; i < p->x_names.count && count < MOST_NAMES; i++) {
+        double pixel = pixel_x(p, place_of(&p->x_names, i));
+        if (!has_room(taken, count, pixel, LETTER * letters))
+            continue;
+        taken[count++] = pixel;
+        write_label(file, pixel, p->top + p->height + 16.0, "text-anchor=\"middle\"",
+                    cut_name(p->x_names.name[i], letters).text);
+    }
 }
 
-static void name_levels_y(FILE *file, const panel *p)
+static void name_places_y(FILE *file, const panel *p)
 {
-    size_t levels = count_levels(p->y_min, p->y_max);
-    for (size_t l = 0, every = every_so_many(p->height, levels, LINE); l < levels; l += every)
-        write_label(file, p->left - 6.0, pixel_y(p, (double)l) + 4.0, "text-anchor=\"end\"",
-                    cut_name(p->y_level[l], LONGEST_NAME).text);
+    double taken[MOST_NAMES];
+    for (size_t i = 0, count = 0; i < p->y_names.count && count < MOST_NAMES; i++) {
+        double pixel = pixel_y(p, place_of(&p->y_names, i));
+        if (!has_room(taken, count, pixel, LINE))
+            continue;
+        taken[count++] = pixel;
+        write_label(file, p->left - 6.0, pixel + 4.0, "text-anchor=\"end\"",
+                    cut_name(p->y_names.name[i], LONGEST_NAME).text);
+    }
 }
 
-double plot_names_room(const char *const *names, size_t count)
+double plot_names_room(const named_places *names)
 {
     int longest = 0;
-    for (size_t l = 0; l < count; l++) {
-        int letters = count_letters(names[l]);
+    for (size_t l = 0; l < names->count; l++) {
+        int letters = count_letters(names->name[l]);
         longest = letters > longest ? letters : longest;
     }
     return fmax(38.0, 14.0 + LETTER * (longest < LONGEST_NAME ? longest : LONGEST_NAME));
@@ -241,8 +255,8 @@ static void draw_ticks_y(FILE *file, const panel *p)
 /* From the panel to the label of y: beyond the longest number or name beside the ticks. */
 static double room_beside_y(const panel *p)
 {
-    if (p->y_level)
-        return plot_names_room(p->y_level, count_levels(p->y_min, p->y_max));
+    if (p->y_names.count > 0)
+        return plot_names_room(&p->y_names);
     int longest = p->y_is_date ? 7 : longest_number(p->y_min, p->y_max, step_along_y(p));
     return fmax(38.0, fmin(58.0, 14.0 + LETTER * longest));
 }
@@ -267,12 +281,12 @@ static void draw_labels(FILE *file, const panel *p)
 
 void plot_panel(FILE *file, const panel *p)
 {
-    if (p->x_level)
-        name_levels_x(file, p);
+    if (p->x_names.count > 0)
+        name_places_x(file, p);
     else
         draw_ticks_x(file, p);
-    if (p->y_level)
-        name_levels_y(file, p);
+    if (p->y_names.count > 0)
+        name_places_y(file, p);
     else
         draw_ticks_y(file, p);
     draw_labels(file, p);

@@ -16,6 +16,13 @@
 #include <stddef.h>
 #include <stdio.h>
 
+/* Names along an axis, such as the levels of a category. */
+typedef struct {
+    size_t count;
+    const char *const *name;
+    const double *at; /* NULL: 0, 1, 2, ... */
+} named_places;
+
 typedef struct {
     double left, top, width, height;   /* of the axes' frame, in pixels     */
     double x_min, x_max, y_min, y_max; /* of the data                       */
@@ -23,8 +30,7 @@ typedef struct {
     const char *x_label, *y_label; /* NULL: none; without y_label the
                                           ticks of y have no numbers either */
     bool x_is_date, y_is_date;     /* seconds since 1970-01-01 UTC           */
-    const char *const *x_level; /* what is at 0, 1, 2, ... has names, and the axis goes from ... */
-    const char *const *y_level; /* ... half a step before the first to half a step after the last */
+    named_places x_names, y_names; /* instead of numbers, where there are some */
 } panel;
 
 typedef struct {
@@ -47,8 +53,8 @@ void plot_end(FILE *file);
 
 void plot_panel(FILE *file, const panel *p);
 
-/* How far from the left of a panel its label of y is, when the ticks of y are names, `count` of them. */
-double plot_names_room(const char *const *names, size_t count);
+/* How far from the left of a panel its label of y is, when the ticks of y are names. */
+double plot_names_room(const named_places *names);
 void plot_panel_end(FILE *file, const panel *p);
 
 void plot_points(FILE *file, const panel *p, size_t n, const double *x, const double *y, ink i);

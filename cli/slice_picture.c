@@ -77,6 +77,11 @@ static bool is_date(const slice *s, size_t axis)
     return s->info.date && s->info.date[s->axis[axis].column];
 }
 
+static named_places levels_of(const slice_axis *a)
+{
+    return (named_places){.count = a->level ? a->count : 0, .name = a->level};
+}
+
 /* ---- A line ---- */
 
 static void draw_curve(FILE *file, const slice *s, const panel *p, const double *near_x,
@@ -148,7 +153,7 @@ static void draw_line(const slice *s, const char *rest, FILE *file)
                s->info.names[s->axis[0].column],
                target_name(&s->info),
                .x_is_date = is_date(s, 0),
-               .x_level = s->axis[0].level};
+               .x_names = levels_of(&s->axis[0])};
     snprintf(title, sizeof title, "%.100s by %.100s", target_name(&s->info), p.x_label);
     plot_begin(file, 800.0, 476.0, title, rest);
     plot_note(file, 400.0, 43.0, rest);
@@ -181,8 +186,8 @@ static void draw_map(FILE *file, const slice *s, const char *name, double left, 
                s->info.names[s->axis[1].column],
                .x_is_date = is_date(s, 0),
                .y_is_date = is_date(s, 1),
-               .x_level = s->axis[0].level,
-               .y_level = s->axis[1].level};
+               .x_names = levels_of(&s->axis[0]),
+               .y_names = levels_of(&s->axis[1])};
     stretch(value, s->points, &low, &high);
     plot_panel(file, &p);
     heat_cells(file, &p, s->axis[0].count, s->axis[1].count, value, low, high);
@@ -195,8 +200,8 @@ static void draw_map(FILE *file, const slice *s, const char *name, double left, 
 /* Room beside each map for names of levels that are longer than numbers. */
 static double room_for_names(const slice *s)
 {
-    const slice_axis *y = &s->axis[1];
-    return y->level ? fmax(0.0, plot_names_room(y->level, y->count) - 46.0) : 0.0;
+    named_places names = levels_of(&s->axis[1]);
+    return names.count > 0 ? fmax(0.0, plot_names_room(&names) - 46.0) : 0.0;
 }
 
 static void draw_maps(const slice *s, const char *rest, FILE *file)
