@@ -24,6 +24,15 @@ static bool has_support(const effect_found *f, size_t point)
     return f->curves.support[point] >= EFFECT_SUPPORTED;
 }
 
+/* The names of an axis' levels; none: it is no category. */
+static named_places levels_of(const effect_found *f, size_t axis)
+{
+    return effect_is_category(f, axis)
+               ? (named_places){.count = f->grid.count[axis],
+                                .name = f->info->level[f->grid.column[axis]]}
+               : (named_places){0};
+}
+
 /* ---- Along one input ---- */
 
 static void set_range(const effect_found *f, panel *p)
@@ -76,18 +85,14 @@ static void draw_curve(FILE *file, const panel *p, const effect_found *f, const 
 static void draw_levels(FILE *file, const panel *p, const effect_found *f, const double *x)
 {
     const quorum_effect_curves *c = &f->curves;
-    const char *const *level = f->info->level[f->grid.column[0]];
     for (size_t j = 0; j < c->wanted; j++)
         plot_line(file, p, f->points, x, c->curves + j * f->points, curve_ink);
     for (size_t i = 0; i < f->points; i++) {
         const double at[2] = {x[i], x[i]}, ends[2] = {c->lower[i], c->upper[i]};
         ink point = has_support(f, i) ? mean_ink : faded_ink, line = point;
-        char name[32];
         point.width = 9.0;
         plot_line(file, p, 2, at, ends, line);
         plot_points(file, p, 1, &x[i], &c->mean[i], point);
-        snprintf(name, sizeof name, "%.20s", level[i]);
-        plot_text(file, p, x[i], p->y_min + 0.015 * (p->y_max - p->y_min), name);
     }
 }
 
@@ -121,11 +126,9 @@ static void draw_along(const effect_found *f, FILE *file)
                .x_max = levels ? (double)f->points - 0.5 : x[f->points - 1],
                .x_label = name.text,
                .y_label = target_name(f->info),
-               .no_x_ticks = levels,
+               .x_names = levels_of(f, 0),
                .x_is_date = effect_is_date(f, 0)};
     set_range(f, &p);
-    if (levels)
-        p.y_min -= 0.06 * (p.y_max - p.y_min); /* room for their names */
     plot_panel(file, &p);
     if (levels)
         draw_levels(file, &p, f, x);
@@ -165,18 +168,28 @@ static void draw_map(const effect_found *f, FILE *file, panel p, const char *nam
     heat_scale(file, &p, low, high);
 }
 
+/* Room beside each map for names of levels that are longer than numbers. */
+static double room_for_names(const effect_found *f)
+{
+    named_places names = levels_of(f, 1);
+    return names.count > 0 ? fmax(0.0, plot_names_room(&names) - 46.0) : 0.0;
+}
+
 static void draw_maps(const effect_found *f, FILE *file, double *cover, double *width)
 {
     name_text x = input_name(f->info, f->grid.column[0]);
     name_text y = input_name(f->info, f->grid.column[1]);
-    panel p = {.left = 66.0,
+    double room = room_for_names(f);
+    panel p = {.left = 66.0 + room,
                .top = 84.0,
                .width = 340.0,
                .height = 340.0,
                .x_label = x.text,
                .y_label = y.text,
                .x_is_date = effect_is_date(f, 0),
-               .y_is_date = effect_is_date(f, 1)};
+               .y_is_date = effect_is_date(f, 1),
+               .x_names = levels_of(f, 0),
+               .y_names = levels_of(f, 1)};
     for (size_t i = 0; i < f->points; i++) {
         cover[i] = has_support(f, i) ? 0.0 : COVER;
         width[i] = f->curves.upper[i] - f->curves.lower[i];
@@ -184,7 +197,7 @@ static void draw_maps(const effect_found *f, FILE *file, double *cover, double *
     set_axis(f, 0, &p.x_min, &p.x_max);
     set_axis(f, 1, &p.y_min, &p.y_max);
     draw_map(f, file, p, "mean", f->curves.mean, cover);
-    p.left = 542.0;
+    p.left = 542.0 + 2.0 * room;
     draw_map(f, file, p, "mean width of the interval", width, cover);
 }
 
@@ -195,10 +208,11 @@ static void draw_across(const effect_found *f, FILE *file)
     snprintf(title, sizeof title, "Effect of %.150s and %.150s on %.150s",
              input_name(f->info, f->grid.column[0]).text,
              input_name(f->info, f->grid.column[1]).text, target_name(f->info));
-    plot_begin(file, 960.0, 476.0, title, "quorum effects: partial dependence on two inputs");
+    double wide = 960.0 + 2.0 * room_for_names(f);
+    plot_begin(file, wide, 476.0, title, "quorum effects: partial dependence on two inputs");
     snprintf(title, sizeof title, "mean of %zu rows; pale: few rows have such values near them",
              f->used);
-    plot_note(file, 480.0, 46.0, title);
+    plot_note(file, wide / 2.0, 46.0, title);
     if (cover && width)
         draw_maps(f, file, cover, width);
     plot_end(file);

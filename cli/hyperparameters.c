@@ -136,6 +136,12 @@ double standardised_input(const quorum_info *info, size_t d, double x)
     return (t - info->x_mean[d]) / info->x_scale[d];
 }
 
+double input_middle(const quorum_info *info, size_t d)
+{
+    double t = info->x_mean[d];
+    return is_bent(info, d) ? info->bend_at[d] + info->bend_width[d] * sinh(t) : t;
+}
+
 double inverse_lengthscale_share(const quorum_info *info, size_t d)
 {
     double sum = 0.0;

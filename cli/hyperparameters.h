@@ -48,10 +48,11 @@ name_list idle_names(const quorum_info *info);
 double effective_lengthscale(const quorum_info *info, size_t d);
 
 /* What a step of one of the standardised input is in the input's units, of one that is bent around its middle; and x
- * as the model standardises it. */
+ * as the model standardises it, which is 0 at the middle. */
 bool is_bent(const quorum_info *info, size_t d);
 double input_unit(const quorum_info *info, size_t d);
 double standardised_input(const quorum_info *info, size_t d, double x);
+double input_middle(const quorum_info *info, size_t d);
 
 /* 1/lengthscale as a share of the sum over all inputs.  It says how quickly the function bends
  * along an input, not how much the input matters: a strong straight line has a long one.  0 of a

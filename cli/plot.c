@@ -136,6 +136,94 @@ static void draw_tick_y(FILE *file, const panel *p, double y, const char *text)
         write_label(file, p->left - 6.0, pixel_y(p, y) + 4.0, "text-anchor=\"end\"", text);
 }
 
+enum { LONGEST_NAME = 18, SHORTEST_NAME = 4 }; /* letters of a name beside an axis */
+static const double LINE = 13.0;               /* height of one, in pixels           */
+
+static bool is_first_byte(char c)
+{
+    return ((unsigned char)c & 0xC0) != 0x80;
+}
+
+static int count_letters(const char *text)
+{
+    int letters = 0;
+    for (; *text; text++)
+        letters += is_first_byte(*text);
+    return letters;
+}
+
+typedef struct {
+    char text[4 * LONGEST_NAME + 8];
+} short_name;
+
+/* With an ellipsis for what is cut off. */
+static short_name cut_name(const char *name, int letters)
+{
+    short_name s;
+    char plain[512];
+    plain_text_copy(plain, sizeof plain, name);
+    bool cut = count_letters(plain) > letters;
+    const char *end = plain;
+    for (int left = cut ? letters - 1 : letters; *end; end++)
+        if (is_first_byte(*end) && left-- == 0)
+            break;
+    snprintf(s.text, sizeof s.text, "%.*s%s", (int)(end - plain), plain, cut ? "\xE2\x80\xA6" : "");
+    return s;
+}
+
+static double place_of(const named_places *n, size_t i)
+{
+    return n->at ? n->at[i] : (double)i;
+}
+
+/* Whether there is room for name i beside those that have it already. */
+static bool has_room(const double *taken, size_t count, double pixel, double least)
+{
+    for (size_t k = 0; k < count; k++)
+        if (fabs(taken[k] - pixel) < least - 1e-9)
+            return false;
+    return true;
+}
+
+enum { MOST_NAMES = 100 }; /* along an axis; a picture has room for fewer */
+
+static void name_places_x(FILE *file, const panel *p)
+{
+    double taken[MOST_NAMES], each = p->width / (double)p->x_names.count / LETTER;
+    int letters = each < SHORTEST_NAME ? SHORTEST_NAME : (int)each;
+    for (size_t i = 0, count = 0; i < p->x_names.count && count < MOST_NAMES; i++) {
+        double pixel = pixel_x(p, place_of(&p->x_names, i));
+        if (!has_room(taken, count, pixel, LETTER * letters))
+            continue;
+        taken[count++] = pixel;
+        write_label(file, pixel, p->top + p->height + 16.0, "text-anchor=\"middle\"",
+                    cut_name(p->x_names.name[i], letters).text);
+    }
+}
+
+static void name_places_y(FILE *file, const panel *p)
+{
+    double taken[MOST_NAMES];
+    for (size_t i = 0, count = 0; i < p->y_names.count && count < MOST_NAMES; i++) {
+        double pixel = pixel_y(p, place_of(&p->y_names, i));
+        if (!has_room(taken, count, pixel, LINE))
+            continue;
+        taken[count++] = pixel;
+        write_label(file, p->left - 6.0, pixel + 4.0, "text-anchor=\"end\"",
+                    cut_name(p->y_names.name[i], LONGEST_NAME).text);
+    }
+}
+
+double plot_names_room(const named_places *names)
+{
+    int longest = 0;
+    for (size_t l = 0; l < names->count; l++) {
+        int letters = count_letters(names->name[l]);
+        longest = letters > longest ? letters : longest;
+    }
+    return fmax(38.0, 14.0 + LETTER * (longest < LONGEST_NAME ? longest : LONGEST_NAME));
+}
+
 static void draw_ticks_x(FILE *file, const panel *p)
 {
     date_tick date[MOST_DATE_TICKS];
@@ -164,10 +252,13 @@ static void draw_ticks_y(FILE *file, const panel *p)
         draw_tick_y(file, p, k * step, tick_number(k * step, step).text);
 }
 
-/* Letters of the longest number beside the ticks of y. */
-static int longest_tick(const panel *p)
+/* From the panel to the label of y: beyond the longest number or name beside the ticks. */
+static double room_beside_y(const panel *p)
 {
-    return p->y_is_date ? 7 : longest_number(p->y_min, p->y_max, step_along_y(p));
+    if (p->y_names.count > 0)
+        return plot_names_room(&p->y_names);
+    int longest = p->y_is_date ? 7 : longest_number(p->y_min, p->y_max, step_along_y(p));
+    return fmax(38.0, fmin(58.0, 14.0 + LETTER * longest));
 }
 
 static void draw_labels(FILE *file, const panel *p)
@@ -180,7 +271,7 @@ static void draw_labels(FILE *file, const panel *p)
         write_label(file, middle, p->top + p->height + 34.0, "text-anchor=\"middle\"", p->x_label);
     if (p->y_label) {
         char turned[128];
-        double x = p->left - fmax(38.0, fmin(58.0, 14.0 + LETTER * longest_tick(p)));
+        double x = p->left - room_beside_y(p);
         double y = p->top + p->height / 2.0;
         snprintf(turned, sizeof turned,
                  "text-anchor=\"middle\" transform=\"rotate(-90 %.1f %.1f)\"", x, y);
@@ -190,9 +281,14 @@ static void draw_labels(FILE *file, const panel *p)
 
 void plot_panel(FILE *file, const panel *p)
 {
-    if (!p->no_x_ticks)
+    if (p->x_names.count > 0)
+        name_places_x(file, p);
+    else
         draw_ticks_x(file, p);
-    draw_ticks_y(file, p);
+    if (p->y_names.count > 0)
+        name_places_y(file, p);
+    else
+        draw_ticks_y(file, p);
     draw_labels(file, p);
     fprintf(file,
             "<clipPath id=\"clip%.0f-%.0f\"><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "

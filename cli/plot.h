@@ -16,14 +16,21 @@
 #include <stddef.h>
 #include <stdio.h>
 
+/* Names along an axis, such as the levels of a category. */
+typedef struct {
+    size_t count;
+    const char *const *name;
+    const double *at; /* NULL: 0, 1, 2, ... */
+} named_places;
+
 typedef struct {
     double left, top, width, height;   /* of the axes' frame, in pixels     */
     double x_min, x_max, y_min, y_max; /* of the data                       */
     const char *title;
     const char *x_label, *y_label; /* NULL: none; without y_label the
                                           ticks of y have no numbers either */
-    bool no_x_ticks;               /* what is along x has names, not numbers */
     bool x_is_date, y_is_date;     /* seconds since 1970-01-01 UTC           */
+    named_places x_names, y_names; /* instead of numbers, where there are some */
 } panel;
 
 typedef struct {
@@ -45,6 +52,9 @@ void plot_begin(FILE *file, double width, double height, const char *title, cons
 void plot_end(FILE *file);
 
 void plot_panel(FILE *file, const panel *p);
+
+/* How far from the left of a panel its label of y is, when the ticks of y are names. */
+double plot_names_room(const named_places *names);
 void plot_panel_end(FILE *file, const panel *p);
 
 void plot_points(FILE *file, const panel *p, size_t n, const double *x, const double *y, ink i);

@@ -45,7 +45,8 @@ static const operand operands[] = {
 static const own_flag flags[] = {
     {"x", 0, "NAME", NULL, NULL,
      "The input that varies from left to right, over the range of the training rows or "
-     "NAME=FROM:TO, in dates of a date."},
+     "NAME=FROM:TO, in dates of a date; of a category the levels stand side by side, 60 at "
+     "most."},
     {"y", 0, "NAME", NULL, NULL,
      "A second input, upwards: the picture is then a map of the mean and one of the std."},
     {"at", 0, "LIST", NULL, NULL,

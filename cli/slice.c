@@ -3,7 +3,8 @@
  * Inputs that stand still are at the median of the training rows, categories at their most frequent
  * level.  The rows that are shown are the nearest ones, those whose distance from the slice, sqrt(sum_d
  * ((x_d - at_d) / (scale_d l_d))^2) over the inputs (those made of a date or a place too), is at most one
- * length-scale; rows of another level are farther away than all of its own. */
+ * length-scale; rows of another level are farther away than all of its own, and those of which a cell that varies is
+ * missing have no place on it. */
 #include "slice.h"
 
 #include "axis_range.h"
@@ -20,6 +21,7 @@
 enum {
     LINE_POINTS = 301,
     MAP_POINTS = 81,
+    MOST_LEVELS = 60,
     NEAR_SHARE = 20, /* one row in so many is near at most, but ... */
     LEAST_NEAR = 40, /* ... so many may be                          */
     MOST_NEAR = 800,
@@ -90,6 +92,17 @@ static void keep_on_sphere(const slice *s, slice_axis *a)
     a->to = fmin(a->to, across ? 360.0 : 90.0);
 }
 
+/* A column's numbers, smallest first; returns how many there are without the missing ones. */
+static size_t sort_column(const slice *s, size_t d, double *sorted)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < s->info.rows; i++)
+        if (!isnan(s->table[i * s->info.columns + d]))
+            sorted[count++] = s->table[i * s->info.columns + d];
+    qsort(sorted, count, sizeof *sorted, compare_numbers);
+    return count;
+}
+
 /* s->at of all columns, and the range of those that vary. */
 static int find_middles(slice *s)
 {
@@ -98,18 +111,16 @@ static int find_middles(slice *s)
     if (!sorted)
         return failure(s->given, "out of memory for %zu rows", n);
     for (size_t d = 0; d < columns; d++) {
-        for (size_t i = 0; i < n; i++)
-            sorted[i] = s->table[i * columns + d];
-        qsort(sorted, n, sizeof *sorted, compare_numbers);
-        s->at[d] = s->middle[d] = middle_of(sorted, n, is_category(s, d));
+        size_t known = sort_column(s, d, sorted);
+        s->at[d] = s->middle[d] = known ? middle_of(sorted, known, is_category(s, d)) : 0.0;
         for (size_t k = 0; k < s->axes; k++) {
             slice_axis *a = &s->axis[k];
             if (a->column != d || !isnan(a->from))
                 continue;
-            double range = sorted[n - 1] - sorted[0];
-            double margin = range > 0.0 ? MARGIN * range : fmax(1.0, fabs(sorted[0])) * 0.5;
-            a->from = sorted[0] - margin;
-            a->to = sorted[n - 1] + margin;
+            double low = known ? sorted[0] : 0.0, range = known ? sorted[known - 1] - low : 0.0;
+            double margin = range > 0.0 ? MARGIN * range : fmax(1.0, fabs(low)) * 0.5;
+            a->from = low - margin;
+            a->to = low + range + margin;
             keep_on_sphere(s, a);
         }
     }
@@ -125,13 +136,28 @@ static int no_column(const slice *s, const char *option, const char *name)
                    option, name);
 }
 
+static int take_levels(slice *s, const char *option, size_t d)
+{
+    size_t levels = s->info.levels[d];
+    if (levels > MOST_LEVELS)
+        return failure(s->given,
+                       "--%s: \"%s\" has %zu levels, and a picture shows up to %d; give it one by "
+                       "--at %s=LEVEL",
+                       option, s->info.names[d], levels, MOST_LEVELS, s->info.names[d]);
+    s->axis[s->axes++] = (slice_axis){.column = d,
+                                      .from = -0.5,
+                                      .to = (double)levels - 0.5,
+                                      .count = levels,
+                                      .level = s->info.level[d]};
+    return EXIT_DONE;
+}
+
 static int read_axis(slice *s, const char *option, size_t count)
 {
     axis_range a;
     int code = axis_read(s->model, &s->info, option, s->given, &a);
     if (code == EXIT_DONE && is_category(s, a.column))
-        return failure(s->given, "--%s: \"%s\" is a category; give it one level by --at %s=LEVEL",
-                       option, s->info.names[a.column], s->info.names[a.column]);
+        return take_levels(s, option, a.column);
     s->axis[s->axes++] = (slice_axis){
         .column = a.column, .from = a.ranged ? a.from : NAN, .to = a.to, .count = count};
     return code;
@@ -209,6 +235,8 @@ bool slice_varies(const slice *s, size_t d)
 double slice_value(const slice *s, size_t k, size_t i)
 {
     const slice_axis *a = &s->axis[k];
+    if (a->level)
+        return (double)i;
     return a->from + (a->to - a->from) * ((double)i / (double)(a->count - 1));
 }
 
@@ -297,6 +325,15 @@ static double squared_distance(const slice *s, const double *x, const double *on
     return sum;
 }
 
+/* Whether the row has a place along the slice. */
+static bool has_place(const slice *s, const double *row)
+{
+    for (size_t k = 0; k < s->axes; k++)
+        if (isnan(row[s->axis[k].column]))
+            return false;
+    return true;
+}
+
 /* Rows from `first` on, `count` of them; room: table (count x columns), x and on (count x inputs). */
 static quorum_status measure(const slice *s, size_t first, size_t count, double *table, double *x,
                              double *on, near_row *out)
@@ -309,8 +346,11 @@ static quorum_status measure(const slice *s, size_t first, size_t count, double 
     if (status >= 0)
         status = quorum_make_inputs(s->model, table, count, on);
     for (size_t i = 0; status >= 0 && i < count; i++)
-        out[first + i] = (near_row){
-            .distance = squared_distance(s, x + i * inputs, on + i * inputs), .row = first + i};
+        out[first + i] =
+            (near_row){.distance = has_place(s, rows + i * columns)
+                                       ? squared_distance(s, x + i * inputs, on + i * inputs)
+                                       : INFINITY,
+                       .row = first + i};
     return status;
 }
 
@@ -335,7 +375,9 @@ static size_t count_near(const slice *s, const near_row *sorted)
 {
     size_t n = s->info.rows, count = 0;
     size_t most = n / NEAR_SHARE > LEAST_NEAR ? n / NEAR_SHARE : LEAST_NEAR;
-    if (sorted[n - 1].distance == 0.0)
+    while (n > 0 && isinf(sorted[n - 1].distance))
+        n--;
+    if (n > 0 && sorted[n - 1].distance == 0.0)
         return n;
     while (count < n && count < most && sorted[count].distance <= NEAR * NEAR)
         count++;

@@ -6,11 +6,12 @@
 #include "quorum.h"
 #include "targets.h"
 
-/* An input that varies. */
+/* An input that varies: over a range, or of a category through all levels, half a step beyond at either end. */
 typedef struct {
     size_t column;
     double from, to;
     size_t count;
+    const char *const *level; /* names; NULL: a number or a date */
 } slice_axis;
 
 typedef struct {

@@ -77,6 +77,11 @@ static bool is_date(const slice *s, size_t axis)
     return s->info.date && s->info.date[s->axis[axis].column];
 }
 
+static named_places levels_of(const slice_axis *a)
+{
+    return (named_places){.count = a->level ? a->count : 0, .name = a->level};
+}
+
 /* ---- A line ---- */
 
 static void draw_curve(FILE *file, const slice *s, const panel *p, const double *near_x,
@@ -94,6 +99,24 @@ static void draw_curve(FILE *file, const slice *s, const panel *p, const double 
         plot_line(file, p, n, x, s->mean, mean_ink);
     plot_panel_end(file, p);
     free(x);
+}
+
+static const double BESIDE = 0.3; /* of the step between two levels, on either side of one */
+
+/* Each level's band and mean by itself: nothing is between two of them. */
+static void draw_levels(FILE *file, const slice *s, const panel *p, const double *near_x,
+                        const double *near_y)
+{
+    plot_panel(file, p);
+    for (size_t i = 0; i < s->points; i++) {
+        const double x[2] = {slice_value(s, 0, i) - BESIDE, slice_value(s, 0, i) + BESIDE};
+        const double lower[2] = {s->lower[i], s->lower[i]}, upper[2] = {s->upper[i], s->upper[i]};
+        const double mean[2] = {s->mean[i], s->mean[i]};
+        plot_band(file, p, 2, x, lower, upper, band_ink);
+        plot_line(file, p, 2, x, mean, mean_ink);
+    }
+    plot_points(file, p, s->nears, near_x, near_y, row_ink);
+    plot_panel_end(file, p);
 }
 
 static void draw_line_keys(FILE *file, const slice *s, double left)
@@ -129,13 +152,14 @@ static void draw_line(const slice *s, const char *rest, FILE *file)
                NULL,
                s->info.names[s->axis[0].column],
                target_name(&s->info),
-               .x_is_date = is_date(s, 0)};
+               .x_is_date = is_date(s, 0),
+               .x_names = levels_of(&s->axis[0])};
     snprintf(title, sizeof title, "%.100s by %.100s", target_name(&s->info), p.x_label);
     plot_begin(file, 800.0, 476.0, title, rest);
     plot_note(file, 400.0, 43.0, rest);
     draw_line_keys(file, s, 72.0);
     if (x && y)
-        draw_curve(file, s, &p, x, y);
+        (s->axis[0].level ? draw_levels : draw_curve)(file, s, &p, x, y);
     plot_end(file);
     free(x);
     free(y);
@@ -161,7 +185,9 @@ static void draw_map(FILE *file, const slice *s, const char *name, double left, 
                s->info.names[s->axis[0].column],
                s->info.names[s->axis[1].column],
                .x_is_date = is_date(s, 0),
-               .y_is_date = is_date(s, 1)};
+               .y_is_date = is_date(s, 1),
+               .x_names = levels_of(&s->axis[0]),
+               .y_names = levels_of(&s->axis[1])};
     stretch(value, s->points, &low, &high);
     plot_panel(file, &p);
     heat_cells(file, &p, s->axis[0].count, s->axis[1].count, value, low, high);
@@ -171,8 +197,16 @@ static void draw_map(FILE *file, const slice *s, const char *name, double left, 
     heat_scale(file, &p, low, high);
 }
 
+/* Room beside each map for names of levels that are longer than numbers. */
+static double room_for_names(const slice *s)
+{
+    named_places names = levels_of(&s->axis[1]);
+    return names.count > 0 ? fmax(0.0, plot_names_room(&names) - 46.0) : 0.0;
+}
+
 static void draw_maps(const slice *s, const char *rest, FILE *file)
 {
+    double room = room_for_names(s), wide = 960.0 + 2.0 * room;
     double *x = near_values(s, s->axis[0].column), *y = near_values(s, s->axis[1].column);
     char title[TEXT], note[TEXT + 100];
     snprintf(title, sizeof title, "%.100s by %.100s and %.100s", target_name(&s->info),
@@ -182,11 +216,11 @@ static void draw_maps(const slice *s, const char *rest, FILE *file)
                  rest[0] ? "; " : "", s->nears, plural(s->nears));
     else
         snprintf(note, sizeof note, "%s; " NO_ROW, rest);
-    plot_begin(file, 960.0, 466.0, title, note);
-    plot_note(file, 480.0, 43.0, note);
+    plot_begin(file, wide, 466.0, title, note);
+    plot_note(file, wide / 2.0, 43.0, note);
     if (x && y) {
-        draw_map(file, s, "mean", 66.0, s->mean, x, y);
-        draw_map(file, s, "std", 542.0, s->std, x, y);
+        draw_map(file, s, "mean", 66.0 + room, s->mean, x, y);
+        draw_map(file, s, "std", 542.0 + 2.0 * room, s->std, x, y);
     }
     plot_end(file);
     free(x);

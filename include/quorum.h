@@ -417,8 +417,8 @@ QUORUM_API quorum_status quorum_make_inputs(const quorum_model *model, const dou
                                             size_t rows, double *X);
 
 /* The training rows as the model has them, row i being number quorum_info.row[i] of the training data, and
- * but for rounding as they were given: table (rows x columns; levels' numbers, dates in seconds), and y (rows), of a
- * model with an offset without it.  Either may be NULL.  Refused in a team of several processes. */
+ * but for rounding as they were given: table (rows x columns; levels' numbers, dates in seconds, NaN where a number was
+ * missing), and y (rows), of a model with an offset without it.  Either may be NULL.  Refused in a team of several processes. */
 QUORUM_API quorum_status quorum_training_rows(const quorum_model *model, double *table, double *y);
 
 /* Learns the expert graph, with the graph options of the fit; the model keeps it, and quorum_save

@@ -72,26 +72,44 @@ static void put_series(json_writer *w, const series *s)
     json_end(w);
 }
 
-/* "x_ticks": round dates, [{at, text}]; nothing where x is no date. */
-static void put_dates(json_writer *w, const chart *c)
+static void put_tick(json_writer *w, double at, const char *text)
+{
+    json_begin_object(w);
+    json_member_number(w, "at", at);
+    json_member_text(w, "text", text);
+    json_end(w);
+}
+
+/* Round dates, [{at, text}]. */
+static void put_dates(json_writer *w, const chart *c, bool along_x)
 {
     date_tick tick[MOST_DATE_TICKS];
     double low = INFINITY, high = -INFINITY;
-    for (size_t k = 0; k < c->count; k++)
-        for (size_t i = 0; c->x_is_date && i < c->series[k].count; i++) {
-            low = fmin(low, c->series[k].x[i]);
-            high = fmax(high, c->series[k].x[i]);
+    for (size_t k = 0; k < c->count; k++) {
+        const double *values = along_x ? c->series[k].x : c->series[k].y;
+        for (size_t i = 0; i < c->series[k].count; i++) {
+            low = fmin(low, values[i]);
+            high = fmax(high, values[i]);
         }
-    if (!c->x_is_date)
-        return;
-    json_key(w, "x_ticks");
-    json_begin_list(w);
-    for (size_t i = 0, count = date_ticks(low, high, DATES_ALONG, false, tick); i < count; i++) {
-        json_begin_object(w);
-        json_member_number(w, "at", tick[i].at);
-        json_member_text(w, "text", tick[i].text);
-        json_end(w);
     }
+    for (size_t i = 0, count = date_ticks(low, high, DATES_ALONG, !along_x, tick); i < count; i++)
+        put_tick(w, tick[i].at, tick[i].text);
+}
+
+/* "x_ticks" and "x_dates", or "y_...": nothing of an axis of numbers. */
+static void put_ticks(json_writer *w, const chart *c, bool along_x)
+{
+    const named_places *names = along_x ? &c->x_names : &c->y_names;
+    bool dates = along_x ? c->x_is_date : c->y_is_date;
+    if (!dates && names->count == 0)
+        return;
+    json_member_flag(w, along_x ? "x_dates" : "y_dates", dates);
+    json_key(w, along_x ? "x_ticks" : "y_ticks");
+    json_begin_list(w);
+    if (dates)
+        put_dates(w, c, along_x);
+    for (size_t i = 0; i < names->count; i++)
+        put_tick(w, names->at[i], names->name[i]);
     json_end(w);
 }
 
@@ -104,7 +122,8 @@ static void put_chart(FILE *file, const chart *c)
     json_member_flag(&w, "same_scale", c->same_scale);
     json_member_flag(&w, "from_zero", c->from_zero);
     put_texts(&w, "category", c->category, c->series[0].count);
-    put_dates(&w, c);
+    put_ticks(&w, c, true);
+    put_ticks(&w, c, false);
     json_key(&w, "series");
     json_begin_list(&w);
     for (size_t k = 0; k < c->count; k++)

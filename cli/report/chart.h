@@ -4,6 +4,8 @@
 #ifndef QUORUM_CLI_REPORT_CHART_H
 #define QUORUM_CLI_REPORT_CHART_H
 
+#include "plot.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -46,9 +48,10 @@ typedef struct {
     const char *const *category; /* bars: the name of each                        */
     series series[MOST_SERIES];
     size_t count;
-    bool same_scale; /* x and y have the same range */
-    bool x_is_date;  /* x is in seconds since 1970-01-01 UTC */
-    bool from_zero;  /* y begins at 0               */
+    bool same_scale;               /* x and y have the same range */
+    bool x_is_date, y_is_date;     /* in seconds since 1970-01-01 UTC  */
+    named_places x_names, y_names; /* the places of levels, if the axis is a category's */
+    bool from_zero;                /* y begins at 0               */
 } chart;
 
 void chart_write(FILE *file, const chart *c);

@@ -57,6 +57,12 @@ static panel panel_of(const chart *c)
     p.y_min = c->from_zero ? fmin(0.0, y.low) : y.low;
     p.y_max = y.high;
     p.x_is_date = c->x_is_date;
+    p.y_is_date = c->y_is_date;
+    p.x_names = c->x_names;
+    p.y_names = c->y_names;
+    double wider = c->y_names.count > 0 ? fmax(0.0, plot_names_room(&c->y_names) - 58.0) : 0.0;
+    p.left += wider;
+    p.width -= wider;
     return p;
 }
 

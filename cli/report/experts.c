@@ -16,7 +16,7 @@
 
 static const double ERRS = 1.5;
 enum { FEWEST_ASKED = 10 }; /* rows, to say so of an expert */
-enum { MOST_NODES = 200, LINKS_A_NODE = 2, LISTED = 20, MOST_NEIGHBOURS = 8, ABOUT_SIZE = 560 };
+enum { MOST_NODES = 200, LINKS_A_NODE = 2, LISTED = 20, MOST_NEIGHBOURS = 8, ABOUT_SIZE = 800 };
 static const double OUTER =
     0.05; /* share of an expert's rows that its region leaves out at either end */
 
@@ -160,13 +160,57 @@ static void list_neighbours(const expert_view *v, size_t expert, char *text, siz
 /* ---- Where its rows are ---- */
 
 typedef struct {
-    char text[240];
+    char text[480];
 } region_text;
 
 static int compare_values(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
+}
+
+enum { NAMED_LEVELS = 3, LEVEL_SIZE = 48 };
+
+/* The name of the axis' level at this place. */
+static const char *level_at(const named_places *names, double place)
+{
+    size_t best = 0;
+    for (size_t l = 1; l < names->count; l++)
+        if (fabs(names->at[l] - place) < fabs(names->at[best] - place))
+            best = l;
+    return names->name[best];
+}
+
+/* "Rome or Oslo or 2 more", in the order of their places. */
+static void list_levels(const named_places *names, const double *sorted, size_t n, char *text,
+                        size_t size)
+{
+    size_t used = 0, different = 0;
+    for (size_t i = 0; i < n; i++) {
+        char level[LEVEL_SIZE];
+        if (i > 0 && sorted[i] == sorted[i - 1])
+            continue;
+        if (different++ >= NAMED_LEVELS)
+            continue;
+        plain_text_copy(level, sizeof level, level_at(names, sorted[i]));
+        used += (size_t)snprintf(text + used, size - used, "%s%s", used ? " or " : "", level);
+    }
+    if (different > NAMED_LEVELS)
+        snprintf(text + used, size - used, " or %zu more", different - NAMED_LEVELS);
+}
+
+/* From the smallest to the largest of sorted values along an axis, of a category its levels. */
+static void say_span(const facts *f, size_t a, const double *sorted, size_t n, char *text,
+                     size_t size)
+{
+    if (f->places.level[a].count > 0)
+        list_levels(&f->places.level[a], sorted, n, text, size);
+    else if (axis_is_date(f, (int)a))
+        snprintf(text, size, "%.10s to %.10s",
+                 value_of_column(&f->info, (size_t)f->places.column[a], sorted[0]).text,
+                 value_of_column(&f->info, (size_t)f->places.column[a], sorted[n - 1]).text);
+    else
+        snprintf(text, size, "%.4g to %.4g", sorted[0], sorted[n - 1]);
 }
 
 /* "Lon -95.9 to -94.2, Lat 34.1 to 35": the middle of its rows along both axes; "" without memory. */
@@ -177,13 +221,14 @@ static region_text describe_region(const facts *f, size_t e)
     size_t away = (size_t)(OUTER * (double)n);
     double *sorted = malloc((n + 1) * sizeof *sorted);
     for (size_t a = 0; sorted && n > 0 && a < 2; a++) {
-        char name[48];
+        char name[48], span[NAMED_LEVELS * (LEVEL_SIZE + 4) + 32];
         plain_text_copy(name, sizeof name, f->places.name[a]);
         for (size_t i = 0; i < n; i++)
             sorted[i] = f->places.training[2 * (first + i) + a];
         qsort(sorted, n, sizeof *sorted, compare_values);
-        used += (size_t)snprintf(r.text + used, sizeof r.text - used, "%s%s %.4g to %.4g",
-                                 a ? ", " : "", name, sorted[away], sorted[n - 1 - away]);
+        say_span(f, a, sorted + away, n - 2 * away, span, sizeof span);
+        used += (size_t)snprintf(r.text + used, sizeof r.text - used, "%s%s %s", a ? ", " : "",
+                                 name, span);
     }
     free(sorted);
     return r;
@@ -303,6 +348,10 @@ static void draw_graph(FILE *file, const expert_view *v)
             "times that of all rows, or more.",
         .x_label = v->f->places.name[0],
         .y_label = v->f->places.name[1],
+        .x_is_date = axis_is_date(v->f, 0),
+        .y_is_date = axis_is_date(v->f, 1),
+        .x_names = v->f->places.level[0],
+        .y_names = v->f->places.level[1],
         .count = 4};
     c.series[0] = (series){.kind = SERIES_REGION,
                            .tone = TONE_SECOND,

@@ -33,12 +33,16 @@ static void put_degrees(const quorum_info *info, double *X, size_t rows, double 
     }
 }
 
+/* What is missing does not count. */
 static double mean_of_column(const quorum_info *info, const double *table, size_t d)
 {
-    double sum = 0.0;
+    double sum = 0.0, count = 0.0;
     for (size_t i = 0; i < info->rows; i++)
-        sum += table[i * info->columns + d] / (double)info->rows;
-    return sum;
+        if (!isnan(table[i * info->columns + d])) {
+            sum += table[i * info->columns + d];
+            count += 1.0;
+        }
+    return count > 0.0 ? sum / count : 0.0;
 }
 
 static int read_training(facts *f)
@@ -57,6 +61,18 @@ static int read_training(facts *f)
         status = quorum_make_inputs(f->model, table, info->rows, f->X);
     f->middle = status >= 0 ? mean_of_column(info, table, info->longitude) : 0.0;
     free(table);
+    return status < 0 ? library_failure(f->given, status) : EXIT_DONE;
+}
+
+/* Training rows have their holes, whatever --missing says of the test file, which has been read. */
+static int allow_holes(facts *f)
+{
+    size_t numbers = f->info.rows * f->info.inputs, i = 0;
+    while (i < numbers && !isnan(f->X[i]))
+        i++;
+    if (i == numbers)
+        return EXIT_DONE;
+    quorum_status status = quorum_options_set(f->given->options, "missing", "impute");
     return status < 0 ? library_failure(f->given, status) : EXIT_DONE;
 }
 
@@ -134,11 +150,14 @@ int facts_make(facts *f, const arguments *given)
     int code = load_model(f);
     if (code == EXIT_DONE)
         code = read_training(f);
-    if (code == EXIT_DONE)
-        code = f->test ? asked_read(&f->rows, f->test, f->model, &f->progress, given)
-                       : left_out_ask(f);
+    if (code == EXIT_DONE && f->test)
+        code = asked_read(&f->rows, f->test, f->model, &f->progress, given);
     if (code == EXIT_DONE && f->before)
         code = ask_earlier(f);
+    if (code == EXIT_DONE)
+        code = allow_holes(f);
+    if (code == EXIT_DONE && !f->test)
+        code = left_out_ask(f);
     if (code == EXIT_DONE)
         code = shares_find(f);
     if (code != EXIT_DONE)

@@ -215,9 +215,9 @@ static int draw_rows(FILE *file, const facts *f)
 
 /* What one chart is drawn from. */
 typedef struct {
-    const char *names[MOST_GROUPS], *about[MOST_GROUPS];
-    double place[MOST_GROUPS], rmse[MOST_GROUPS], before[MOST_GROUPS], all[MOST_GROUPS];
-    char text[MOST_GROUPS][256];
+    const char *names[GROUPS_ROOM], *about[GROUPS_ROOM];
+    double place[GROUPS_ROOM], rmse[GROUPS_ROOM], before[GROUPS_ROOM], all[GROUPS_ROOM];
+    char text[GROUPS_ROOM][256];
 } column_view;
 
 static void tell_group(const facts *f, const scored_group *g, char *text, size_t size)

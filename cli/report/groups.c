@@ -1,5 +1,5 @@
 /* Groups of the asked rows by the values of a column (breakdown.h does the cutting and the scoring);
- * rows whose cell is missing are in none of that column's groups. */
+ * rows whose cell is missing are one more group of that column. */
 #include "report/groups.h"
 
 #include "report/facts.h"
@@ -185,8 +185,7 @@ static int group_by(facts *f, ptrdiff_t column, grouping *by)
     if (code == EXIT_DONE)
         code = breakdown_reserve(&b, f->given, a->count);
     for (size_t i = 0; code == EXIT_DONE && i < a->count; i++)
-        if (!isnan(key_at(f, column, i)))
-            put_row(&b, f, i, key_at(f, column, i));
+        put_row(&b, f, i, key_at(f, column, i));
     if (code == EXIT_DONE && b.rows > 0)
         code = breakdown_group(&b, f->given);
     by->count = b.groups;

@@ -17,7 +17,7 @@ typedef struct {
 
 typedef struct {
     size_t count; /* 0: no row has the key */
-    scored_group group[MOST_GROUPS];
+    scored_group group[GROUPS_ROOM];
     size_t worst;  /* the group of the largest error among those of LEAST_ROWS rows or more ... */
     double excess; /* ... which is so many times that of all rows; 0: there is none           */
     bool tells;    /* whether a group has LEAST_ROWS rows                                  */

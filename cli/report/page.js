@@ -129,6 +129,14 @@
     });
   }
 
+  // A place along an axis: a number, a date, or the level that is there.
+  function along(chart, key, value) {
+    var ticks = chart[key + "_ticks"];
+    if (!ticks || value === null) return number(value, spread(chart, key));
+    if (chart[key + "_dates"]) return new Date(1000 * value).toISOString().slice(0, 10);
+    return ticks.reduce(function (a, b) { return Math.abs(b.at - value) < Math.abs(a.at - value) ? b : a; }).text;
+  }
+
   // What the pointer is told of one mark.
   function told(chart, item) {
     var s = item.dataset.series, i = item.dataIndex;
@@ -136,8 +144,7 @@
     if (s.kind === "cells") return ["no training rows about here"];
     var lines = s.row ? ["row " + s.row[i]] : [];
     if (chart.category) return lines.concat([(s.name || chart.y_label) + " " + number(s.y[i], spread(chart, "y"))]);
-    var x = chart.x_ticks ? new Date(1000 * s.x[i]).toISOString().slice(0, 10) : number(s.x[i], spread(chart, "x"));
-    return lines.concat([chart.x_label + ": " + x, chart.y_label + ": " + number(s.y[i], spread(chart, "y"))]);
+    return lines.concat([chart.x_label + ": " + along(chart, "x", s.x[i]), chart.y_label + ": " + along(chart, "y", s.y[i])]);
   }
 
   function axis(text) {
@@ -206,11 +213,26 @@
     ["x", "y"].forEach(function (name) { scales[name].suggestedMin = low; scales[name].suggestedMax = high; });
   }
 
-  function showDates(chart, scale) {
-    scale.afterBuildTicks = function (built) { built.ticks = chart.x_ticks.map(function (tick) { return { value: tick.at }; }); };
+  // Names instead of numbers, of which those that are too near to one before are left out; round numbers of seconds or of
+  // positions are no ends for the axis.
+  function showTicks(chart, key, scale) {
+    var ticks = chart[key + "_ticks"], values = [].concat.apply([], chart.series.map(function (s) { return s[key]; })).filter(function (v) { return v !== null; });
+    var low = values.reduce(function (a, b) { return Math.min(a, b); }, Infinity), high = values.reduce(function (a, b) { return Math.max(a, b); }, -Infinity);
+    if (low < high) {
+      scale.min = low - 0.05 * (high - low);
+      scale.max = high + 0.05 * (high - low);
+    }
+    scale.afterBuildTicks = function (built) {
+      var room = key === "x" ? 64 / (0.75 * built.chart.width) : 16 / (0.7 * built.chart.height);
+      var apart = room * (built.max - built.min), kept = [];
+      ticks.slice().sort(function (a, b) { return a.at - b.at; }).forEach(function (tick) {
+        if (!kept.length || tick.at - kept[kept.length - 1].value >= apart) kept.push({ value: tick.at });
+      });
+      built.ticks = kept;
+    };
     scale.ticks.callback = function (value) {
-      var found = chart.x_ticks.filter(function (tick) { return tick.at === value; });
-      return found.length ? found[0].text : "";
+      var found = ticks.filter(function (tick) { return tick.at === value; });
+      return found.length ? shortened(found[0].text, 18) : "";
     };
   }
 
@@ -234,7 +256,7 @@
       if (nearlyFromZero(chart)) scales.x.min = 0;
     } else {
       scales.x.type = "linear";
-      if (chart.x_ticks) showDates(chart, scales.x);
+      ["x", "y"].forEach(function (key) { if (chart[key + "_ticks"]) showTicks(chart, key, scales[key]); });
       scales.y.beginAtZero = chart.from_zero;
       if (chart.series.some(function (s) { return s.size; })) scales.x.grace = scales.y.grace = "8%";
     }

@@ -5,8 +5,9 @@
  * R being the identity where the metric has no rotation: one step is one length-scale.  The first
  * axis is the direction along which the training rows have the largest standard deviation, the second the
  * one with the largest that a line in the first does not explain, s_k sqrt(1 - r^2).  Where columns can be
- * the axes they are, in their own units: a direction that is a column of numbers by itself, the only two
- * such columns, longitude and latitude of a place.  Of one input alone the second axis is the target. */
+ * the axes they are, in their own units: a direction that is a column of numbers or dates by itself, the only two
+ * such columns, longitude and latitude of a place.  One that is a category by itself has the names of its levels.
+ * Of one input alone the second axis is the target. */
 #include "report/places.h"
 
 #include "directions.h"
@@ -92,9 +93,10 @@ static ptrdiff_t find_leading(const facts *f, ptrdiff_t first)
     return best;
 }
 
+/* Or a date. */
 static bool is_number(const quorum_info *info, size_t d)
 {
-    return !info->constant[d] && !is_category(info, d) && !is_date(info, d);
+    return !info->constant[d] && !is_category(info, d);
 }
 
 /* Whether there are two inputs, both columns of numbers: they are the axes, whatever the metric. */
@@ -109,11 +111,18 @@ static bool find_two_columns(const quorum_info *info, map_axis axis[2])
     return found == 2 && vary == 2;
 }
 
+/* A column's number; what is missing is at the mean here too. */
+static double in_own_units(const quorum_info *info, size_t d, double x)
+{
+    return isnan(x) ? input_middle(info, d) : x;
+}
+
 static double place_along(const facts *f, map_axis axis, const double *row, double y)
 {
+    size_t k = (size_t)axis.at;
     if (axis.at == NONE)
         return y;
-    return axis.is_column ? row[axis.at] : along(&f->info, (size_t)axis.at, row);
+    return axis.is_column ? in_own_units(&f->info, k, row[k]) : along(&f->info, k, row);
 }
 
 /* "1.00 depth" is depth. */
@@ -133,7 +142,8 @@ static void name_axis(const facts *f, map_axis axis, char *text, size_t size)
     } else if (axis.is_column) {
         snprintf(text, size, "%s", input_name(info, k).text);
     } else if (!info->rotation) {
-        snprintf(text, size, "%s (in length-scales)", input_name(info, k).text);
+        bool has_names = k < info->columns && is_category(info, k);
+        snprintf(text, size, has_names ? "%s" : "%s (in length-scales)", input_name(info, k).text);
     } else {
         describe_direction(info, k, direction, sizeof direction);
         snprintf(text, size, "%s (in length-scales)", without_one(direction));
@@ -153,9 +163,29 @@ static void choose_axes(facts *f, map_axis axis[2])
             axis[a].is_column =
                 axis[a].at != NONE && !info->rotation && is_number(info, (size_t)axis[a].at);
     }
+    for (int a = 0; a < 2; a++) {
+        bool alone = axis[a].is_column || (axis[a].at != NONE && !info->rotation);
+        f->places.column[a] = alone && axis[a].at < (ptrdiff_t)info->columns ? axis[a].at : NONE;
+    }
     f->places.of_target = axis[1].at == NONE;
     for (int a = 0; a < 2; a++)
         name_axis(f, axis[a], f->places.name[a], sizeof f->places.name[a]);
+}
+
+/* Where the levels of an axis are that is a category. */
+static bool place_levels(facts *f, int a)
+{
+    const quorum_info *info = &f->info;
+    places *p = &f->places;
+    size_t d = (size_t)p->column[a];
+    if (p->column[a] == NONE || !is_category(info, d))
+        return true;
+    p->level_at[a] = malloc(info->levels[d] * sizeof *p->level_at[a]);
+    for (size_t l = 0; p->level_at[a] && l < info->levels[d]; l++)
+        p->level_at[a][l] = standardised(info, d, (double)l) / info->lengthscale[d];
+    p->level[a] =
+        (named_places){.count = info->levels[d], .name = info->level[d], .at = p->level_at[a]};
+    return p->level_at[a] != NULL;
 }
 
 static void place_rows(const facts *f, const map_axis axis[2], const double *X, const double *y,
@@ -215,6 +245,12 @@ static bool find_experts(facts *f)
     return fits;
 }
 
+bool axis_is_date(const facts *f, int axis)
+{
+    ptrdiff_t d = f->places.column[axis];
+    return d != NONE && is_date(&f->info, (size_t)d);
+}
+
 int places_make(facts *f)
 {
     places *p = &f->places;
@@ -228,6 +264,8 @@ int places_make(facts *f)
     if (!p->training || !p->asked || !p->centre || !p->node || !p->expert)
         return failure(f->given, "out of memory for the places of %zu rows", f->info.rows);
     choose_axes(f, axis);
+    if (!place_levels(f, 0) || !place_levels(f, 1))
+        return failure(f->given, "out of memory for the places of levels");
     place_rows(f, axis, f->X, f->y, f->info.rows, p->training);
     place_rows(f, axis, f->rows.X, f->rows.y, f->rows.count, p->asked);
     place_experts(f);
@@ -241,5 +279,7 @@ void places_free(places *p)
     free(p->centre);
     free(p->node);
     free(p->expert);
+    free(p->level_at[0]);
+    free(p->level_at[1]);
     memset(p, 0, sizeof *p);
 }

@@ -51,7 +51,7 @@ static void draw_coverage(FILE *file, const facts *f)
 static void draw_width(FILE *file, const facts *f)
 {
     const grouping *by = &f->by_distance;
-    double distance[MOST_GROUPS], width[MOST_GROUPS];
+    double distance[GROUPS_ROOM], width[GROUPS_ROOM];
     if (by->count < 2)
         return;
     for (size_t g = 0; g < by->count; g++) {

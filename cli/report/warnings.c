@@ -183,9 +183,6 @@ static void look_at_rows(warning_list *l, const facts *f)
              "The model is calibrated for predictions by %s, and these are others: their "
              "intervals are as they come. Leave --method and --neighbours as they were.",
              f->info.calibration_for);
-    if (!f->test && was_fitted_with(&f->info, "\"missing\":\"impute\""))
-        warn(l, "The model was fitted with --missing impute and does not keep which cells were "
-                "missing: left-out rows are asked with those cells filled in. Give --test.");
     if (!f->test && f->info.weights_name)
         warn(l,
              "The model's rows have weights, which it does not keep row by row: left-out rows "

@@ -70,6 +70,10 @@ static void draw_map(FILE *file, const facts *f, const points of[KINDS])
                               "knows little.",
                .x_label = f->places.name[0],
                .y_label = f->places.name[1],
+               .x_is_date = axis_is_date(f, 0),
+               .y_is_date = axis_is_date(f, 1),
+               .x_names = f->places.level[0],
+               .y_names = f->places.level[1],
                .count = KINDS};
     if (f->gaps.count > 0)
         c.series[c.count++] = (series){.kind = SERIES_CELLS,

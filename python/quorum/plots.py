@@ -42,11 +42,25 @@ def _drawn(regressor, column, values):
     return _days(values) if _is_date(regressor, column) else values
 
 
+def _levels(regressor, column):
+    """The names of a category's levels; None: it is no category."""
+    return [str(level) for level in regressor._levels[column]] if regressor._levels and regressor._levels[column] else None
+
+
+def _short_dates(axis):
+    """Years, months or days alone, what they have in common at the end of the axis: they do not run into each other."""
+    from matplotlib import dates
+    locator = dates.AutoDateLocator(minticks=3, maxticks=8)
+    axis.axis_date()
+    axis.set_major_locator(locator)
+    axis.set_major_formatter(dates.ConciseDateFormatter(locator))
+
+
 def _mark_dates(regressor, across, up, ax):
     """Axes of dates say so."""
     for axis, column in ((ax.xaxis, across), (ax.yaxis, up)):
         if column is not None and _is_date(regressor, column):
-            axis.axis_date()
+            _short_dates(axis)
 
 
 def plot_fit(regressor, X, y=None, *, interval=0.95, ax=None):
@@ -416,6 +430,9 @@ def plot_effect(effect, *, ax=None):
         (_plot_levels if _is_text(effect.values[0]) else _plot_curve)(effect, ax)
         ax.set(xlabel=effect.names[0], ylabel="mean prediction")
         title = f"Effect of {effect.names[0]}"
+    for axis, values in zip((ax.xaxis, ax.yaxis), effect.values):
+        if np.asarray(values).dtype.kind == "M":
+            _short_dates(axis)
     few = " (pale: few rows)" if not _supported(effect).all() else ""
     ax.set_title(f"{title}, {effect.n_rows:,} rows{few}")
     return ax
@@ -430,6 +447,12 @@ def _middle(regressor, table):
     return middle
 
 
+def _along(regressor, table, column, n_values):
+    """Values along an axis: numbers of all levels, or over the range of the rows that have one."""
+    levels = _levels(regressor, column)
+    return np.arange(float(len(levels))) if levels else np.linspace(np.nanmin(table[:, column]), np.nanmax(table[:, column]), n_values)
+
+
 def plot_map(regressor, X, features, *, at=None, n_values=60, show="mean", ax=None):
     """A map of the model over two inputs, the others standing still.
 
@@ -440,12 +463,12 @@ def plot_map(regressor, X, features, *, at=None, n_values=60, show="mean", ax=No
     X : array-like of shape (n, n_features)
         Rows whose range is shown, and which are drawn as points.
     features : pair of str or int
-        The inputs along x and y, numbers both, by name or by number from 0.
+        The inputs along x and y, by name or by number from 0; of a category all levels stand side by side.
     at : array-like of shape (n_features,), default=None
         Where the others stand, of a category the number of a level; None: at their medians, or most
         frequent levels.  An offset is left out.
     n_values : int, default=60
-        Points along each input.
+        Points along each input that is no category.
     show : {"mean", "std"}, default="mean"
         What is drawn.
     ax : matplotlib.axes.Axes, default=None
@@ -461,13 +484,13 @@ def plot_map(regressor, X, features, *, at=None, n_values=60, show="mean", ax=No
     across, up = (regressor._feature(feature) for feature in features)
     table = regressor._table(X)
     held = _middle(regressor, table) if at is None else np.asarray(at, dtype=np.float64)
-    x, y = (np.linspace(table[:, c].min(), table[:, c].max(), n_values) for c in (across, up))
-    queries = np.tile(held, (n_values * n_values, 1))
-    queries[:, across], queries[:, up] = np.tile(x, n_values), np.repeat(y, n_values)
+    x, y = (_along(regressor, table, c, n_values) for c in (across, up))
+    queries = np.tile(held, (len(x) * len(y), 1))
+    queries[:, across], queries[:, up] = np.tile(x, len(y)), np.repeat(y, len(x))
     offset = np.zeros(len(queries)) if regressor._model.inspect()["offset_name"] else None
     value, = regressor._model.predict(regressor._inputs(queries), Options.of(regressor, "predict"),
                                       [show], 0, offset)
-    value = value.reshape(n_values, n_values)
+    value = value.reshape(len(y), len(x))
     names, (rows, told) = _input_names(regressor), _thinned(len(table), 2000)
     x, y = _drawn(regressor, across, x), _drawn(regressor, up, y)
     ax = _axes(ax, figsize=(6, 5))
@@ -476,6 +499,11 @@ def plot_map(regressor, X, features, *, at=None, n_values=60, show="mean", ax=No
     ax.plot(_drawn(regressor, across, table[rows, across]), _drawn(regressor, up, table[rows, up]), "o", color="white", markersize=2.2,
             markeredgecolor="black", markeredgewidth=0.4)
     pyplot.colorbar(mesh, ax=ax, label=show)
-    ax.set(xlabel=names[across], ylabel=names[up], xlim=(x[0], x[-1]), ylim=(y[0], y[-1]),
+    for column, values, limits, ticks in ((across, x, ax.set_xlim, ax.set_xticks), (up, y, ax.set_ylim, ax.set_yticks)):
+        levels = _levels(regressor, column)
+        limits((-0.5, len(levels) - 0.5) if levels else (values[0], values[-1]))
+        if levels:
+            ticks(values, levels)
+    ax.set(xlabel=names[across], ylabel=names[up],
            title=f"{show}, the other inputs at {'their medians' if at is None else 'the given values'}")
     return ax

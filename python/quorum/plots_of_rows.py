@@ -2,12 +2,12 @@
 has seen of them; with matplotlib, as in plots.py.
 
 Rows are in groups by the value of a column, up to ten different values being a group each, otherwise about a tenth of the
-rows each, as on the page of `quorum report`.
+rows each, as on the page of `quorum report`; those without a value are one more group.
 """
 import numpy as np
 
 from ._gaps import find_gaps
-from .plots import DARK, LIGHT, MIDDLE, WARM, _axes, _drawn, _input_names, _is_date, _mark_dates, _thinned
+from .plots import DARK, LIGHT, MIDDLE, WARM, _axes, _drawn, _input_names, _is_date, _levels, _mark_dates, _thinned
 
 OUTSIDE = 0.9  # novelty from which the data say next to nothing
 
@@ -28,6 +28,10 @@ def _span(values, shown):
 
 def _groups(values, most=10, shown=_shown):
     """Rows in groups by value: numbers of rows, and a name for each group.  Levels of text are a group each."""
+    lost = np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=bool)
+    if lost.any():
+        there = np.flatnonzero(~lost)
+        return [(there[part], name) for part, name in _groups(values[there], most, shown)] + [(np.flatnonzero(lost), "(no value)")]
     kinds = np.unique(values)
     if len(kinds) <= most or kinds.dtype.kind not in "biuf":
         return [(np.flatnonzero(values == kind), shown(kind)) for kind in kinds]
@@ -45,9 +49,9 @@ def _column(regressor, X, by):
         return (values.astype("datetime64[s]").astype(np.int64) if is_date else values), name, _shown_date if is_date else _shown
     column = regressor._feature(by)
     values, name = regressor._table(X)[:, column], _input_names(regressor)[column]
-    levels = regressor._levels[column] if regressor._levels else None
+    levels = _levels(regressor, column)
     if levels:
-        values = np.array([str(levels[int(v)]) for v in values])
+        values = np.array([levels[int(v)] if v >= 0 else "(new)" for v in values])
     return values, name, _shown_date if _is_date(regressor, column) else _shown
 
 

@@ -341,6 +341,10 @@ def axis_of_dates(axis):
     return [text.get_text() for text in axis.get_ticklabels()]
 
 
+def is_date(texts):
+    return any(text.startswith("2024-") or text in ("Mar", "May", "Sep") for text in texts)
+
+
 def test_dates_are_drawn_as_dates():
     """Not as seconds since 1970, whatever the picture."""
     rng = np.random.default_rng(12)
@@ -350,8 +354,8 @@ def test_dates_are_drawn_as_dates():
     model = small(n_experts=1).fit(X, y)
     for ax in (quorum.plot_map(model, X, ("day", "x")), quorum.plot_rows(model, X, X[:9], ("day", "x")),
                quorum.plot_residuals(model, X, y, by=X["day"]), quorum.plot_fit(small(n_experts=1).fit(X[["day"]], y), X[["day"]], y)):
-        assert any(text.startswith("2024-") for text in axis_of_dates(ax.xaxis)), ax.get_title()
-    assert any(text.startswith("2024-") for text in axis_of_dates(quorum.plot_map(model, X, ("x", "day")).yaxis))
+        assert is_date(axis_of_dates(ax.xaxis)), ax.get_title()
+    assert is_date(axis_of_dates(quorum.plot_map(model, X, ("x", "day")).yaxis))
     for by in ("day", X["day"]):
         named = axis_of_dates(quorum.plot_errors(model, X, y, by).yaxis)
         assert len(named) == 10 and named[0].startswith("2024-01-0") and " to 2024-" in named[0]
@@ -387,6 +391,38 @@ def test_plot_map(exact, data):
 def test_plot_map_of_a_data_frame(frame):
     model, X, _ = frame
     assert quorum.plot_map(model, X, ("size", "day"), n_values=4).get_ylabel() == "day"
+
+
+def test_missing_cells_levels_and_new_ones():
+    """Rows without a value are a group of their own, a map's range is of those that have one, and levels stand side by side."""
+    rng = np.random.default_rng(13)
+    X = pd.DataFrame({"size": np.where(np.arange(160) % 8 == 0, np.nan, rng.uniform(1, 3, 160)), "city": np.array(["Bonn", "Oslo", "Rome"])[np.arange(160) % 3]})
+    y = np.nan_to_num(X["size"], nan=2.0) + 2.0 * (X["city"] == "Oslo") + 0.1 * rng.standard_normal(160)
+    model = small(n_experts=1, missing="impute").fit(X, y)
+    ax = quorum.plot_errors(model, X, y, "size")
+    assert len(ax.patches) == 11 and ax.get_yticklabels()[-1].get_text() == "(no value)"
+    lost = X["size"].isna().to_numpy()
+    assert ax.patches[-1].get_width() == pytest.approx(np.sqrt(np.mean((y - model.predict(X))[lost] ** 2)))
+    asked = X.assign(city=np.where(np.arange(160) % 5 == 0, "Bern", X["city"]))
+    ax = quorum.plot_errors(model, asked, y, "city")
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["(new)", "Bonn", "Oslo", "Rome"]
+    ax = quorum.plot_map(model, X, ("size", "city"), n_values=5)
+    assert ax.get_xlim() == (X["size"].min(), X["size"].max()) and [t.get_text() for t in ax.get_yticklabels()] == ["Bonn", "Oslo", "Rome"]
+    value = ax.collections[0].get_array().reshape(3, 5)
+    wanted = model.predict(pd.DataFrame({"size": [X["size"].max()] * 3, "city": ["Bonn", "Oslo", "Rome"]}))
+    np.testing.assert_allclose(value[:, -1], wanted, rtol=1e-12)
+
+
+def test_dates_do_not_run_into_each_other():
+    rng = np.random.default_rng(14)
+    X = pd.DataFrame({"day": pd.Timestamp("2023-01-01") + pd.to_timedelta(rng.integers(0, 730, 120), "D"), "x": rng.uniform(0, 1, 120)})
+    model = small(n_experts=1).fit(X, X["x"] + np.sin(X["day"].dt.dayofyear / 50.0))
+    for ax in (quorum.plot_map(model, X, ("day", "x"), n_values=4), quorum.plot_effect(model.partial_dependence(X, ("day", "x"), n_values=4, max_rows=20)),
+               quorum.plot_effect(model.partial_dependence(X, "day", n_values=4, max_rows=20))):
+        ax.figure.set_size_inches(4.5, 4)
+        ax.figure.canvas.draw()
+        boxes = [t.get_window_extent() for t in ax.get_xticklabels() if t.get_text()]
+        assert len(boxes) > 2 and all(b.x0 > a.x1 for a, b in zip(boxes, boxes[1:])), ax.get_title()
 
 
 def test_matplotlib_is_imported_when_a_picture_is_drawn():

@@ -60,7 +60,8 @@ plot_effects <- function(object, columns, level, points, rows, options, ...) {
 # At a sample of training rows: observed beside fitted, and residuals over their std against the normal.
 plot_residuals <- function(object, which, rows, options, ...) {
   some <- unique(round(seq(1, length(rows$y), length.out = min(length(rows$y), 2000))))
-  found <- ask_library(object, rows$table[, some, drop = FALSE], c("mean", "std"), options, list(), FALSE)
+  table <- rows$table[, some, drop = FALSE]
+  found <- ask_library(object, table, c("mean", "std"), with_holes(options, table), list(), FALSE)
   y <- rows$y[some]
   if (which == "fitted") {
     plot(found$mean, y, xlab = "fitted", ylab = object$target_name, pch = 20, col = "#08519c66", ...)

@@ -140,12 +140,17 @@ training_rows <- function(object) {
   list(table = rows$table[, order, drop = FALSE], y = rows$y[order], row = rows$row[order])
 }
 
+# Holes of training rows are predicted as such, also by a loaded model, whose file does not keep the options of predictions.
+with_holes <- function(options, table) {
+  if (anyNA(table)) c(options[names(options) != "missing"], missing = "impute") else options
+}
+
 predict_training <- function(object, wanted, options, quantiles, noise_std, offset, interval, verbose) {
   rows <- training_rows(object)
   given <- list(offset = training_offset(object, offset, rows$row),
                 noise_std = if (!is.null(noise_std)) one_a_row(noise_std, "noise_std", ncol(rows$table)),
                 probability = as_reals(quantiles))
-  results <- predict_table(object, rows$table, wanted, options, given, TRUE, verbose)
+  results <- predict_table(object, rows$table, wanted, with_holes(options, rows$table), given, TRUE, verbose)
   if (!is.null(object$kept))
     results <- spread_rows(results, seq_len(object$rows) %in% object$kept)
   shape_results(results, interval, quantiles, object, names_of_rows(object, length(results$mean)))
@@ -194,6 +199,7 @@ simulate.quorum <- function(object, nsim = 1, seed = NULL, newdata, ..., verbose
   if (missing(newdata)) {
     rows <- training_rows(object)
     table <- rows$table
+    options <- with_holes(options, table)
     names <- names_of_rows(object, object$rows)[if (is.null(object$kept)) seq_along(rows$y) else object$kept]
     offset <- training_offset(object, NULL, rows$row)
   } else {

@@ -1,7 +1,8 @@
 /* The rows that a model was fitted to, back in the data's units:
  *
  *   x = mean + scale z, of a rotated metric z turned back first; a position of a category is that of the
- *   nearest level, and of levels that stand apart the level is the one whose input is largest;  y = y_mean + scale (z + line(x)), the warp undone, without the offset. */
+ *   nearest level, and of levels that stand apart the level is the one whose input is largest; a number that the
+ *   fit has filled in is NaN again;  y = y_mean + scale (z + line(x)), the warp undone, without the offset. */
 #include "base/memory.h"
 #include "model/model.h"
 
@@ -33,6 +34,17 @@ static double level_of(const category *c, const double *x, double position)
     return c->apart ? largest_level(x + c->apart, c->levels) : nearest_level(c, position);
 }
 
+/* The input that tells of a hole has `told` there, but for rounding, and otherwise a number 1 away from it. */
+static void open_holes(const hole_rule *h, const made_inputs *made, double *x)
+{
+    for (size_t d = 0; h->of && d < h->columns; d++) {
+        const column_holes *c = &h->of[d];
+        bool has_input = c->teller != NO_TELLER && c->teller >= made->columns;
+        if (has_input && fabs(x[c->teller] - c->told) < 0.5)
+            x[d] = NAN;
+    }
+}
+
 /* Row i in the data's units: x has room for all inputs. */
 static void row_in_units(const quorum_model *m, size_t i, double *x)
 {
@@ -41,6 +53,7 @@ static void row_in_units(const quorum_model *m, size_t i, double *x)
         if (m->encoding.of[d].levels > 0)
             x[d] = level_of(&m->encoding.of[d], x, x[d]);
     made_degrees(&m->made, x);
+    open_holes(&m->holes, &m->made, x);
 }
 
 quorum_status quorum_training_rows(const quorum_model *m, double *table, double *y)

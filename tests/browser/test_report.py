@@ -122,6 +122,26 @@ VISIBLE = """JSON.stringify([...document.querySelectorAll("figure.chart")].map(f
   figure.querySelector(".static").getBoundingClientRect().height, figure.querySelector(".live").getBoundingClientRect().height]))"""
 
 
+def test_the_pointer_is_told_dates_and_levels(browser, has_library, tmp_path):
+    rng = np.random.default_rng(5)
+    days = np.datetime64("2023-01-01") + rng.integers(0, 730, 300)
+    towns = ["Bonn", "Rome", "Oslo"]
+    lines = [f"{day},{towns[i % 3]},{4 * (i % 3) + np.sin((day - days.min()).astype(int) / 60):.4f}" for i, day in enumerate(days)]
+    (tmp_path / "t.csv").write_text("\n".join(["day,town,y", *lines]) + "\n")
+    run("fit", tmp_path / "t.csv", "-o", tmp_path / "m.npz", "--experts", 3, "--kernel", "se", "--metric", "ard", "--calibrate=no", "-q")
+    run("report", tmp_path / "m.npz", "--test", tmp_path / "t.csv", "-o", tmp_path / "r.html", "-q")
+    for width in (400, 1280):
+        browser.open(tmp_path / "r.html", width=width)
+        drawn = json.loads(browser.run("""(() => { const scales = window.reportCharts.map.scales;
+            return JSON.stringify(['x', 'y'].map(key => scales[key].ticks.map(tick => [tick.label, scales[key].getPixelForValue(tick.value)]))); })()"""))
+        assert {label for axis in drawn for label, _ in axis} >= set(towns)
+        dates = next(axis for axis in drawn if all(re.fullmatch(r"\d{4}(-\d\d)?", label) for label, _ in axis))
+        assert len(dates) > 1 and min(np.diff([pixel for _, pixel in dates])) > 50, "dates run into each other"
+        told = hover(browser, "map", "points", 0)
+        row = int(told[0].split()[1]) - 1
+        assert f"day: {days[row]}" in told and f"town: {towns[row % 3]}" in told
+
+
 def test_paper_has_pictures(browser, pages):
     browser.ask("Emulation.setEmulatedMedia", media="print")
     try:

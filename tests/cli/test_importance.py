@@ -165,6 +165,14 @@ def test_pictures_of_effects(kinds, tmp_path, axes):
     assert len(list(tree.iter(SVG + "path"))) > 3
 
 
+def test_levels_have_their_names_on_both_axes(kinds, tmp_path):
+    for axes, times in ((["--x", "city"], 1), (["--x", "city", "--y", HOSTILE], 2), (["--x", HOSTILE, "--y", "city"], 2)):
+        run("effects", kinds / "m.npz", kinds / "d.csv", *axes, "--rows", 40, "--points", 4, "-o", tmp_path / "e.svg")
+        words = [text.text for text in ET.parse(tmp_path / "e.svg").iter(SVG + "text")]
+        assert [words.count(name) for name in ("Bonn", "Rome", "<b>Oslo")] == [times] * 3, axes
+        assert "-0.5" not in words and "2.5" not in words
+
+
 def test_what_has_no_support_is_faded(plain, tmp_path):
     def opacities(axis):
         run("effects", plain / "m.npz", plain / "test.csv", "--x", axis, "--curves", 0, "-o", tmp_path / "e.svg")

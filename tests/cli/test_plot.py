@@ -109,7 +109,44 @@ def test_categories_offsets_and_names(tmp_path):
     run(*plot, "-o", tmp_path / "p.svg")
     assert (tmp_path / "p.svg").read_text() == run(*plot).out
     assert "no level" in run(*plot, "--at", "colour=green", code=1).err
-    assert "is a category" in run("plot", tmp_path / "m.npz", "--x", "colour", code=1).err
+
+
+def column_of_levels(svg):
+    """What is drawn of each level of a picture with one axis: name, x, bottom and top of the band, mean, in pixels."""
+    names = [(e.text, float(e.get("x"))) for e in xml.fromstring(svg).iter() if e.tag.endswith("text")
+             and e.get("text-anchor") == "middle" and e.get("y") == "440.0"]
+    bands = [places(p) for p in paths(svg) if p.get("stroke") == "none"]
+    means = [places(p) for p in paths(svg) if p.get("fill") == "none" and len(places(p)) == 2 and "L" in p.get("d")]
+    return [(name, x, band[:, 1].max(), band[:, 1].min(), mean[0, 1]) for (name, x), band, mean in zip(names, bands, means)]
+
+
+def test_levels_side_by_side(dated):
+    svg = run("plot", dated / "m.npz", "--x", "city", "--at", "x=1,day=2024-02-10").out
+    drawn = column_of_levels(svg)
+    assert [name for name, *_ in drawn] == ["Oslo", "Rome"]
+    for (name, x, low, high, mean), left in zip(drawn, (72, 72 + 350)):
+        assert x == pytest.approx(left + 175, abs=0.1)
+        row = run("predict", dated / "m.npz", "--grid", f"day=2024-02-10,city={name},x=1", "-q").out.splitlines()[1]
+        wanted = [float(v) for v in row.split(",")[3:]]
+        np.testing.assert_allclose(to_data(np.array([mean, low, high]), ticks(svg, "end")), [wanted[0], wanted[2], wanted[3]], atol=5e-3)
+    words = texts(run("plot", dated / "m.npz", "--x", "x", "--y", "city").out)
+    assert words.count("Oslo") == words.count("Rome") == 2 and "-0.5" not in words
+
+
+def test_long_names_of_levels_are_cut_and_many_left_out(tmp_path):
+    long = "Auf den grünen Wäldern & <Wiesen>"
+    names = [long] + [f"L{i:02d}" for i in range(39)]
+    rows = [f"{name},{0.1 * k},{k + 0.3 * i}" for k in range(3) for i, name in enumerate(names)]
+    (tmp_path / "t.csv").write_text("\n".join(["c,a,y", *rows]) + "\n")
+    run("fit", tmp_path / "t.csv", "-o", tmp_path / "m.npz", "--theta", "1,1,1,0.1", "--kernel", "se", "-q")
+    words = texts(run("plot", tmp_path / "m.npz", "--x", "a", "--y", "c").out)
+    assert words.count("Auf den grünen Wä…") == 2 and words.count("L07") + words.count("L08") >= 2
+    words = texts(run("plot", tmp_path / "m.npz", "--x", "c").out)
+    assert "L01" in words and "L02" not in words
+    more = [f"M{i},{0.1 * k},{i + k}" for k in range(3) for i in range(61)]
+    (tmp_path / "t.csv").write_text("\n".join(["c,a,y", *more]) + "\n")
+    run("fit", tmp_path / "t.csv", "-o", tmp_path / "m.npz", "--theta", "1,1,1,0.1", "--kernel", "se", "-q")
+    assert '"c" has 61 levels, and a picture shows up to 60; give it one by --at c=LEVEL' in run("plot", tmp_path / "m.npz", "--x", "c", code=1).err
 
 
 def test_one_input_shows_all_rows(tmp_path):
@@ -197,6 +234,20 @@ def test_rows_of_other_levels_are_not_near(tmp_path):
     svg = run("plot", tmp_path / "m.npz", "--x", "x", "--at", "city=Oslo").out
     assert any("training rows nearest to it" in text for text in texts(svg))
     assert min(value for _, value in ticks(svg, "end")) > 50
+
+
+def test_rows_without_a_cell_that_varies_are_not_drawn(tmp_path):
+    """What the fit filled in is no row: it would stand at the mean."""
+    rng = np.random.default_rng(8)
+    x = rng.uniform(0, 3, 200)
+    rows = [f"{'' if i % 4 == 0 else f'{v:.3f}'},{i % 2},{np.sin(v):.3f}" for i, v in enumerate(x)]
+    (tmp_path / "t.csv").write_text("\n".join(["x,z,y", *rows]) + "\n")
+    run("fit", tmp_path / "t.csv", "-o", tmp_path / "m.npz", "--missing", "impute", "--theta", "1,1e3,1,1,0.01", "--kernel", "se", "-q")
+    svg = run("plot", tmp_path / "m.npz", "--x", "x").out
+    points = places(next(p for p in paths(svg) if "h0" in p.get("d") and len(places(p)) > 3))
+    found = to_data(points[:, 0], ticks(svg, "middle"))
+    assert len(found) == 40
+    assert abs(x[np.arange(200) % 4 > 0] - found[:, None]).min(axis=1).max() < 0.01
 
 
 @pytest.fixture(scope="module")

@@ -393,6 +393,40 @@ def test_experts_that_err(made):
     assert float(re.search(r"Worst where a is (\S+) to", page.text)[1]) > 0.9
 
 
+@pytest.fixture(scope="module")
+def towns(tmp_path_factory):
+    """Rows of two years in five towns, of which one is far dearer than the others, and a column that matters less."""
+    here, rng = tmp_path_factory.mktemp("towns"), np.random.default_rng(21)
+    towns = ["Bonn", "Köln <am Rhein>", "Oslo", "Rome", "Graz, Ost"]
+    days = np.datetime64("2023-01-01") + rng.integers(0, 730, 500)
+    lines = [f'{day},"{towns[i % 5]}",{x:.3f},{3 * (i % 5) + np.sin((day - days.min()).astype(int) / 100) + 0.1 * x:.4f}'
+             for i, (day, x) in enumerate(zip(days, rng.uniform(size=500)))]
+    (here / "t.csv").write_text("\n".join(["day,town,x,y", *lines]) + "\n")
+    run("fit", here / "t.csv", "-o", here / "m.npz", "--experts", "4", "--metric", "ard", *FIT)
+    return here, days, towns
+
+
+def test_dates_and_levels_are_axes_in_their_own_words(towns):
+    here, days, names = towns
+    page = report(here / "m.npz", "--test", here / "t.csv")
+    for figure in ("map", "experts-graph"):
+        chart = page.charts[figure]
+        keys = {chart[f"{key}_label"]: key for key in "xy"}
+        assert sorted(keys) == ["day", "town"]
+        day, town = keys["day"], keys["town"]
+        assert chart[f"{day}_dates"] and all(re.fullmatch(r"\d{4}(-\d\d)?", tick["text"]) for tick in chart[f"{day}_ticks"])
+        assert not chart[f"{town}_dates"] and sorted(tick["text"] for tick in chart[f"{town}_ticks"]) == sorted(names)
+    training = page.charts["map"]["series"][0]
+    at = {tick["at"]: tick["text"] for tick in page.charts["map"][f"{town}_ticks"]}
+    rows = np.array(training["row"]) - 1
+    assert [at[z] for z in training[town]] == [names[i % 5] for i in rows]
+    np.testing.assert_allclose(training[day], days[rows].astype("datetime64[s]").astype(float), atol=1)
+    regions = [about.split("region: ")[1].split("\n")[0] for kind in page.charts["experts-graph"]["series"] for about in kind.get("about", [])]
+    assert len(regions) == 4
+    for region in regions:
+        assert re.search(r"day \d{4}-\d\d-\d\d to \d{4}-\d\d-\d\d", region) and any(f"town {name}" in region for name in names), region
+
+
 # ---- Left-out rows ---------------------------------------------------------------------------
 
 
@@ -440,6 +474,21 @@ def test_left_out_rows_have_their_levels(tmp_path):
             wanted = json.loads(run("inspect", tmp_path / "levels.npz", "--json").out)["categories"][0]
             assert wanted["levels"] == list("kmln")
             assert ", ".join(f"{name} ({at:.2f})" for name, at in zip(wanted["levels"], wanted["positions"])) in alike
+
+
+def test_left_out_rows_have_their_holes(tmp_path):
+    """Where the cell is missing, nothing tells the target: asked with the filled cell, such rows would be as sure as others."""
+    rng = np.random.default_rng(14)
+    lines = ["a,b,y"]
+    for i, (a, b) in enumerate(rng.uniform(-1, 1, (400, 2))):
+        lines.append(f"{'' if i % 4 == 0 else a},{b},{10 * a + b + 0.1 * rng.normal()}")
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    run("fit", tmp_path / "t.csv", "-o", tmp_path / "m.npz", "--missing", "impute", *FIT)
+    page = report(tmp_path / "m.npz")
+    *parts, missing = page.numbers["by_column"][0]["groups"]
+    assert missing["name"] == "(missing)" and missing["rmse"] > 3 and missing["width"] > 10
+    assert all(g["rmse"] < 1 and g["width"] < 3 for g in parts)
+    assert f"{missing['rows']} rows have missing cells that were filled in" in page.text
 
 
 def test_many_levels_are_cut_short(tmp_path):
@@ -577,9 +626,9 @@ def test_dates_categories_missing_cells_and_places(tmp_path):
     assert along["x_label"] == "day" and len(along["x_ticks"]) > 3
     for tick in along["x_ticks"]:  # the first of a month
         assert np.datetime64(tick["text"] + "-01", "s").astype(int) == tick["at"]
-    assert sum(g["rows"] for g in columns["x"]) == 190 and "rows have missing cells that were filled in" in page.text
-
-    assert "left-out rows are asked with those cells filled in" in report(tmp_path / "mixed.npz").text
+    *parts, missing = columns["x"]
+    assert sum(g["rows"] for g in parts) == 190 and (missing["name"], missing["rows"]) == ("(missing)", 10)
+    assert "rows have missing cells that were filled in" in page.text
 
     lon, lat = rng.uniform(-10, 10, 200), rng.uniform(40, 60, 200)
     write_csv(tmp_path / "place.csv", np.column_stack([lon, lat, np.sin(lon / 3) + lat / 20]), header="lon,lat,y")

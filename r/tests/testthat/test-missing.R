@@ -39,5 +39,8 @@ test_that("missing = \"impute\" fills them", {
   expect_false(anyNA(found$fit))
   expect_gt(found$se.fit[["2"]], found$se.fit[["1"]])
   expect_length(fitted(fit), 160)
+  file <- new_file(".npz")
+  quorum_save(fit, file)
+  expect_equal(unname(fitted(quorum_load(file))), unname(predict(fit, table)), tolerance = 1e-9)
   expect_error(quick(yield ~ ., transform(table, yield = replace(yield, 1, NA)), missing = "impute"), "row 1 has no target")
 })
