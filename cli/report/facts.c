@@ -50,7 +50,7 @@ static int read_training(facts *f)
     const quorum_info *info = &f->info;
     double *table = malloc(info->rows * info->columns * sizeof *table);
     quorum_status status = QUORUM_OK;
-    f->X = malloc(info->rows * info->inputs * sizeof *f->X);
+    f->X = calloc(info->rows * info->inputs, sizeof *f->X);
     f->y = malloc(info->rows * sizeof *f->y);
     if (!table || !f->X || !f->y) {
         free(table);
