@@ -52,13 +52,13 @@ static int take_word(const char **p, const char *end, const char *word)
 /* The number of a month's name, or of its first three letters; 0: it is none. */
 static int take_month(const char **p, const char *end)
 {
-    static const char *const rest[] = {"uary", "ruary", "ch",     "il",   "",      "e",
-                                       "y",    "ust",   "tember", "ober", "ember", "ember"};
-    static const char first[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    static const char *const names[] = {"January",   "February", "March",    "April",
+                                        "May",       "June",     "July",     "August",
+                                        "September", "October",  "November", "December"};
     for (int m = 0; m < 12; m++)
-        if (end - *p >= 3 && plain_compare_start(*p, first + 3 * m, 3) == 0) {
+        if (end - *p >= 3 && plain_compare_start(*p, names[m], 3) == 0) {
             *p += 3;
-            take_word(p, end, rest[m]);
+            take_word(p, end, names[m] + 3);
             return m + 1;
         }
     return 0;
@@ -271,9 +271,8 @@ void date_form_text(date_form form, char out[DATE_FORM_ROOM])
     size_t used = 0;
     for (int i = 0; i < 3; i++) {
         const char *part = form.named && parts[row][i][0] == 'm' ? "mon" : parts[row][i];
-        size_t n = strlen(part);
-        memcpy(out + used, part, n);
-        used += n;
+        for (const char *c = part; *c; c++)
+            out[used++] = *c;
         if (i < 2)
             out[used++] = form.mark;
     }
