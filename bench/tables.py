@@ -247,26 +247,27 @@ def seeds_of(rows, least):
     return f" (seed {', '.join(found)})" if len(found) < least else ""
 
 
+def chosen(rows):
+    """What the fits of several seeds chose, each once."""
+    return "; ".join(dict.fromkeys(f"{r['kernel']}, {r['metric']}, {r['method']}" for r in rows))
+
+
 def defaults():
+    """A line a set: the default prediction, what it chose, and other predictions from the same models."""
     rows = rows_of("defaults")
-    by = {name: [r for r in rows if r["set"] == name] for name in SETS}
-    seeds = len({r["seed"] for r in rows})
+    others = [p for p in dict.fromkeys(r["prediction"] for r in rows) if p != "default"]
     lines = []
-    for label in dict.fromkeys(r["prediction"] for r in rows):
-        line = [{"graph:0.8": "`npae*`, the 80 % that the graph ranks first"}.get(label, label)]
-        for name in SETS:
-            found = [r for r in by[name] if r["prediction"] == label]
-            line.append(scores(mean(found, "smse"), mean(found, "msll")) + seeds_of(found, seeds)
-                        if found else "")
-        lines.append(line)
-    default = {name: [r for r in by[name] if r["prediction"] == "default"] for name in SETS}
-    lines.append(["kernel chosen", *(", ".join(sorted({r["kernel"] for r in default[n]})) for n in SETS)])
-    for title, column in (("before", "coverage95_uncalibrated"), ("after", "coverage95")):
-        lines.append([f"95 % interval covers, {title} calibration, lowest and highest",
-                      *(ends(default[n], column, 100, 1) for n in SETS)])
-    for stage in ("fit", "calibrate", "predict"):
-        lines.append([f"seconds of {stage}", *(ends(default[n], f"{stage}_seconds") for n in SETS)])
-    return table(["prediction", *SETS.values()], lines)
+    for name in dict.fromkeys(r["set"] for r in rows):
+        by = {p: [r for r in rows if r["set"] == name and r["prediction"] == p] for p in ("default", *others)}
+        own = by["default"]
+        digits = 5 if mean(own, "smse") < 0.01 else 4
+        in_units = 0 if mean(own, "rmse") >= 100 else 3
+        lines.append([name, scores(mean(own, "smse"), mean(own, "msll")) + seeds_of(own, len({r["seed"] for r in rows})),
+                      ends(own, "smse", digits=digits), ends(own, "rmse", digits=in_units), ends(own, "crps", digits=in_units),
+                      ends(own, "coverage95", 100, 1), chosen(own),
+                      *(scores(mean(by[p], "smse"), mean(by[p], "msll")) if by[p] else "" for p in others)])
+    return table(["set", "default: SMSE / MSLL", "SMSE, lowest and highest", "RMSE", "CRPS", "95 % covers",
+                  "chosen: kernel, metric, method", *others], lines)
 
 
 def metric():
