@@ -4,6 +4,8 @@
  * of bins do, since rows are exchangeable.  Draws are the same in every run. */
 #include "bootstrap.h"
 
+#include "sorted.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -32,12 +34,6 @@ static double change_of(const loss_pair *sum, bool relative)
     if (!(sum->weight > 0.0))
         return NAN;
     return relative ? (sum->b - sum->a) / sum->a : (sum->b - sum->a) / sum->weight;
-}
-
-static int compare_numbers(const void *x, const void *y)
-{
-    double a = *(const double *)x, b = *(const double *)y;
-    return (a > b) - (a < b);
 }
 
 /* Sums of weighted losses. */

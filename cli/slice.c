@@ -11,6 +11,7 @@
 #include "date_values.h"
 #include "grid.h"
 #include "hyperparameters.h"
+#include "sorted.h"
 #include "talk.h"
 
 #include <math.h>
@@ -60,12 +61,6 @@ static bool is_category(const slice *s, size_t d)
     return s->info.levels && s->info.levels[d] > 0;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The middle of a sorted list, or of levels the one that comes most often. */
 static double middle_of(const double *sorted, size_t n, bool levels)
 {
@@ -92,17 +87,6 @@ static void keep_on_sphere(const slice *s, slice_axis *a)
     a->to = fmin(a->to, across ? 360.0 : 90.0);
 }
 
-/* A column's numbers, smallest first; returns how many there are without the missing ones. */
-static size_t sort_column(const slice *s, size_t d, double *sorted)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < s->info.rows; i++)
-        if (!isnan(s->table[i * s->info.columns + d]))
-            sorted[count++] = s->table[i * s->info.columns + d];
-    qsort(sorted, count, sizeof *sorted, compare_numbers);
-    return count;
-}
-
 /* s->at of all columns, and the range of those that vary. */
 static int find_middles(slice *s)
 {
@@ -111,7 +95,7 @@ static int find_middles(slice *s)
     if (!sorted)
         return failure(s->given, "out of memory for %zu rows", n);
     for (size_t d = 0; d < columns; d++) {
-        size_t known = sort_column(s, d, sorted);
+        size_t known = sort_column(s->table, n, columns, d, sorted);
         s->at[d] = s->middle[d] = known ? middle_of(sorted, known, is_category(s, d)) : 0.0;
         for (size_t k = 0; k < s->axes; k++) {
             slice_axis *a = &s->axis[k];

@@ -2,6 +2,7 @@
 #include "hyperparameters.h"
 #include "report/html.h"
 #include "report/sections.h"
+#include "sorted.h"
 #include "talk.h"
 
 #include <math.h>
@@ -65,12 +66,6 @@ static void say_model(FILE *file, const facts *f)
 
 /* ---- Columns ---- */
 
-static int compare_numbers(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Of a category: the level that comes most often. */
 static double most_frequent(const double *sorted, size_t n)
 {
@@ -97,21 +92,10 @@ static size_t count_beyond(const facts *f, size_t d, double low, double high)
     return beyond;
 }
 
-/* What is missing is not counted. */
-static size_t sort_column(const facts *f, size_t d, double *sorted)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < f->info.rows; i++)
-        if (!isnan(f->X[i * f->info.inputs + d]))
-            sorted[n++] = f->X[i * f->info.inputs + d];
-    qsort(sorted, n, sizeof *sorted, compare_numbers);
-    return n;
-}
-
 static void write_column(FILE *file, const facts *f, size_t d, double *sorted)
 {
     const quorum_info *info = &f->info;
-    size_t n = sort_column(f, d, sorted);
+    size_t n = sort_column(f->X, f->info.rows, f->info.inputs, d, sorted);
     html_row(file);
     html_head_cell(file, "%s", input_name(info, d).text);
     if (n == 0) {
